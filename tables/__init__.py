@@ -1,0 +1,1 @@
+"""The gaming floor: games, tables, shoes, staff, and the one place where a dealer's action becomes durable."""

@@ -1,0 +1,10 @@
+"""Django's entry for the floor."""
+
+from django.apps import AppConfig
+
+
+class TablesConfig(AppConfig):
+    """The floor: tables, shoes, rounds, staff."""
+
+    name = "tables"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,35 @@
+"""Decks and compositions: rank r appears r times, r = 1..10, so a deck has 55 cards.
+
+A composition is a tuple of ten counts, the count of rank 1 first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+RANKS: Final = range(1, 11)
+DECK: Final = tuple(RANKS)
+"""One deck as a composition: one 1, two 2s, ... ten 10s."""
+DECK_SIZE: Final = sum(DECK)
+
+Composition = tuple[int, ...]
+NOTHING: Final[Composition] = (0,) * 10
+
+
+def shoe(decks: int) -> Composition:
+    """The composition of ``decks`` full decks."""
+    return tuple(rank * decks for rank in RANKS)
+
+
+def count(ranks: Iterable[int]) -> Composition:
+    """The composition of some cards, given by their ranks (each 1..10)."""
+    counts = [0] * 10
+    for rank in ranks:
+        counts[rank - 1] += 1
+    return tuple(counts)
+
+
+def add(composition: Composition, rank: int) -> Composition:
+    """The composition with one more card of ``rank``."""
+    return (*composition[: rank - 1], composition[rank - 1] + 1, *composition[rank:])

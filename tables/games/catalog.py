@@ -1,0 +1,11 @@
+"""The explicit list of games: the only place where a game is registered."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tables.games.felt import Game
+from tables.games.rocket import Rocket
+
+GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(),)}
+"""Every game of the house, by the name that tables and round records call it."""

@@ -1,0 +1,309 @@
+"""The vocabulary that every game speaks: actions, prompts, payouts, views, and the Game protocol.
+
+An action changes a round. A prompt says what may happen next; an action is legal exactly when an open prompt
+admits it. When no prompt is open, the round is over. Money is in minor units (``_cents``), seats are numbered
+clockwise from the dealer's left, and 0 stands for the dealer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
+
+import msgspec
+
+from tables.games.cards import NOTHING, Composition
+
+DEALER: Final = 0
+MOST_CENTS: Final = 10**15
+"""No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
+
+
+class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """Base of all values here: immutable, without cycles, refusing unknown keys when read from JSON."""
+
+
+# --- Actions: everything that changes a round ------------------------------------------------------------------
+
+
+class Bet(Struct, frozen=True, tag_field="do", tag="bet"):
+    """A seat's bet is placed, or replaced; 0 takes it off the layout."""
+
+    seat: int
+    amount_cents: int
+
+
+class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
+    """ "No more bets": from here on the bets stand."""
+
+
+class Card(Struct, frozen=True, tag_field="do", tag="card"):
+    """A card was turned faceup, for a seat or for the dealer (0)."""
+
+    rank: int
+    to: int
+
+
+class Choose(Struct, frozen=True, tag_field="do", tag="choose"):
+    """A seat's decision."""
+
+    seat: int
+    choice: str
+
+
+class Shuffle(Struct, frozen=True, tag_field="do", tag="shuffle"):
+    """The shoe ran out in mid-round: the discards were shuffled, and the burn repeated."""
+
+
+Action = Bet | CloseBets | Card | Choose | Shuffle
+
+
+class Illegal(Exception):
+    """An action that no open prompt admits.
+
+    ``code`` is machine-readable; the text is one sentence that says what is wrong and what would be right.
+    """
+
+    def __init__(self, code: str, sentence: str, **facts: Any) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+        self.facts = facts
+
+
+# --- Prompts: what may happen next -----------------------------------------------------------------------------
+
+
+class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
+    """A seat may bet between low and high, in steps; or take its bet off when it has one."""
+
+    seat: int
+    low_cents: int
+    high_cents: int
+    step_cents: int
+    placed_cents: int = 0
+    capped: bool = False
+    """Whether the table's exposure cap, not its maximum, sets ``high_cents``."""
+
+    def admits(self, action: Action) -> bool:
+        """True for this seat's bet; raises Illegal when it is out of range or no multiple of the step."""
+        if type(action) is not Bet or action.seat != self.seat:
+            return False
+        amount = action.amount_cents
+        if amount == 0 and self.placed_cents:
+            return True
+        if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
+            raise Illegal("bad_bet", self._objection(amount), nearest_cents=self.nearest(amount), seat=self.seat)
+        return True
+
+    def nearest(self, amount_cents: int) -> list[int]:
+        """The nearest legal bets: one below and one above where both exist. Empty when none is legal."""
+        first = -(-self.low_cents // self.step_cents) * self.step_cents
+        last = self.high_cents // self.step_cents * self.step_cents
+        if first > last:
+            return []
+        below = min(max(amount_cents // self.step_cents * self.step_cents, first), last)
+        above = min(max(-(-amount_cents // self.step_cents) * self.step_cents, first), last)
+        return sorted({below, above})
+
+    def _objection(self, amount: int) -> str:
+        if amount % self.step_cents and self.low_cents < amount < self.high_cents:
+            return f"seat {self.seat}: a bet is a whole multiple of {self.step_cents} (ten chip units), {amount} is not"
+        if amount < self.low_cents:
+            return f"seat {self.seat}: {amount} is under the minimum of {self.low_cents}"
+        if self.capped and amount > self.high_cents:
+            return (
+                f"seat {self.seat}: {amount} would take the table over its exposure cap, at most {self.high_cents} fits"
+            )
+        return f"seat {self.seat}: {amount} is over the maximum of {self.high_cents}"
+
+
+class AskCloseBets(Struct, frozen=True, tag_field="kind", tag="close_bets"):
+    """The bets may be closed."""
+
+    def admits(self, action: Action) -> bool:
+        """True for "no more bets"."""
+        return type(action) is CloseBets
+
+
+class AskCard(Struct, frozen=True, tag_field="kind", tag="card"):
+    """A card is due, faceup, at a seat or at the dealer (0)."""
+
+    to: int
+    gone: Composition
+    """How many of each rank are gone since the shuffle (dealt, or in play when it was shuffled)."""
+    decks: int
+
+    def admits(self, action: Action) -> bool:
+        """True for a card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
+        if type(action) is not Card or action.to != self.to:
+            return False
+        rank = action.rank
+        if not 1 <= rank <= 10:
+            raise Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
+        if self.gone[rank - 1] >= rank * self.decks:
+            has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
+            raise Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
+        return True
+
+
+class Choice(Struct, frozen=True):
+    """One thing a seat may choose, and what it costs now (minor units, or coins)."""
+
+    name: str
+    cost_cents: int = 0
+    draws: bool = False
+    """Whether this choice takes a card: naming the card for the seat then means that it was chosen."""
+
+
+class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose"):
+    """A seat decides."""
+
+    seat: int
+    choices: tuple[Choice, ...]
+
+    def admits(self, action: Action) -> bool:
+        """True for one of the choices; raises Illegal for another choice of this seat."""
+        if type(action) is not Choose or action.seat != self.seat:
+            return False
+        for choice in self.choices:
+            if choice.name == action.choice:
+                return True
+        names = " or ".join(choice.name for choice in self.choices)
+        raise Illegal("unknown_choice", f"seat {self.seat} may {names}, not {action.choice!r}")
+
+
+class AskShuffle(Struct, frozen=True, tag_field="kind", tag="shuffle"):
+    """The shoe is empty in mid-round: shuffle ``cards`` discards and burn ``burn`` of them."""
+
+    cards: int
+    burn: int
+
+    def admits(self, action: Action) -> bool:
+        """True for the shuffle."""
+        return type(action) is Shuffle
+
+
+Prompt = AskBet | AskCloseBets | AskCard | AskChoice | AskShuffle
+
+
+class Phrase(Struct, frozen=True):
+    """A prompt in words: what the dealer does, what the dealer says, and the rule behind it."""
+
+    do: str
+    say: str
+    rule: str
+
+
+# --- What a round is opened with, and what comes out of it -----------------------------------------------------
+
+
+class Limits(Struct, frozen=True):
+    """The table's limits for one bet, and for the house's whole exposure in one round (``None``: no cap)."""
+
+    min_cents: int = 1
+    max_cents: int = MOST_CENTS
+    cap_cents: int | None = None
+
+
+class Opening(Struct, frozen=True):
+    """What a round starts from: who may bet, the limits, what is gone from the shoe, where the button lies."""
+
+    seats: tuple[int, ...]
+    limits: Limits = Limits()
+    dealt: Composition = NOTHING
+    button: int | None = None
+
+
+class Payout(Struct, frozen=True):
+    """What became of one seat's stake: how much of it, and of the house's money, goes back to the player."""
+
+    seat: int
+    staked_cents: int
+    returned_cents: int
+    outcome: str
+    card: int | None
+    why: str
+
+    @property
+    def net_cents(self) -> int:
+        """What the player won (positive) or lost (negative)."""
+        return self.returned_cents - self.staked_cents
+
+
+class SeatView(Struct, frozen=True):
+    """One seat as a viewer may see it."""
+
+    seat: int
+    bet_cents: int = 0
+    stack: tuple[int, ...] = ()
+    state: Literal["empty", "in", "out"] = "empty"
+    payout: Payout | None = None
+
+
+class View(Struct, frozen=True):
+    """A round as one viewer may see it: built from an allow-list, never by leaving secrets out."""
+
+    seats: tuple[SeatView, ...]
+    dealer: tuple[int, ...]
+    button: int | None
+    cards_left: int
+    over: bool
+
+
+# --- The protocol ----------------------------------------------------------------------------------------------
+
+State = TypeVar("State")
+Rules = TypeVar("Rules")
+Money = Callable[[int], str]
+"""Says an amount in the house's own way; games do not know the currency."""
+
+
+class Game(Protocol[State, Rules]):
+    """A game: pure functions of an immutable state."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    banked: ClassVar[bool]
+    """Whether each seat bets against the house."""
+    carries: ClassVar[frozenset[str]]
+    """The keys of a round record's carried-in state that this game has a use for."""
+    seat_counts: ClassVar[range]
+    """With how many seats it is played."""
+    rules_type: type[Rules]
+
+    def open(self, rules: Rules, opening: Opening) -> State:
+        """A new round. Raises Illegal when the opening is impossible."""
+        ...
+
+    def prompts(self, state: State) -> tuple[Prompt, ...]:
+        """What may happen next; empty when the round is over."""
+        ...
+
+    def apply(self, state: State, action: Action) -> State:
+        """The state after an action that an open prompt admits (``play.play`` sees to that)."""
+        ...
+
+    def settle(self, state: State) -> tuple[Payout, ...]:
+        """The payouts decided so far, in seat order; all of them once the round is over."""
+        ...
+
+    def view(self, state: State, viewer: int | None) -> View:
+        """What ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see."""
+        ...
+
+    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+        """The prompt in the dealer's words."""
+        ...
+
+    def gone(self, state: State) -> Composition:
+        """What is gone from the shoe since its last shuffle, once this round's cards are discards."""
+        ...
+
+    def cards_left(self, state: State) -> int:
+        """How many cards can still be dealt before the shoe is empty."""
+        ...
+
+    def at_cut(self, rules: Rules) -> int:
+        """With how many cards left the cut card comes out."""
+        ...

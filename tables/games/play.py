@@ -1,0 +1,51 @@
+"""The engine: play one action, or replay a list of them, on any game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from tables.games.felt import Action, AskBet, AskCard, AskChoice, AskCloseBets, Game, Illegal, Opening, Prompt
+
+State = TypeVar("State")
+Rules = TypeVar("Rules")
+
+
+def play(game: Game[State, Rules], state: State, action: Action) -> State:
+    """The state after ``action``. Raises Illegal, saying what would be right, when no open prompt admits it."""
+    prompts = game.prompts(state)
+    for prompt in prompts:
+        if prompt.admits(action):
+            return game.apply(state, action)
+    raise out_of_turn(prompts, action)
+
+
+def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> State:
+    """The state after a round's actions, from its opening. Raises Illegal at the first that is not admitted."""
+    state = game.open(rules, opening)
+    for action in actions:
+        state = play(game, state, action)
+    return state
+
+
+def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
+    """The refusal of an action that answers none of the open prompts."""
+    if not prompts:
+        return Illegal("round_over", "the round is over: nothing more can happen in it")
+    expected = _expected(prompts)
+    seat = getattr(action, "seat", None)
+    if seat is not None and type(action).__name__ == "Bet" and isinstance(prompts[0], AskBet):
+        return Illegal("unknown_seat", f"there is no seat {seat} at this table: {expected}")
+    return Illegal("out_of_turn", f"out of turn: {expected}")
+
+
+def _expected(prompts: tuple[Prompt, ...]) -> str:
+    first = prompts[0]
+    if isinstance(first, AskBet | AskCloseBets):
+        seats = [str(prompt.seat) for prompt in prompts if isinstance(prompt, AskBet)]
+        return f"bets are open for seats {', '.join(seats)}"
+    if isinstance(first, AskChoice):
+        return f"seat {first.seat} decides: {' or '.join(choice.name for choice in first.choices)}"
+    if isinstance(first, AskCard):
+        return f"a card is due to {f'seat {first.to}' if first.to else 'the dealer'}"
+    return "the shoe is empty: the discards must be shuffled first"

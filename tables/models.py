@@ -1,0 +1,186 @@
+"""What the house sets up: staff, chips, tables, enrolled terminals, and the secret orders of house shoes.
+
+Nothing here says what happened at a table: that is the log's alone (``ledger.LogEntry``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import check_password, make_password
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+
+from tables.roles import Role, may
+
+
+class StaffManager(BaseUserManager["Staff"]):
+    """Makes staff with hashed secrets."""
+
+    def create_staff(
+        self,
+        username: str,
+        *,
+        name: str,
+        role: Role,
+        password: str | None = None,
+        badge: str | None = None,
+        pin: str | None = None,
+    ) -> Staff:
+        """Add one person; password and PIN are stored as Argon2 hashes only."""
+        staff = self.model(username=username, name=name, role=role, badge=badge)
+        staff.set_password(password)
+        staff.set_pin(pin)
+        staff.full_clean(exclude=["password", "pin"])
+        staff.save(using=self._db)
+        return staff
+
+    def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
+        """Django's ``createsuperuser``: the first operator of a new house."""
+        return self.create_staff(username, name=fields.get("name", username), role=Role.OPERATOR, password=password)
+
+
+class Staff(AbstractBaseUser):
+    """One person who works here. What they may do follows from their role alone (see ``roles.py``)."""
+
+    username = models.CharField(max_length=40, unique=True)
+    name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    badge = models.CharField(
+        "badge number",
+        max_length=8,
+        unique=True,
+        null=True,
+        blank=True,
+        validators=[RegexValidator(r"^\d{3,8}$", "A badge number has 3 to 8 digits.")],
+    )
+    pin = models.CharField(max_length=128, blank=True, editable=False)
+    is_active = models.BooleanField("active", default=True, help_text="Switch off when somebody leaves; never delete.")
+
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+    objects: ClassVar[StaffManager] = StaffManager()
+
+    class Meta:
+        verbose_name = verbose_name_plural = "staff"
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def signature(self) -> str:
+        """How this person is named in the log for good: badge (or user name) and name."""
+        return f"{self.badge or self.username} {self.name}"
+
+    def set_pin(self, pin: str | None) -> None:
+        """Store a PIN (4 to 8 digits) as its hash; ``None`` takes it away."""
+        if pin is None:
+            self.pin = ""
+            return
+        if not (pin.isascii() and pin.isdigit() and 4 <= len(pin) <= 8):
+            raise ValidationError("A PIN has 4 to 8 digits.")
+        self.pin = make_password(pin)
+
+    def check_pin(self, pin: str) -> bool:
+        """Whether this is the PIN; takes as long when there is none."""
+        return check_password(pin, self.pin or make_password(None)) and bool(self.pin)
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the Django admin opens for them."""
+        return self.is_active and self.role in (Role.OPERATOR, Role.AUDITOR)
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """Django's question; the answer is the role's."""
+        return self.is_active and may(Role(self.role), perm)
+
+    def has_perms(self, perms: list[str], obj: object = None) -> bool:
+        """All of them."""
+        return all(self.has_perm(perm, obj) for perm in perms)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Whether the admin lists an app for them."""
+        return self.is_staff
+
+
+class Denomination(models.Model):
+    """One kind of chip: what it is worth and how it looks."""
+
+    value_cents = models.PositiveBigIntegerField(unique=True, validators=[MinValueValidator(1)])
+    colour = models.CharField(max_length=20, unique=True, help_text="The word that dealers use: white, red, green.")
+    face = models.CharField(
+        "face colour", max_length=7, validators=[RegexValidator(r"^#[0-9a-f]{6}$", "Write it as #rrggbb.")]
+    )
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-value_cents"]
+
+    def __str__(self) -> str:
+        return f"{self.colour} {self.value_cents / 100:g}"
+
+
+class ShoeSource(models.TextChoices):
+    """Where a table's cards come from."""
+
+    KEYED = "keyed", "Real cards, keyed as they are turned"
+    HOUSE = "house", "House shoe, dealt by the system"
+
+
+class Table(models.Model):
+    """One table as the operator sets it. New limits and options apply from the next round on."""
+
+    name = models.CharField(max_length=40, unique=True)
+    game = models.CharField(max_length=20, default="rocket")
+    options = models.JSONField(default=dict, blank=True, help_text="The game's options, as in a round record.")
+    seats = models.PositiveSmallIntegerField(default=6, validators=[MinValueValidator(1), MaxValueValidator(8)])
+    source = models.CharField("shoe", max_length=5, choices=ShoeSource.choices, default=ShoeSource.KEYED)
+    unit_cents = models.PositiveBigIntegerField("chip unit (cents)", validators=[MinValueValidator(1)])
+    min_cents = models.PositiveBigIntegerField("minimum bet (cents)", validators=[MinValueValidator(1)])
+    max_cents = models.PositiveBigIntegerField("maximum bet (cents)", validators=[MinValueValidator(1)])
+    cap_cents = models.PositiveBigIntegerField(
+        "cap on the table's exposure (cents)",
+        null=True,
+        blank=True,
+        help_text="The most that one round may cost the house. Empty: none.",
+    )
+    denominations = models.ManyToManyField(Denomination, related_name="tables")
+    book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Terminal(models.Model):
+    """A device that an operator has enrolled: only there may a dealer sign in with badge and PIN."""
+
+    name = models.CharField(max_length=40, unique=True)
+    token_digest = models.CharField(max_length=64, unique=True, editable=False)
+    table = models.ForeignKey(Table, on_delete=models.PROTECT, null=True, blank=True, help_text="Empty: any table.")
+    enrolled_by = models.ForeignKey(Staff, on_delete=models.PROTECT, editable=False)
+    enrolled_at = models.DateTimeField(auto_now_add=True)
+    is_active = models.BooleanField("enrolled", default=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HouseShoe(models.Model):
+    """The secret order of one shuffle of a house shoe; its commitment is in the log before its first card is dealt.
+
+    Rows are only ever inserted and read by ``shoes.py``; no screen shows one before the log has opened it.
+    """
+
+    table = models.ForeignKey(Table, on_delete=models.PROTECT)
+    commitment = models.CharField(max_length=64, unique=True)
+    order = models.BinaryField()
+    nonce = models.BinaryField()
+    shuffled_at = models.DateTimeField(auto_now_add=True)

@@ -1,0 +1,40 @@
+"""The four roles and what each may do: the only place where permissions are given."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import models
+
+
+class Role(models.TextChoices):
+    """What somebody is employed as."""
+
+    DEALER = "dealer", "Dealer"
+    PIT_BOSS = "pit_boss", "Pit boss"
+    OPERATOR = "operator", "Operator"
+    AUDITOR = "auditor", "Auditor"
+
+
+_SETUP: Final = ("table", "denomination", "staff", "terminal")
+_RECORDS: Final = ("logentry", "transfer", "recount", "alert", "acknowledgement", "book", "account")
+
+_VIEW_ALL: Final = frozenset(
+    [f"tables.view_{name}" for name in _SETUP] + [f"ledger.view_{name}" for name in _RECORDS] + ["tables.watch_floor"]
+)
+
+PERMISSIONS: Final[dict[str, frozenset[str]]] = {
+    Role.DEALER: frozenset({"tables.deal"}),
+    Role.PIT_BOSS: frozenset({"tables.watch_floor", "tables.run_floor", "ledger.acknowledge_alert"}),
+    Role.OPERATOR: _VIEW_ALL
+    | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
+    | {"tables.enrol_terminal", "ledger.acknowledge_alert"},
+    Role.AUDITOR: _VIEW_ALL,
+}
+"""``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
+``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. Nobody may delete."""
+
+
+def may(role: Role, permission: str) -> bool:
+    """Whether a role holds a permission such as ``tables.deal``."""
+    return permission in PERMISSIONS[role]
