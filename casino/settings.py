@@ -1,0 +1,248 @@
+"""Every setting, read from the environment; what is not set is set for production, never for convenience."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from celery.schedules import crontab
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def switch(name: str, default: bool = False) -> bool:
+    return os.environ.get(name, str(default)).lower() in {"1", "true", "yes", "on"}
+
+
+def names(name: str, default: str = "") -> list[str]:
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+CASINO_ENV = os.environ.get("CASINO_ENV", "production")
+if CASINO_ENV not in {"demo", "production"}:
+    raise ImproperlyConfigured(f"CASINO_ENV is {CASINO_ENV!r}: it may be demo or production")
+DEMO = CASINO_ENV == "demo"
+DEBUG = switch("DEBUG")
+SECRET_KEY = os.environ.get("SECRET_KEY", "")  # Django refuses to work with an empty one
+SECRET_KEY_FALLBACKS = names("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]" if DEMO else "")
+CSRF_TRUSTED_ORIGINS = names("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "axes",
+    "csp",
+    "django_htmx",
+    "ledger",
+    "tables",
+    "dealer_ui",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "casino.policy.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "casino.urls"
+ASGI_APPLICATION = "casino.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database -------------------------------------------------------------------------------------------------
+# Two roles: the owner migrates; everything else runs as the application's role, which may not rewrite history.
+
+
+def database() -> dict[str, Any]:
+    url = os.environ.get("DATABASE_URL", "")
+    if os.environ.get("CASINO_DB_ROLE") == "owner":
+        url = os.environ.get("DATABASE_OWNER_URL", url)
+    if not url:
+        return {}  # Django's dummy database: whoever touches it is told that none is configured
+    found: dict[str, Any] = dict(dj_database_url.parse(url, conn_health_checks=True))
+    # DATABASE_POOL is how many connections a process may hold; the web process asks for it (casino/asgi.py).
+    if pool := int(os.environ.get("DATABASE_POOL", "0")):
+        found["CONN_MAX_AGE"] = 0
+        found["OPTIONS"] = found.get("OPTIONS", {}) | {"pool": {"min_size": 2, "max_size": pool, "timeout": 10}}
+    return found
+
+
+DATABASES = {"default": database()}
+DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
+
+# --- Redis and Celery -----------------------------------------------------------------------------------------
+
+REDIS_URL = os.environ.get("REDIS_URL", "")
+
+
+def broker(url: str) -> str:
+    """The same server in kombu's spelling, which differs for a unix socket."""
+    if not url.startswith("unix://"):
+        return url
+    path, _, query = url.removeprefix("unix://").partition("?")
+    return f"redis+socket://{path}?{query.replace('db=', 'virtual_host=')}"
+
+
+CELERY_BROKER_URL = broker(REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A task longer than the visibility timeout would be handed out twice, so no task may run that long.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 6 * 3600}
+CELERY_TASK_TIME_LIMIT = 5 * 3600
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "recount every place": {"task": "ledger.tasks.recount_all", "schedule": timedelta(minutes=5)},
+    "verify new entries": {"task": "tables.tasks.verify_new", "schedule": timedelta(minutes=5)},
+    "verify everything": {"task": "tables.tasks.verify_everything", "schedule": crontab(hour=4, minute=30)},
+}
+
+# --- Who may come in ------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "tables.Staff"
+LOGIN_URL = "/sign-in/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = LOGIN_URL
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+_VALIDATION = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator"},
+    {"NAME": f"{_VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_VALIDATION}.CommonPasswordValidator"},
+    {"NAME": f"{_VALIDATION}.NumericPasswordValidator"},
+]
+
+# Ten failures from one address shut that address out of that account, so nobody can lock the floor out from
+# elsewhere; fifty from all addresses together shut the account, so a guesser gains little by moving around.
+AXES_HANDLER = "casino.lockout.FloorHandler"
+AXES_FAILURE_LIMIT = int(os.environ.get("LOCKOUT_FAILURES", "10"))
+LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
+AXES_COOLOFF_TIME = timedelta(minutes=int(os.environ.get("LOCKOUT_MINUTES", "30")))
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "ip_address"]
+
+# Whoever signs in by name and password is signed out after this long without a request. The sign-in at an
+# enrolled terminal sets its own, longer, expiry: a dealer must not be locked out in the middle of a round.
+SESSION_COOKIE_AGE = int(os.environ.get("STAFF_IDLE_SECONDS", "900"))
+TERMINAL_IDLE_SECONDS = int(os.environ.get("TERMINAL_IDLE_SECONDS", str(12 * 3600)))
+SESSION_SAVE_EVERY_REQUEST = True
+SESSION_EXPIRE_AT_BROWSER_CLOSE = False
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+
+# --- What a browser may do ------------------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+
+# The demo speaks plain HTTP to its own machine; every other house is behind TLS.
+TLS = switch("TLS", default=not DEMO)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
+# Behind a proxy, uvicorn reads X-Forwarded-For and -Proto itself, from FORWARDED_ALLOW_IPS alone.
+
+# --- API ------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Casino tables",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# --- Language, time, files, log -------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = os.environ.get("TIME_ZONE", "UTC")
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "static"))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+UNFOLD = {"SITE_TITLE": "Casino", "SITE_HEADER": "Casino"}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    "loggers": {"django.server": {"handlers": ["stderr"], "propagate": False}},
+}

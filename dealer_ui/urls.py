@@ -1,0 +1,5 @@
+"""Addresses; none yet."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

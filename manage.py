@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Django's command line; without DATABASE_URL it runs against the embedded servers."""
+
+import os
+import sys
+from contextlib import nullcontext
+
+# These change the schema or the privileges, which the application's own role may not.
+OWNER_COMMANDS = {"migrate", "grants", "makemigrations", "sqlmigrate", "sqlflush", "flush", "dbshell"}
+# These neither read nor write a database, so they start no server.
+SERVERLESS = {"replay", "help", "version", "--help", "--version", "collectstatic", "findstatic", "startapp"}
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    if command in OWNER_COMMANDS:
+        os.environ.setdefault("CASINO_DB_ROLE", "owner")
+
+    from django.core.management import execute_from_command_line
+
+    from casino import embedded
+
+    lone = command in SERVERLESS or "--help" in sys.argv or "DATABASE_URL" in os.environ
+    with nullcontext() if lone else embedded.provide():
+        execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
