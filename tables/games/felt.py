@@ -7,12 +7,15 @@ clockwise from the dealer's left, and 0 stands for the dealer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
 from tables.games.cards import NOTHING, Composition
+
+Money = Callable[[int], str]
+"""Says an amount in the house's own way; games do not know the currency."""
 
 DEALER: Final = 0
 MOST_CENTS: Final = 10**15
@@ -61,14 +64,27 @@ Action = Bet | CloseBets | Card | Choose | Shuffle
 class Illegal(Exception):
     """An action that no open prompt admits.
 
-    ``code`` is machine-readable; the text is one sentence that says what is wrong and what would be right.
+    ``code`` is machine-readable; the text is one sentence that says what is wrong and what would be right. Its
+    amounts stand as ``{names}`` in the template, so that a screen can say them in the house's own way.
     """
 
-    def __init__(self, code: str, sentence: str, **facts: Any) -> None:
-        super().__init__(sentence)
+    def __init__(self, code: str, template: str, cents: Mapping[str, int] | None = None, **facts: Any) -> None:
         self.code = code
-        self.sentence = sentence
+        self.template = template
+        self.cents = cents or {}
         self.facts = facts
+        super().__init__(self.say(str))
+
+    def say(self, money: Money) -> str:
+        """The sentence, its amounts said by ``money``."""
+        if not self.cents:
+            return self.template
+        return self.template.format(**{name: money(cents) for name, cents in self.cents.items()})
+
+    @property
+    def sentence(self) -> str:
+        """The sentence, its amounts in minor units."""
+        return str(self)
 
 
 # --- Prompts: what may happen next -----------------------------------------------------------------------------
@@ -93,7 +109,7 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         if amount == 0 and self.placed_cents:
             return True
         if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
-            raise Illegal("bad_bet", self._objection(amount), nearest_cents=self.nearest(amount), seat=self.seat)
+            raise self._objection(amount)
         return True
 
     def nearest(self, amount_cents: int) -> list[int]:
@@ -106,16 +122,23 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         above = min(max(-(-amount_cents // self.step_cents) * self.step_cents, first), last)
         return sorted({below, above})
 
-    def _objection(self, amount: int) -> str:
-        if amount % self.step_cents and self.low_cents < amount < self.high_cents:
-            return f"seat {self.seat}: a bet is a whole multiple of {self.step_cents} (ten chip units), {amount} is not"
+    def _objection(self, amount: int) -> Illegal:
         if amount < self.low_cents:
-            return f"seat {self.seat}: {amount} is under the minimum of {self.low_cents}"
-        if self.capped and amount > self.high_cents:
-            return (
-                f"seat {self.seat}: {amount} would take the table over its exposure cap, at most {self.high_cents} fits"
-            )
-        return f"seat {self.seat}: {amount} is over the maximum of {self.high_cents}"
+            wrong, bound = "is under the minimum of {bound}", self.low_cents
+        elif amount > self.high_cents and self.capped:
+            wrong, bound = "would take the table over its exposure cap: {bound} still fits", max(self.high_cents, 0)
+        elif amount > self.high_cents:
+            wrong, bound = "is over the maximum of {bound}", self.high_cents
+        else:
+            wrong, bound = "is no multiple of {bound}, ten chip units", self.step_cents
+        nearest = self.nearest(amount)
+        names = [f"nearest{at}" for at in range(len(nearest))]
+        legal = (
+            f"the nearest legal bet is {' or '.join(f'{{{name}}}' for name in names)}" if names else "no bet fits here"
+        )
+        cents = {"amount": amount, "bound": bound, **dict(zip(names, nearest, strict=True))}
+        template = f"seat {self.seat}: {{amount}} {wrong}; {legal}"
+        return Illegal("bad_bet", template, cents, seat=self.seat, nearest_cents=nearest)
 
 
 class AskCloseBets(Struct, frozen=True, tag_field="kind", tag="close_bets"):
@@ -255,8 +278,6 @@ class View(Struct, frozen=True):
 
 State = TypeVar("State")
 Rules = TypeVar("Rules")
-Money = Callable[[int], str]
-"""Says an amount in the house's own way; games do not know the currency."""
 
 
 class Game(Protocol[State, Rules]):
