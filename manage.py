@@ -8,7 +8,7 @@ from contextlib import nullcontext
 # These change the schema or the privileges, which the application's own role may not.
 OWNER_COMMANDS = {"migrate", "grants", "makemigrations", "sqlmigrate", "sqlflush", "flush", "dbshell"}
 # These neither read nor write a database, so they start no server.
-SERVERLESS = {"replay", "help", "version", "--help", "--version", "collectstatic", "findstatic", "startapp"}
+SERVERLESS = {"replay", "check", "help", "version", "--help", "--version", "collectstatic", "findstatic", "startapp"}
 
 
 def main() -> None:

