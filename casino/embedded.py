@@ -30,6 +30,7 @@ LONGEST_SOCKET_PATH = 103  # bytes; Linux allows 107, macOS 103
 LONGEST_LOG = 10_000_000  # bytes, when the servers start
 SUPERUSER, OWNER, APPLICATION, DATABASE = "postgres", "casino_owner", "casino_app", "casino"
 NOBODY = 65534
+REDIS_DATABASES = 1024
 POSTGRES_SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -357,7 +358,7 @@ class Keeper:
         chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         redis = ["--port", "0", "--unixsocket", f"{house.sockets / 'redis.sock'}", "--unixsocketperm", "700"]
         redis += ["--dir", str(house.redis_data), "--pidfile", f"{house.redis_data / 'valkey.pid'}"]
-        redis += ["--appendonly", "yes", "--save", "", "--loglevel", "warning"]
+        redis += ["--databases", str(REDIS_DATABASES), "--appendonly", "yes", "--save", "", "--loglevel", "warning"]
         return {
             "PostgreSQL": [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
             "Valkey": [valkey_program(), *redis],

@@ -1,0 +1,67 @@
+"""Finds a Chromium for the browser tests, or installs one: `python -m tests.chromium` prints its path."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser", "chrome")
+# Nothing that the tests do not ask for: no GPU, no sandbox for root (it has none), no talking to the world.
+ARGUMENTS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    *(("--no-sandbox",) if os.geteuid() == 0 else ()),
+)
+
+
+class NoBrowser(RuntimeError):
+    """There is no Chromium and none could be installed; the message says why."""
+
+
+def find() -> str | None:
+    if chosen := os.environ.get("CHROMIUM"):
+        return chosen
+    return next(filter(None, map(shutil.which, NAMES)), None) or playwrights_own()
+
+
+def playwrights_own() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if os.path.exists(path) else None
+
+
+def install() -> str:
+    """By apt as root, else by Playwright's own installer."""
+    ways = [[[sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"]]]
+    if os.geteuid() != 0:
+        ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
+    elif shutil.which("apt-get"):
+        apt = ["apt-get", "--quiet", "--yes"]
+        ways.insert(0, [[*apt, "update"], [*apt, "install", "--no-install-recommends", "chromium"]])
+    reasons = []
+    for way in ways:
+        for command in way:
+            print(f"Installing Chromium: {' '.join(command)}", file=sys.stderr, flush=True)
+            quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+            done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+                reasons.append(f"{command[0]} {command[-1]}: {lines[-1]}")
+                break
+        else:
+            if found := find():
+                return found
+    raise NoBrowser("No Chromium was found and none could be installed. " + "; ".join(reasons))
+
+
+if __name__ == "__main__":
+    try:
+        print(find() or install())
+    except NoBrowser as reason:
+        sys.exit(str(reason))

@@ -1,0 +1,106 @@
+"""Real processes for tests: the web server and the Celery worker, run as the application's role and nobody else."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from casino.embedded import die_with_parent
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Served:
+    """A process under test: started, stopped, killed as a test likes. `log` holds all that it wrote."""
+
+    command: list[str]
+    environment: dict[str, str]
+    log: Path
+    is_up: Callable[["Served"], bool]
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def start(self, seconds: float = 40) -> None:
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                process_group=0,
+                preexec_fn=die_with_parent,
+            )
+        deadline = time.monotonic() + seconds
+        while not self.is_up(self):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"did not start:\n{self.output()}")
+            time.sleep(0.05)
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def stop(self, number: int = signal.SIGTERM, seconds: float = 15) -> None:
+        if self.process is None or not self.alive:
+            return
+        self.process.send_signal(number)
+        try:
+            self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """`kill -9` of the process and whatever it started."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(timeout=10)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+
+@dataclass
+class Web(Served):
+    """uvicorn on `url`."""
+
+    url: str = ""
+
+
+def answers(web: Served) -> bool:
+    assert isinstance(web, Web)
+    try:
+        with urllib.request.urlopen(f"{web.url}/healthz", timeout=2) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def web_process(environment: dict[str, str], log: Path) -> Web:
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "casino.asgi:application", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--timeout-graceful-shutdown", "3", "--lifespan", "off"]
+    return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")
+
+
+def worker_process(environment: dict[str, str], log: Path) -> Served:
+    command = [sys.executable, "-m", "celery", "--app", "casino", "worker", "--concurrency", "1"]
+    command += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+    return Served(command, environment, log, lambda worker: " ready." in worker.output())

@@ -1,0 +1,24 @@
+"""The product's settings on the tests' own servers, which this module starts as pytest-django loads it."""
+
+import atexit
+import os
+
+from casino import embedded
+
+for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "CASINO_ENV", "DATABASE_POOL"):
+    os.environ.pop(name, None)  # tests never touch a configured house
+
+_servers = embedded.provide("test")
+HOUSE = _servers.__enter__()
+atexit.register(_servers.__exit__, None, None, None)
+
+# Several runs, and several workers of one run, share the servers: each has its own database and its own broker.
+os.environ["REDIS_URL"] = HOUSE.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
+os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
+# The owner creates and migrates the test database; tests/conftest.py then steps down to the application's role.
+os.environ["CASINO_DB_ROLE"] = "owner"
+
+from casino.settings import *  # noqa: E402, F403
+from casino.settings import DATABASES  # noqa: E402
+
+DATABASES["default"]["TEST"] = {"NAME": f"test_{os.getpid()}"}
