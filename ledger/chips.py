@@ -1,0 +1,207 @@
+"""Chips without a database: where they may be, how they may move, and how an amount is cut into denominations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+from types import MappingProxyType
+
+ISSUE, CAGE, RACK, LAYOUT, PLAYERS = "issue", "cage", "rack", "layout", "players"
+DROP_BOX, OVER_SHORT = "drop_box", "over_short"
+
+PLACES: tuple[str, ...] = (ISSUE, CAGE, RACK, LAYOUT, PLAYERS, DROP_BOX, OVER_SHORT)
+
+HOUSE_PLACES = frozenset({ISSUE, CAGE})
+"""Places that the whole house shares; every other place belongs to one book."""
+
+MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS})
+"""`issue` is where chips come from, `over_short` a running difference. Players carry chips from table to table, so
+what they hold of one table's chips may fall below zero; what all of them hold together may not."""
+
+REVERSAL = "reversal"
+
+_FORWARD: dict[str, tuple[str, str]] = {
+    "issue": (ISSUE, CAGE),
+    "fill": (CAGE, RACK),
+    "credit": (RACK, CAGE),
+    "buy_in": (RACK, PLAYERS),
+    "sale": (CAGE, PLAYERS),
+    "redeem": (PLAYERS, CAGE),
+    "stake": (PLAYERS, LAYOUT),
+    "loss": (LAYOUT, RACK),
+    "win": (RACK, PLAYERS),
+    "return": (LAYOUT, PLAYERS),
+    "over": (OVER_SHORT, RACK),
+    "short": (RACK, OVER_SHORT),
+}
+
+MOVEMENTS: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType(
+    {kind: frozenset({pair}) for kind, pair in _FORWARD.items()}
+    | {REVERSAL: frozenset((target, source) for source, target in _FORWARD.values())}
+)
+"""The closed list: kind -> the (source, target) places it may join. The database holds the same list."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Denomination:
+    """One kind of chip."""
+
+    value_cents: int
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.value_cents <= 0:
+            raise ValueError(f"a {self.name} chip must be worth something")
+
+
+Cut = tuple[tuple[Denomination, int], ...]
+"""An amount in chips, the largest first; nothing is listed with a count of zero."""
+
+
+class Uncuttable(ValueError):
+    """No chips of these denominations make the amount exactly."""
+
+    def __init__(self, amount_cents: int) -> None:
+        super().__init__(f"{money(amount_cents)} cannot be made of these chips")
+        self.amount_cents = amount_cents
+
+
+def cut(amount_cents: int, denominations: Iterable[Denomination]) -> Cut:
+    """The fewest chips that make exactly this amount; of two equal cuts, the one with the larger chips."""
+    if amount_cents < 0:
+        raise ValueError(f"chips cannot make a negative amount: {amount_cents}")
+    if amount_cents == 0:
+        return ()
+    by_value = {chip.value_cents: chip for chip in sorted(denominations, reverse=True)}
+    if not by_value:
+        raise Uncuttable(amount_cents)
+    counts = _cutter(tuple(sorted(by_value))).counts(amount_cents)
+    if counts is None:
+        raise Uncuttable(amount_cents)
+    return tuple((by_value[value], count) for value, count in sorted(counts.items(), reverse=True))
+
+
+def can_cut(amount_cents: int, denominations: Iterable[Denomination]) -> bool:
+    """Whether chips of these denominations make the amount exactly."""
+    try:
+        cut(amount_cents, denominations)
+    except Uncuttable:
+        return False
+    return True
+
+
+def total(chips: Cut) -> int:
+    """What a cut is worth."""
+    return sum(chip.value_cents * count for chip, count in chips)
+
+
+def say(chips: Cut) -> str:
+    """A cut as the dealer says it: "3 red 1 white"."""
+    return " ".join(f"{count} {chip.name}" for chip, count in chips) or "nothing"
+
+
+def money(amount_cents: int) -> str:
+    """An amount as it is said at the table: 16, 2.50, 1,000."""
+    sign, whole, part = "-" * (amount_cents < 0), *divmod(abs(amount_cents), 100)
+    return f"{sign}{whole:,}.{part:02}" if part else f"{sign}{whole:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """What the house keeps of a bet that lost, in part or whole, and what goes back to the player."""
+
+    keep: Cut
+    give_back: Cut
+
+    def __str__(self) -> str:
+        phrase = f"take {money(total(self.keep))}: keep {say(self.keep)}"
+        return f"{phrase}, return {say(self.give_back)}" if self.give_back else phrase
+
+
+def take_and_return(bet_cents: int, taken_cents: int, denominations: Sequence[Denomination]) -> Taking:
+    """How to take part of a bet: "take 16: keep 3 red 1 white, return 4 white"."""
+    if not 0 < taken_cents <= bet_cents:
+        raise ValueError(f"cannot take {money(taken_cents)} of a bet of {money(bet_cents)}")
+    return Taking(cut(taken_cents, denominations), cut(bet_cents - taken_cents, denominations))
+
+
+def pay(amount_cents: int, denominations: Iterable[Denomination]) -> str:
+    """How to pay a bet that won: "pay 50: 2 green"."""
+    return f"pay {money(amount_cents)}: {say(cut(amount_cents, denominations))}"
+
+
+@lru_cache(maxsize=256)
+def _cutter(values: tuple[int, ...]) -> "_Cutter":
+    return _Cutter(values)
+
+
+class _Cutter:
+    """Fewest chips for one set of values, in constant time for any amount once its small table is built.
+
+    From the largest value downwards, each value divides the next up to the *pivot*: among those, taking the largest
+    that fits is exact. Below the pivot it need not be (20s and 25s: 40 is two 20s). Of any `pivot` smaller chips some
+    add up to a multiple of the pivot, so a cut with that many could be made with fewer: a best cut holds less than
+    pivot x (the value below it) in smaller chips, and a table of that size decides.
+    """
+
+    LARGEST_TABLE = 1_000_000
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self.unit = gcd(*values)
+        scaled = [value // self.unit for value in values]
+        start = len(scaled) - 1
+        while start and scaled[start] % scaled[start - 1] == 0:
+            start -= 1
+        self.pivot, self.chain = scaled[start], scaled[start:][::-1]
+        bound = self.pivot * scaled[start - 1] if start else 1
+        self.truncated = bound > self.LARGEST_TABLE
+        self.best, self.last = _fewest(scaled[:start], min(bound, self.LARGEST_TABLE))
+
+    def counts(self, amount_cents: int) -> dict[int, int] | None:
+        amount, rest = divmod(amount_cents, self.unit)
+        if rest:
+            return None
+        if self.truncated and amount >= len(self.best):
+            raise ValueError("these denominations have too little in common to cut so large an amount")
+        small = self._smaller_part(amount)
+        return None if small is None else self._spell(small, amount - small)
+
+    def _smaller_part(self, amount: int) -> int | None:
+        """How much of the amount goes into chips below the pivot, in the cut with the fewest chips."""
+        fewest, small = None, None
+        for part in range(amount % self.pivot, min(amount + 1, len(self.best)), self.pivot):
+            count = self.best[part]
+            if count is None:
+                continue
+            whole = count + sum(chips for _, chips in self._chain_counts(amount - part))
+            if fewest is None or whole < fewest:
+                fewest, small = whole, part
+        return small
+
+    def _chain_counts(self, amount: int) -> list[tuple[int, int]]:
+        counts = []
+        for value in self.chain:
+            chips, amount = divmod(amount, value)
+            counts.append((value, chips))
+        return counts
+
+    def _spell(self, small: int, large: int) -> dict[int, int]:
+        counts = {value * self.unit: chips for value, chips in self._chain_counts(large) if chips}
+        while small:
+            value = self.last[small]
+            counts[value * self.unit] = counts.get(value * self.unit, 0) + 1
+            small -= value
+        return counts
+
+
+def _fewest(values: Sequence[int], size: int) -> tuple[list[int | None], list[int]]:
+    """For each amount below size: how few chips of these values make it (None: impossible), and the last of them."""
+    best: list[int | None] = [0] + [None] * (size - 1)
+    last = [0] * size
+    for amount in range(1, size):
+        for value in reversed(values):
+            if value > amount or (before := best[amount - value]) is None:
+                continue
+            if (now := best[amount]) is None or before + 1 < now:
+                best[amount], last[amount] = before + 1, value
+    return best, last

@@ -1,0 +1,250 @@
+"""The log and the chips: rows that are added and never changed, as the database itself enforces."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.db.models import Case, F, GeneratedField, Q, Value, When
+
+from ledger.chips import HOUSE_PLACES, MOVEMENTS, PLACES, REVERSAL
+
+HOUSE = "house"
+"""The book of the cage; every other book is a table's."""
+
+EVERYWHERE = 0
+"""The scope of an account that every book may move chips to and from: the cage's and the issue's."""
+
+
+class Immutable(Exception):
+    """Somebody tried to change or delete a row that may only be added."""
+
+
+T = TypeVar("T", bound=models.Model)
+
+
+class AppendOnlyRows(models.QuerySet[T]):
+    """Rows that may be read and added. The database refuses the rest too; this says so before it is asked."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise Immutable(f"{self.model.__name__} rows are never changed: add a correcting one")
+
+    def delete(self) -> NoReturn:
+        raise Immutable(f"{self.model.__name__} rows are never deleted")
+
+    def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self.update()
+
+
+class AppendOnly(models.Model):
+    """A row that is written once."""
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(AppendOnlyRows)()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise Immutable(f"{type(self).__name__} rows are never changed: add a correcting one")
+        super().save(*args, **kwargs | {"force_insert": True})
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise Immutable(f"{type(self).__name__} rows are never deleted")
+
+
+class Book(models.Model):
+    """One chain of log entries: a table's, or the house's. It knows its last entry, so a dropped one shows."""
+
+    name = models.CharField(max_length=64, unique=True)
+    head_seq = models.BigIntegerField(default=0, editable=False)
+    head_hash = models.BinaryField(max_length=32, null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="ledger_book_head_whole",
+                condition=Q(head_seq=0, head_hash=None) | Q(head_seq__gt=0, head_hash__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise Immutable("a book is never deleted")
+
+
+class LogEntry(AppendOnly):
+    """One thing that happened. The body is what was hashed; the columns are its index and must agree with it."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
+    seq = models.BigIntegerField()
+    at = models.DateTimeField()
+    subject = models.CharField(max_length=16)
+    kind = models.CharField(max_length=32)
+    round = models.IntegerField(null=True)
+    by = models.CharField(max_length=120)
+    key = models.UUIDField(null=True)
+    legs = models.SmallIntegerField(default=0, help_text="How many transfers belong to this entry")
+    body = models.BinaryField()
+    prev_seq = models.BigIntegerField(null=True)
+    prev_hash = models.BinaryField(max_length=32, null=True)
+    hash = models.BinaryField(max_length=32)
+
+    class Meta:
+        verbose_name_plural = "log entries"
+        constraints = [
+            models.UniqueConstraint(fields=["book", "seq"], name="ledger_logentry_seq"),
+            models.UniqueConstraint(fields=["book", "key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
+            models.CheckConstraint(
+                name="ledger_logentry_gapless",
+                condition=Q(seq=1, prev_seq=None, prev_hash=None)
+                | Q(seq__gt=1, prev_seq=F("seq") - 1, prev_hash__isnull=False),
+            ),
+            models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
+        ]
+        indexes = [
+            models.Index(fields=["book", "round", "seq"], name="ledger_logentry_round"),
+            models.Index(fields=["book", "subject", "seq"], name="ledger_logentry_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.book_id}/{self.seq} {self.subject} {self.kind}"
+
+
+def scope_of(place: str) -> Case:
+    """Whose accounts a row may name: the house's from every book, any other only from its own book."""
+    shared = Q(**{f"{place}__in": sorted(HOUSE_PLACES)})
+    return Case(When(shared, then=Value(EVERYWHERE)), default=F("book_id"), output_field=models.BigIntegerField())
+
+
+class Account(AppendOnly):
+    """Somewhere chips can be: a place of one book, and on the layout a seat. It has no balance to overwrite."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="accounts")
+    place = models.CharField(max_length=16, choices=[(place, place.replace("_", " ")) for place in PLACES])
+    seat = models.SmallIntegerField(null=True, blank=True)
+    scope = GeneratedField(expression=scope_of("place"), output_field=models.BigIntegerField(), db_persist=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["book", "place", "seat"], nulls_distinct=False, name="ledger_account_place"
+            ),
+            models.UniqueConstraint(
+                fields=["place"], condition=Q(place__in=sorted(HOUSE_PLACES)), name="ledger_account_one_house"
+            ),
+            models.CheckConstraint(name="ledger_account_known_place", condition=Q(place__in=PLACES)),
+            models.CheckConstraint(
+                name="ledger_account_seat_on_layout",
+                condition=Q(place="layout", seat__gte=1) | (~Q(place="layout") & Q(seat=None)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.place if self.seat is None else f"{self.place} {self.seat}"
+
+
+def permitted(movements: Iterable[tuple[str, tuple[str, str]]]) -> Q:
+    """The closed list of movements as a condition on a transfer."""
+    condition = Q()
+    for kind, (source, target) in movements:
+        condition |= Q(kind=kind, source_place=source, target_place=target)
+    return condition
+
+
+class Transfer(AppendOnly):
+    """One movement of chips: one source, one target, one positive amount, so that it cannot be unbalanced."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="transfers", db_constraint=False, db_index=False)
+    seq = models.BigIntegerField()
+    leg = models.SmallIntegerField()
+    legs = models.SmallIntegerField()
+    kind = models.CharField(max_length=16)
+    source = models.ForeignKey(Account, models.PROTECT, related_name="+", db_constraint=False, db_index=False)
+    source_place = models.CharField(max_length=16)
+    source_scope = GeneratedField(
+        expression=scope_of("source_place"), output_field=models.BigIntegerField(), db_persist=True
+    )
+    target = models.ForeignKey(Account, models.PROTECT, related_name="+", db_constraint=False, db_index=False)
+    target_place = models.CharField(max_length=16)
+    target_scope = GeneratedField(
+        expression=scope_of("target_place"), output_field=models.BigIntegerField(), db_persist=True
+    )
+    amount_cents = models.BigIntegerField()
+    reverses = models.OneToOneField(
+        "self", models.PROTECT, null=True, related_name="reversed_by", db_constraint=False
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["book", "seq", "leg"], name="ledger_transfer_leg"),
+            models.CheckConstraint(name="ledger_transfer_leg_counted", condition=Q(leg__gte=1, leg__lte=F("legs"))),
+            models.CheckConstraint(name="ledger_transfer_positive", condition=Q(amount_cents__gt=0)),
+            models.CheckConstraint(name="ledger_transfer_moves", condition=~Q(source=F("target"))),
+            models.CheckConstraint(
+                name="ledger_transfer_closed_list",
+                condition=permitted((kind, pair) for kind, pairs in MOVEMENTS.items() for pair in sorted(pairs)),
+            ),
+            models.CheckConstraint(
+                name="ledger_transfer_reversal",
+                condition=Q(kind=REVERSAL, reverses__isnull=False) | (~Q(kind=REVERSAL) & Q(reverses=None)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.book_id}/{self.seq}.{self.leg} {self.kind} {self.amount_cents}"
+
+
+class Recount(AppendOnly):
+    """What all transfers of one book, through one entry, add up to on one account: later sums start from here."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="recounts", db_index=False)
+    account = models.ForeignKey(Account, models.PROTECT, related_name="recounts", db_index=False)
+    through_seq = models.BigIntegerField()
+    head_hash = models.BinaryField(max_length=32)
+    balance_cents = models.BigIntegerField()
+    at = models.DateTimeField()
+    by = models.CharField(max_length=120)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "book", "through_seq"], name="ledger_recount_once"),
+            models.CheckConstraint(name="ledger_recount_of_something", condition=Q(through_seq__gte=1)),
+        ]
+        indexes = [models.Index(fields=["book", "through_seq"], name="ledger_recount_through")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} through {self.book_id}/{self.through_seq}: {self.balance_cents}"
+
+
+class Alert(AppendOnly):
+    """Something that does not reconcile; open until somebody acknowledges it by name."""
+
+    book = models.ForeignKey(Book, models.PROTECT, null=True, blank=True, related_name="alerts")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=32)
+    message = models.CharField(max_length=500)
+    evidence = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "book", "-at"], name="ledger_alert_kind")]
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Acknowledgement(AppendOnly):
+    """Who took note of an alert, when, and what they say about it."""
+
+    alert = models.OneToOneField(Alert, models.PROTECT, related_name="acknowledgement")
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+    note = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="ledger_acknowledgement_by_name", condition=~Q(by=""))]
+
+    def __str__(self) -> str:
+        return f"{self.by}, {self.at:%Y-%m-%d %H:%M}"
