@@ -1,0 +1,400 @@
+"""The read side: a table as one viewer may see it, with the one next step and the inputs that can be made now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ledger import chips
+from ledger.chips import Denomination, money
+from tables import rounds, shoes, standing
+from tables.games.cards import DECK_SIZE
+from tables.games.cards import shoe as full_shoe
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Payout, Phrase, Prompt, View
+from tables.inputs import (
+    Burn,
+    CheckDecks,
+    Choose,
+    CloseBets,
+    CutCardOut,
+    Deal,
+    Input,
+    LoadShoe,
+    Paid,
+    PlaceCutCard,
+    RetireShoe,
+    Shuffle,
+    ShuffleShoe,
+    TakeBack,
+    spell,
+)
+from tables.models import ShoeSource, Staff, Table
+from tables.scene import Scene
+from tables.setup import limits_of, rules_of
+from tables.standing import Round
+
+
+@dataclass(frozen=True, slots=True)
+class Chips:
+    """So many chips of one colour."""
+
+    count: int
+    colour: str
+    value_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One input that can be made now. ``hotkey`` is the keyboard's name for it; one button is the next step."""
+
+    label: str
+    input: dict[str, Any]
+    hotkey: str
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """What became of a seat, and what the dealer's hands do about it."""
+
+    seat: int
+    outcome: str
+    card: int | None
+    net_cents: int
+    why: str
+    hands: str
+    """"take 16: keep 3 red 1 white, return 4 white" """
+    keep: tuple[Chips, ...] = ()
+    give_back: tuple[Chips, ...] = ()
+    pay: tuple[Chips, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeatBox:
+    """One seat of the layout."""
+
+    seat: int
+    state: str
+    bet_cents: int
+    bet: tuple[Chips, ...]
+    stack: tuple[int, ...]
+    acting: bool
+    outcome: OutcomeLine | None
+    ask: AskBet | None = None
+    """The range of bets that this seat may make now."""
+    last_bet_cents: int = 0
+    """What this seat bet in the round before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeBox:
+    """The shoe, as everyone may see it: how deep it is dealt, never what is left in it."""
+
+    number: int
+    source: str
+    stage: str
+    decks: int
+    size: int
+    cards_left: int
+    cut_at: int
+    cut_out: bool
+    commitment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Everything that a screen of one table draws."""
+
+    table: Table
+    seq: int
+    due: str
+    """closed, dealer, load, check, shuffle, cut, burn, retire, bets, card, deal, choose, reshuffle, pay"""
+    phrase: Phrase
+    is_open: bool
+    dealer_name: str | None
+    dealer_username: str | None
+    round_number: int
+    round_open: bool
+    seats: tuple[SeatBox, ...]
+    dealer_stack: tuple[int, ...]
+    dealer_acting: bool
+    button: int | None
+    card_keys: bool
+    """Whether a card can be keyed now (0 stands for 10)."""
+    buttons: tuple[Button, ...]
+    outcomes: tuple[OutcomeLine, ...]
+    """What the latest input decided."""
+    pay: OutcomeLine | None
+    """The seat to pay now, when a round's end is walked seat by seat."""
+    pay_after: int
+    """How many seats follow it."""
+    shoe: ShoeBox | None
+    deck_columns: tuple[int, ...]
+    """The ten counts that a whole shoe has, while the decks are checked."""
+    denominations: tuple[Denomination, ...]
+    min_cents: int
+    max_cents: int
+    cap_cents: int | None
+    can_take_back: bool
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+_WORDS: Final = {
+    "closed": Phrase("The table is closed. A pit boss opens it.", "", "A closed table is not dealt."),
+    "dealer": Phrase("Sign in to deal.", "", "A table is dealt by the dealer who is signed in there."),
+    "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
+    "check": Phrase(
+        "Spread the decks in ten columns and count them.", "Checking the decks.", "Rank r appears r times in each deck."
+    ),
+    "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
+    "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
+    "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
+    "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
+}
+
+_SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
+    "load": ("Shoe is loaded", LoadShoe()),
+    "shuffle": ("Shuffled", ShuffleShoe()),
+    "cut": ("Cut card is placed", PlaceCutCard()),
+    "burn": ("Burned", Burn()),
+    "retire": ("Retire the shoe", RetireShoe()),
+}
+
+
+def board(table: Table, viewer: Staff) -> Board:
+    """The table for one member of staff. Only the dealer who is signed in there gets inputs to make."""
+    now = standing.of(table)
+    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, viewer)
+    denominations = tuple(Denomination(one.value_cents, one.colour) for one in table.denominations.all())
+    deals_here = now.dealer is not None and now.dealer.username == viewer.username
+    return _Drawing(scene, denominations, deals_here).board()
+
+
+@dataclass(slots=True)
+class _Drawing:
+    scene: Scene
+    denominations: tuple[Denomination, ...]
+    deals_here: bool
+
+    def board(self) -> Board:
+        scene, now = self.scene, self.scene.standing
+        current = self._current()
+        prompts = current.game.prompts(current.state) if current else ()
+        due = self._due(current, prompts)
+        view = current.game.view(current.state, DEALER) if current else None
+        acting = _acting(prompts) if due in ("card", "deal", "choose") else None
+        to_pay = current.to_pay if current and due == "pay" else ()
+        return Board(
+            table=scene.table,
+            seq=now.seq,
+            due=due,
+            phrase=self._phrase(due, current, prompts, to_pay),
+            is_open=now.is_open,
+            dealer_name=now.dealer.name if now.dealer else None,
+            dealer_username=now.dealer.username if now.dealer else None,
+            round_number=current.number if current else now.next_number,
+            round_open=now.round_open,
+            seats=self._seats(view, prompts, acting),
+            dealer_stack=view.dealer if view else (),
+            dealer_acting=acting == DEALER,
+            button=view.button if view else None,
+            card_keys=due in ("card", "choose") and not self._house,
+            buttons=tuple(self._buttons(due, prompts, to_pay)) if self.deals_here and now.is_open else (),
+            outcomes=tuple(self._line(one) for one in self._latest(now.round)),
+            pay=self._line(to_pay[0]) if to_pay else None,
+            pay_after=max(len(to_pay) - 1, 0),
+            shoe=self._shoe(current),
+            deck_columns=full_shoe(scene.rules.decks) if due == "check" else (),
+            denominations=self.denominations,
+            min_cents=scene.limits.min_cents,
+            max_cents=scene.limits.max_cents,
+            cap_cents=scene.limits.cap_cents,
+            can_take_back=self.deals_here and self._can_take_back(now.round),
+        )
+
+    @property
+    def _house(self) -> bool:
+        return self.scene.table.source == ShoeSource.HOUSE
+
+    # --- what is due ---
+
+    def _current(self) -> Round | None:
+        """The round on the layout: the one in progress, or the next one, its bets open; None without a shoe."""
+        now = self.scene.standing
+        if now.round_open or shoes.due(self.scene) is not None:
+            return now.round if now.round_open else None
+        return rounds.next_round(self.scene)
+
+    def _due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
+        now = self.scene.standing
+        if not now.is_open:
+            return "closed"
+        if now.dealer is None:
+            return "dealer"
+        if current is None:
+            return shoes.due(self.scene) or "load"
+        if current.to_pay:
+            return "pay"
+        first = prompts[0]
+        if isinstance(first, AskBet | AskCloseBets):
+            return "bets"
+        if isinstance(first, AskCard):
+            return "deal" if self._house else "card"
+        return "choose" if isinstance(first, AskChoice) else "reshuffle"
+
+    def _phrase(self, due: str, current: Round | None, prompts: Sequence[Prompt], to_pay: Sequence[Payout]) -> Phrase:
+        if due == "pay":
+            line = self._line(to_pay[0])
+            return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
+        if due == "burn":
+            burn = self.scene.rules.burn
+            return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
+        if due in _WORDS or current is None:
+            return _WORDS.get(due, _WORDS["load"])
+        if due == "bets":
+            said = current.game.say(current.state, prompts[-1], money)
+            return Phrase("Take the bets, then close them.", "Place your bets.", said.rule)
+        return current.game.say(current.state, prompts[0], money)
+
+    # --- inputs ---
+
+    def _buttons(self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout]) -> Iterable[Button]:
+        if due in _SHOE_INPUTS:
+            label, entered = _SHOE_INPUTS[due]
+            yield Button(label, spell(entered), "Enter", primary=True)
+        elif due == "check":
+            counts = full_shoe(self.scene.rules.decks)
+            yield Button("All ten columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
+        elif due == "pay":
+            yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
+        elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
+            yield Button("No more bets", spell(CloseBets()), "Enter", primary=True)
+        elif due == "deal":
+            yield Button("Deal", spell(Deal()), "Enter", primary=True)
+        elif due == "reshuffle":
+            yield Button("Discards are shuffled", spell(Shuffle()), "Enter", primary=True)
+        elif due == "choose" and isinstance(prompts[0], AskChoice):
+            yield from self._choices(prompts[0])
+        yield from self._always(due)
+
+    def _choices(self, ask: AskChoice) -> Iterable[Button]:
+        for choice in ask.choices:
+            if choice.draws and not self._house:
+                continue  # its card is keyed: no more inputs than there are events
+            cost = f" for {money(choice.cost_cents)}" if choice.cost_cents else ""
+            label = f"{choice.name.capitalize()}{cost}"
+            hotkey = "Enter" if choice.draws else choice.name[0].upper()
+            yield Button(label, spell(Choose(ask.seat, choice.name)), hotkey, primary=choice.draws)
+
+    def _always(self, due: str) -> Iterable[Button]:
+        now = self.scene.standing
+        ready = now.shoe is not None and now.shoe.stage == "ready"
+        if ready and now.shoe is not None and not now.shoe.cut_out and not self._house and now.round_open:
+            yield Button("Cut card is out", spell(CutCardOut()), "C")
+        if now.shoe is not None and not now.round_open and due != "retire":
+            yield Button("Retire the shoe", spell(RetireShoe()), "")
+        if self._can_take_back(now.round):
+            yield Button("Take back", spell(TakeBack()), "Backspace")
+
+    def _can_take_back(self, current: Round | None) -> bool:
+        now = self.scene.standing
+        if current is None or not current.plays or now.shoe is None or current.first_seq < now.shoe.ready_seq:
+            return False
+        last = current.plays[-1]
+        if any(isinstance(action, Shuffle) for action in last.actions) or (last.has_card and self._house):
+            return False
+        return current.latest_card_seq <= last.seq
+
+    # --- the picture ---
+
+    def _seats(self, view: View | None, prompts: Sequence[Prompt], acting: int | None) -> tuple[SeatBox, ...]:
+        asks = {prompt.seat: prompt for prompt in prompts if isinstance(prompt, AskBet)}
+        before = self._bets_before()
+        if view is None:
+            return tuple(
+                SeatBox(seat, "empty", 0, (), (), False, None) for seat in range(1, self.scene.table.seats + 1)
+            )
+        return tuple(
+            SeatBox(
+                seat=one.seat,
+                state=one.state,
+                bet_cents=one.bet_cents,
+                bet=self._chips(one.bet_cents),
+                stack=one.stack,
+                acting=one.seat == acting,
+                outcome=self._line(one.payout) if one.payout else None,
+                ask=asks.get(one.seat),
+                last_bet_cents=before.get(one.seat, 0),
+            )
+            for one in view.seats
+        )
+
+    def _bets_before(self) -> dict[int, int]:
+        last = self.scene.standing.round
+        if last is None or not last.over:
+            return {}
+        return {payout.seat: payout.staked_cents for payout in last.game.settle(last.state)}
+
+    @staticmethod
+    def _latest(current: Round | None) -> tuple[Payout, ...]:
+        return current.plays[-1].decided if current and current.plays else ()
+
+    def _line(self, payout: Payout) -> OutcomeLine:
+        net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
+        if net > 0:
+            hands, pay, keep, back = f"pay {money(net)}: {self._spoken(net)}", net, 0, 0
+        elif net < 0:
+            hands, pay, keep, back = f"take {money(-net)}: keep {self._spoken(-net)}", 0, -net, returned
+            hands += f", return {self._spoken(returned)}" if returned else ""
+        else:
+            hands, pay, keep, back = f"return the bet of {money(staked)}", 0, 0, staked
+        return OutcomeLine(
+            payout.seat,
+            payout.outcome,
+            payout.card,
+            net,
+            payout.why,
+            hands,
+            self._chips(keep),
+            self._chips(back),
+            self._chips(pay),
+        )
+
+    def _spoken(self, cents: int) -> str:
+        return chips.say(self._cut(cents)) or money(cents)
+
+    def _chips(self, cents: int) -> tuple[Chips, ...]:
+        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
+
+    def _cut(self, cents: int) -> chips.Cut:
+        return chips.cut(cents, self.denominations)
+
+    def _shoe(self, current: Round | None) -> ShoeBox | None:
+        shoe = self.scene.standing.shoe
+        if shoe is None:
+            return None
+        game, rules = self.scene.game, self.scene.rules
+        size = shoe.decks * DECK_SIZE
+        left = current.game.cards_left(current.state) if current else size - shoe.burn
+        if shoe.cut_out and current is None:
+            left = size - shoe.burn - sum(self.scene.standing.gone)
+        return ShoeBox(
+            shoe.number,
+            shoe.source,
+            shoe.stage,
+            shoe.decks,
+            size,
+            left,
+            game.at_cut(rules),
+            shoe.cut_out,
+            shoe.commitment,
+        )
+
+
+def _acting(prompts: Sequence[Prompt]) -> int | None:
+    first = prompts[0] if prompts else None
+    if isinstance(first, AskCard):
+        return first.to
+    return first.seat if isinstance(first, AskChoice) else None

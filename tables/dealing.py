@@ -1,0 +1,200 @@
+"""record(): the one place where an input at a table becomes durable.
+
+In one transaction: lock the table's book, refuse what was entered on an old state, play it, write its entries and,
+on a round's last card, the transfers that settle it. An input with a known idempotency key is answered as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import msgspec
+from django.db import transaction
+
+from ledger import alerts, cage, surveillance
+from ledger.models import LogEntry
+from ledger.surveillance import Draft, Head, canonical
+from tables import doors, rounds, shoes, standing
+from tables.games.catalog import GAMES
+from tables.inputs import (
+    Bet,
+    Burn,
+    CheckDecks,
+    Choose,
+    CloseBets,
+    CloseTable,
+    CutCardOut,
+    Deal,
+    Input,
+    KeyCard,
+    LoadShoe,
+    OpenTable,
+    Paid,
+    PlaceCutCard,
+    RetireShoe,
+    Shuffle,
+    ShuffleShoe,
+    SignIn,
+    SignOut,
+    TakeBack,
+    spell,
+)
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.scene import Outcome, Scene
+from tables.setup import limits_of, rules_of
+
+_HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
+    Bet: rounds.enter,
+    CloseBets: rounds.enter,
+    Choose: rounds.enter,
+    Shuffle: rounds.enter,
+    KeyCard: rounds.enter,
+    Deal: rounds.enter,
+    Paid: rounds.paid,
+    TakeBack: rounds.take_back,
+    LoadShoe: shoes.load,
+    CheckDecks: shoes.check,
+    ShuffleShoe: shoes.shuffle,
+    PlaceCutCard: shoes.place_cut_card,
+    Burn: shoes.burn,
+    CutCardOut: shoes.cut_card_out,
+    RetireShoe: shoes.retire,
+    OpenTable: doors.open_table,
+    CloseTable: doors.close_table,
+    SignIn: doors.sign_in,
+    SignOut: doors.sign_out,
+}
+
+_FLOOR: Final = (OpenTable, CloseTable)
+"""Inputs of those who run the floor, not of the dealer."""
+_EITHER: Final = (TakeBack, RetireShoe)
+"""Inputs of the dealer at the table, or of those who run the floor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What record() acknowledges: the first entry that it wrote, and the table's sequence number now."""
+
+    entry: int
+    seq: int
+    again: bool = False
+    """Whether this input had been recorded before, under the same key."""
+
+
+def record(table: Table, entered: Input, *, by: Staff, key: UUID, expected_seq: int | None) -> Answer:
+    """Make an input durable and acknowledge it, or raise Refused with nothing done.
+
+    ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
+    depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
+    """
+    fingerprint = _fingerprint(entered, by)
+    try:
+        with transaction.atomic():
+            head = surveillance.lock(table.book_id)
+            if expected_seq is not None and head.seq != expected_seq:
+                return _known(table, key, fingerprint, head) or _stale(head)
+            now = standing.at(head)
+            scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, by)
+            _permit(scene, entered)
+            outcome = _HANDLERS[type(entered)](scene, entered)
+            after = _write(head, scene, outcome, key, fingerprint)
+    except surveillance.KeyReused:
+        return _known(table, key, fingerprint, surveillance.read_head(table.book_id)) or _stale(head)
+    except surveillance.Stale:
+        return _stale(surveillance.read_head(table.book_id))
+    if outcome.refusal:
+        outcome.refusal.facts["seq"] = after.seq
+        raise outcome.refusal
+    return Answer(head.seq + 1, after.seq)
+
+
+def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:
+    """A dealer takes a table. Raises Refused when the table is closed or they stand at another one."""
+    return record(table, SignIn(terminal), by=staff, key=uuid4(), expected_seq=None)
+
+
+def sign_out(table: Table, staff: Staff) -> Answer:
+    """The dealer of a table taps out."""
+    return record(table, SignOut(), by=staff, key=uuid4(), expected_seq=None)
+
+
+# --- who may ---------------------------------------------------------------------------------------------------
+
+
+def _permit(scene: Scene, entered: Input) -> None:
+    by, now = scene.by, scene.standing
+    if not by.is_active:
+        raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
+    runs_floor = by.has_perm("tables.run_floor")
+    if type(entered) in _FLOOR:
+        if not runs_floor:
+            raise Refused("not_permitted", "Only a pit boss opens and closes tables.", 403)
+        return
+    if type(entered) is SignIn:
+        if by.role != Role.DEALER:
+            raise Refused("not_permitted", "Only a dealer takes a table.", 403)
+        return
+    if runs_floor and type(entered) in _EITHER:
+        return
+    if now.dealer is None or now.dealer.username != by.username or not by.has_perm("tables.deal"):
+        raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)
+    if not now.is_open and type(entered) is not SignOut:
+        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+
+
+# --- the same thing twice --------------------------------------------------------------------------------------
+
+
+def _fingerprint(entered: Input, by: Staff) -> str:
+    return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
+
+
+def _known(table: Table, key: UUID, fingerprint: str, head: Head) -> Answer | None:
+    """The answer that this key had before; None when it is new. Raises Refused for another input under it."""
+    entry = LogEntry.objects.filter(book_id=table.book_id, key=key).values_list("seq", "body").first()
+    if entry is None:
+        return None
+    seq, body = entry
+    content = msgspec.json.decode(bytes(body))["content"]
+    if content.get("request") != fingerprint:
+        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
+    if refused := content.get("refused"):
+        raise Refused(refused["code"], refused["sentence"], refused["status"], seq=head.seq)
+    return Answer(seq, head.seq, again=True)
+
+
+def _stale(head: Head) -> Answer:
+    raise Refused(
+        "stale_sequence",
+        "The table has moved on since this screen was drawn; look at it again, then enter what is still to be done.",
+        409,
+        seq=head.seq,
+    )
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: str) -> Head:
+    """Write an outcome's entries; the first one carries the key and says what asked for it."""
+    now = scene.standing
+    for at, step in enumerate(outcome.steps):
+        content = dict(step.content)
+        if at == 0:
+            content["request"] = fingerprint
+            if outcome.refusal:
+                refused = outcome.refusal
+                content["refused"] = {"code": refused.code, "sentence": refused.sentence, "status": refused.status}
+        draft = Draft(step.subject, step.kind, scene.by.signature, content, step.round, key if at == 0 else None)
+        head = cage.post(head, draft, step.moves)
+        now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
+    standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))
+    if outcome.alert:
+        alerts.raise_alert(scene.table.book_id, outcome.steps[0].kind, outcome.alert, dict(outcome.evidence))
+    return head

@@ -1,0 +1,87 @@
+"""Opening and closing a table, and who deals there."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import connection
+
+from ledger import cage
+from ledger.chips import RACK
+from ledger.models import Account
+from tables.inputs import CloseTable, OpenTable, SignIn, SignOut
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.scene import Outcome, Scene, Step
+
+
+def open_table(scene: Scene, entered: OpenTable) -> Outcome:
+    """The table opens with the chips that the ledger says are in its rack."""
+    if scene.standing.is_open:
+        raise Refused("table_open", f"{scene.table.name} is open already.", 409)
+    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
+    return Outcome([Step("table", "opened", {"rack_cents": rack})])
+
+
+def close_table(scene: Scene, entered: CloseTable) -> Outcome:
+    """The table closes between rounds; its dealer is tapped out."""
+    now = scene.standing
+    if not now.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed already.", 409)
+    if now.round_open:
+        raise Refused("round_open", f"A round is open at {scene.table.name}: it can close when it is over.", 409)
+    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
+    steps = [Step("table", "closed", {"rack_cents": rack})]
+    if now.dealer is not None:
+        steps.append(_tap_out(now.dealer.username, now.dealer.name))
+    return Outcome(steps)
+
+
+def sign_in(scene: Scene, entered: SignIn) -> Outcome:
+    """A dealer takes the table; whoever stood there is relieved. Nobody deals at two tables."""
+    now, by = scene.standing, scene.by
+    if not now.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+    if now.dealer is not None and now.dealer.username == by.username:
+        raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+    elsewhere = table_of(by)
+    if elsewhere is not None:
+        raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
+    relieved = now.dealer.username if now.dealer else None
+    content = {
+        "username": by.username,
+        "name": by.name,
+        "badge": by.badge,
+        "terminal": entered.terminal,
+        "relieves": relieved,
+    }
+    return Outcome([Step("dealer", "signed_in", content)])
+
+
+def sign_out(scene: Scene, entered: SignOut) -> Outcome:
+    """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)
+    return Outcome([_tap_out(scene.by.username, scene.by.name)])
+
+
+def _tap_out(username: str, name: str) -> Step:
+    return Step("dealer", "signed_out", {"username": username, "name": name})
+
+
+_LATEST_DEALERS: Final = """
+    SELECT t.id FROM tables_table AS t
+    CROSS JOIN LATERAL (
+        SELECT kind, body FROM ledger_logentry AS e WHERE e.book_id = t.book_id AND e.subject = 'dealer'
+        ORDER BY e.seq DESC LIMIT 1) AS latest
+    WHERE latest.kind = 'signed_in'
+        AND convert_from(latest.body, 'UTF8')::jsonb #>> '{content,username}' = %s
+"""
+
+
+def table_of(staff: Staff) -> Table | None:
+    """The table at which a dealer is signed in."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST_DEALERS, [staff.username])
+        row = cursor.fetchone()
+    return Table.objects.get(pk=row[0]) if row else None

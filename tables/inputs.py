@@ -1,0 +1,107 @@
+"""What can be entered at a table: one input is one event, becomes one log entry, and has one JSON form.
+
+A game's own actions are inputs as they are. A card is keyed without saying for whom: the table knows whose it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tables.games.felt import Bet, Choose, CloseBets, Shuffle, Struct
+from tables.refusals import Refused, sentence
+
+
+class KeyCard(Struct, frozen=True, tag_field="do", tag="card"):
+    """A card was turned (keyed shoes). For a seat that is to decide, it means that the seat took a card."""
+
+    rank: int
+
+
+class Deal(Struct, frozen=True, tag_field="do", tag="deal"):
+    """The house shoe deals the cards that are due, up to the next decision."""
+
+
+class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
+    """A seat's outcome at the end of a round has been paid or taken."""
+
+    seat: int
+
+
+class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back"):
+    """The latest input of the round was keyed wrongly."""
+
+
+class OpenTable(Struct, frozen=True, tag_field="do", tag="open_table"):
+    """The table is open to play."""
+
+
+class CloseTable(Struct, frozen=True, tag_field="do", tag="close_table"):
+    """The table is closed."""
+
+
+class SignIn(Struct, frozen=True, tag_field="do", tag="sign_in"):
+    """A dealer takes the table, or relieves the one who stands there."""
+
+    terminal: str | None = None
+
+
+class SignOut(Struct, frozen=True, tag_field="do", tag="sign_out"):
+    """The dealer taps out."""
+
+
+class LoadShoe(Struct, frozen=True, tag_field="do", tag="load_shoe"):
+    """A shoe of the table's number of decks is on the table."""
+
+
+class CheckDecks(Struct, frozen=True, tag_field="do", tag="check_decks"):
+    """The decks were spread in ten columns and counted: how many of each rank."""
+
+    counts: tuple[int, ...]
+
+
+class ShuffleShoe(Struct, frozen=True, tag_field="do", tag="shuffle_shoe"):
+    """The whole shoe was shuffled."""
+
+
+class PlaceCutCard(Struct, frozen=True, tag_field="do", tag="place_cut_card"):
+    """The cut card is in its place."""
+
+
+class Burn(Struct, frozen=True, tag_field="do", tag="burn"):
+    """The first cards were burned; the shoe is ready."""
+
+
+class CutCardOut(Struct, frozen=True, tag_field="do", tag="cut_card_out"):
+    """The cut card came out: this is the last round of the shoe."""
+
+
+class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
+    """The shoe leaves the table."""
+
+
+GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal
+ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
+TableInput = OpenTable | CloseTable | SignIn | SignOut
+Input = GameInput | Paid | TakeBack | ShoeInput | TableInput
+
+
+def read(document: bytes | str | dict[str, Any]) -> Input:
+    """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right."""
+    try:
+        if isinstance(document, dict):
+            return msgspec.convert(document, Input)
+        return msgspec.json.decode(document, type=Input)
+    except msgspec.ValidationError as error:
+        text, _, path = str(error).partition(" - at `$")
+        place = path.rstrip("`").removeprefix(".") or "input"
+        raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise Refused("bad_input", "The input is not JSON.", 400) from None
+
+
+def spell(entered: Input) -> dict[str, Any]:
+    """An input as JSON data: the form that ``read`` takes back."""
+    spelled: dict[str, Any] = msgspec.to_builtins(entered)
+    return spelled

@@ -1,0 +1,52 @@
+"""What a handler of an input is given, and what it gives back: entries to write, nothing written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledger.cage import Move
+from tables.games.felt import Game, Limits
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A table under its lock, and who enters something there."""
+
+    table: Table
+    game: Game[Any, Any]
+    rules: Any
+    """The table's options as they are set now; a round pins those that it was opened with."""
+    limits: Limits
+    standing: Standing
+    by: Staff
+
+    @property
+    def next_seq(self) -> int:
+        """The sequence number of the first entry that will be written."""
+        return self.standing.seq + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry to write, and the chips that it moves."""
+
+    subject: str
+    kind: str
+    content: Mapping[str, Any]
+    round: int | None = None
+    moves: Sequence[Move] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an input comes to. With a refusal, its steps are the report of it: they are written all the same."""
+
+    steps: Sequence[Step]
+    refusal: Refused | None = None
+    alert: str | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,218 @@
+"""Shoes: loading, deck check, shuffle, cut card, burn, and retirement; and the secret orders of house shoes.
+
+Two sources deal through one interface. From a keyed shoe the dealer names each card as it is turned. A house shoe
+is shuffled here by the operating system's generator: SHA-256 over a nonce and the order is in the log before the
+first card, and both are opened there when the shoe is shuffled again or retired.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from tables.games import cards
+from tables.games.cards import RANKS, Composition
+from tables.models import HouseShoe, ShoeSource, Table
+from tables.refusals import Refused
+from tables.standing import Round, Shoe
+
+if TYPE_CHECKING:
+    from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
+from tables.scene import Outcome, Scene, Step
+
+SENTENCES: Final = {
+    "load": "Load a shoe first.",
+    "check": "Spread and count the decks first.",
+    "shuffle": "Shuffle the shoe first.",
+    "cut": "Place the cut card first.",
+    "burn": "Burn the first cards first.",
+    "retire": "This table is set to another shoe now: retire the one that is on it first.",
+}
+"""What to say when something else is asked while a step of the shoe is due."""
+
+
+def due(scene: Scene) -> str | None:
+    """The step that the shoe needs before a round may open: a key of SENTENCES, or None when it is ready."""
+    shoe = scene.standing.shoe
+    if shoe is None:
+        return "load"
+    if shoe.decks != scene.rules.decks or shoe.source != scene.table.source:
+        return "retire"
+    if shoe.stage == "ready":
+        return "shuffle" if shoe.cut_out else None
+    return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
+
+
+# --- the steps -------------------------------------------------------------------------------------------------
+
+
+def load(scene: Scene, entered: LoadShoe) -> Outcome:
+    """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
+    _expect(scene, "load")
+    shoe = Shoe(scene.standing.shoes + 1, scene.rules.decks, scene.table.source, "loaded")
+    steps = [_step("loaded", shoe)]
+    if shoe.source == ShoeSource.HOUSE:
+        checked = replace(shoe, stage="checked")
+        steps.append(_step("deck_checked", checked, counts=list(cards.shoe(shoe.decks))))
+        steps += _shuffled(scene, checked)
+    return Outcome(steps)
+
+
+def check(scene: Scene, entered: CheckDecks) -> Outcome:
+    """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
+    shoe = _expect(scene, "check")
+    full = cards.shoe(shoe.decks)
+    if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
+        raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
+    step = _step("deck_checked", replace(shoe, stage="checked"), counts=list(entered.counts))
+    wrong = [
+        f"{counted} of rank {rank}, {whole} belong in it"
+        for rank, counted, whole in zip(RANKS, entered.counts, full, strict=True)
+        if counted != whole
+    ]
+    if not wrong:
+        return Outcome([step])
+    says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
+    report = _step("deck_check_failed", shoe, counts=list(entered.counts))
+    alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong)}"
+    evidence = {"counts": list(entered.counts), "seq": scene.next_seq}
+    return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
+
+
+def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
+    """The whole shoe is shuffled, between rounds only."""
+    shoe = _expect(scene, "shuffle")
+    return Outcome(_shuffled(scene, shoe))
+
+
+def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
+    """The cut card lies before the last part of the shoe."""
+    shoe = _expect(scene, "cut")
+    return Outcome([_step("cut_card_placed", replace(shoe, stage="cut"), cards_behind=_behind(scene))])
+
+
+def burn(scene: Scene, entered: Burn) -> Outcome:
+    """The first cards are burned; from here on the shoe is dealt."""
+    shoe = _expect(scene, "burn")
+    return Outcome([_step("burned", replace(shoe, stage="ready", burn=scene.rules.burn, cut_out=False))])
+
+
+def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
+    """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.stage != "ready" or shoe.cut_out:
+        raise Refused("out_of_turn", "The cut card is not in a shoe that is being dealt.", 409)
+    return Outcome([cut_step(scene)])
+
+
+def retire(scene: Scene, entered: RetireShoe) -> Outcome:
+    """The shoe leaves the table; a house shoe's order is opened."""
+    shoe = scene.standing.shoe
+    if shoe is None:
+        raise Refused("no_shoe", "There is no shoe on this table.", 409)
+    _no_round(scene)
+    return Outcome([_step("retired", shoe, **_opened(shoe))])
+
+
+def cut_step(scene: Scene) -> Step:
+    """The entry that says: last round of this shoe."""
+    shoe = scene.standing.shoe
+    assert shoe is not None  # noqa: S101 -- a card was just dealt from it
+    return _step("cut_card_out", replace(shoe, cut_out=True))
+
+
+def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
+    opened = _opened(shoe)
+    if shoe.source == ShoeSource.KEYED:
+        return [_step("shuffled", replace(shoe, stage="shuffled", cut_out=False), **opened)]
+    commitment = _commit(scene.table, cards.shoe(shoe.decks))
+    shuffled = replace(shoe, stage="shuffled", cut_out=False, commitment=commitment)
+    return [
+        _step("shuffled", shuffled, **opened),
+        _step("cut_card_placed", replace(shuffled, stage="cut"), cards_behind=_behind(scene)),
+        _step("burned", replace(shuffled, stage="ready", burn=scene.rules.burn)),
+    ]
+
+
+def _step(kind: str, shoe: Shoe, **facts: Any) -> Step:
+    return Step("shoe", kind, {"shoe": shoe.spelled(), **facts})
+
+
+def _expect(scene: Scene, step: str) -> Shoe:
+    _no_round(scene)
+    expected = due(scene)
+    if expected != step:
+        says = SENTENCES[expected] if expected else "The shoe is ready: take bets."
+        raise Refused("out_of_turn", says, 409)
+    return scene.standing.shoe or Shoe(0, 0, "", "")
+
+
+def _no_round(scene: Scene) -> None:
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round first.", 409)
+
+
+def _behind(scene: Scene) -> int:
+    """How many cards lie behind the cut card."""
+    return scene.game.at_cut(scene.rules)
+
+
+# --- house shoes -----------------------------------------------------------------------------------------------
+
+
+def commitment_of(nonce: bytes, order: bytes) -> str:
+    """The commitment to an order: SHA-256, in hex, over the nonce and the ranks, one byte each, burn first."""
+    return sha256(nonce + order).hexdigest()
+
+
+def shuffled_in_play(scene: Scene, current: Round, state: Any) -> dict[str, Any]:
+    """The discards were shuffled in mid-round: for a house shoe, what the log says of the old and the new order."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.source != ShoeSource.HOUSE:
+        return {}
+    held = current.game.gone(state)
+    discards = tuple(whole - kept for whole, kept in zip(cards.shoe(shoe.decks), held, strict=True))
+    return {"commitment": _commit(scene.table, discards), **_opened(shoe)}
+
+
+def draw(shoe: Shoe, cards_left: int) -> int:
+    """The rank of the next card of a house shoe with so many cards left."""
+    order = _order(shoe.commitment or "")
+    return order[len(order) - cards_left]
+
+
+def _commit(table: Table, composition: Composition) -> str:
+    """Shuffle a composition in secret, keep the order, and return the commitment to it."""
+    order = bytes(_shuffle(rank for rank, held in zip(RANKS, composition, strict=True) for _ in range(held)))
+    nonce = secrets.token_bytes(32)
+    commitment = commitment_of(nonce, order)
+    HouseShoe.objects.create(table=table, commitment=commitment, order=order, nonce=nonce)
+    return commitment
+
+
+def _shuffle(ranks: Iterable[int]) -> list[int]:
+    """All orders are equally likely: Fisher-Yates, each index drawn without bias from the system's generator."""
+    order = list(ranks)
+    for last in range(len(order) - 1, 0, -1):
+        other = secrets.randbelow(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order
+
+
+def _opened(shoe: Shoe) -> dict[str, Any]:
+    """The opening of the order that a house shoe was dealt from, for the log."""
+    if shoe.commitment is None:
+        return {}
+    kept = HouseShoe.objects.get(commitment=shoe.commitment)
+    return {
+        "opened": {"commitment": shoe.commitment, "order": list(bytes(kept.order)), "nonce": bytes(kept.nonce).hex()}
+    }
+
+
+@lru_cache(maxsize=200)
+def _order(commitment: str) -> bytes:
+    return bytes(HouseShoe.objects.values_list("order", flat=True).get(commitment=commitment))

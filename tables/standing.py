@@ -1,0 +1,292 @@
+"""Where a table stands: the fold of its latest log entries. Nothing beside the log knows it.
+
+``of`` reads the newest entry of each register (open or closed, dealer, shoe) and those of the latest round, so its
+cost does not grow with history. A book's head hash names its whole history, so a standing is cached by it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+
+from ledger.surveillance import Head, read_head
+from tables.games.cards import NOTHING, Composition
+from tables.games.catalog import GAMES
+from tables.games.felt import Action, Card, Game, Opening, Payout
+from tables.games.play import play, replay
+from tables.models import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Dealer:
+    """Who deals here now."""
+
+    username: str
+    name: str
+    since_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shoe:
+    """The shoe on the table. ``stage``: loaded, checked, shuffled, cut, ready."""
+
+    number: int
+    decks: int
+    source: str
+    stage: str
+    burn: int = 0
+    cut_out: bool = False
+    commitment: str | None = None
+    ready_seq: int = 0
+    """The entry from which on cards were dealt since the last shuffle."""
+
+    def spelled(self) -> dict[str, Any]:
+        """As the log's shoe entries record it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One input of a round: its actions, and what they decided."""
+
+    seq: int
+    actions: tuple[Action, ...]
+    decided: tuple[Payout, ...]
+
+    @property
+    def has_card(self) -> bool:
+        """Whether a card was turned in it."""
+        return any(type(action) is Card for action in self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The latest round: what it was opened with, the inputs that stand, and the state that they lead to."""
+
+    number: int
+    game: Game[Any, Any]
+    rules: Any
+    opening: Opening
+    first_seq: int
+    plays: tuple[Play, ...]
+    state: Any
+    latest_card_seq: int = 0
+    """The latest entry with a card in it, taken back or not."""
+    paid: frozenset[int] = frozenset()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can happen in it."""
+        return not self.game.prompts(self.state)
+
+    @property
+    def to_pay(self) -> tuple[Payout, ...]:
+        """What the last card decided for the dealer to walk along, right to left, without the seats done."""
+        if not (self.plays and self.over):
+            return ()
+        decided = self.plays[-1].decided
+        walked = decided if len(decided) > 1 or any(one.net_cents > 0 for one in decided) else ()
+        return tuple(one for one in reversed(walked) if one.seat not in self.paid)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A table at one sequence number."""
+
+    seq: int = 0
+    hash: bytes | None = None
+    is_open: bool = False
+    opening_rack_cents: int = 0
+    dealer: Dealer | None = None
+    shoe: Shoe | None = None
+    shoes: int = 0
+    round: Round | None = None
+
+    @property
+    def round_open(self) -> bool:
+        """Whether a round is going on: it has inputs and is not over, or a seat is still to be paid."""
+        return self.round is not None and bool(self.round.plays) and (not self.round.over or bool(self.round.to_pay))
+
+    @property
+    def next_number(self) -> int:
+        """The number of the round that the next bet belongs to."""
+        if self.round is None:
+            return 1
+        return self.round.number if not self.round.over else self.round.number + 1
+
+    @property
+    def gone(self) -> Composition:
+        """The cards gone from the shoe since its shuffle, while no round is open."""
+        if self.round is None or self.shoe is None or self.round.first_seq < self.shoe.ready_seq:
+            return NOTHING
+        return self.round.game.gone(self.round.state)
+
+    @property
+    def button(self) -> int | None:
+        """Where the button lies."""
+        return None if self.round is None else self.round.game.view(self.round.state, None).button
+
+
+# --- Folding ---------------------------------------------------------------------------------------------------
+
+
+class PlayContent(msgspec.Struct, frozen=True):
+    """What a play entry says, as far as the fold needs it."""
+
+    actions: tuple[Action, ...]
+    opening: OpeningContent | None = None
+
+
+class OpeningContent(msgspec.Struct, frozen=True):
+    """What a round's first entry pins for good."""
+
+    game: str
+    rules: msgspec.Raw
+    opening: Opening
+    shoe: int
+
+
+def read_opening(content: OpeningContent) -> tuple[Game[Any, Any], Any, Opening]:
+    """The game, rules and opening that a round's first entry pins."""
+    game = GAMES[content.game]
+    return game, msgspec.json.decode(content.rules, type=game.rules_type), content.opening
+
+
+def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | None, content: Any) -> Standing:
+    """The standing after one more entry. ``content`` is the entry's content as JSON data."""
+    now = replace(standing, seq=seq)
+    if subject == "round":
+        if "commitment" in content and now.shoe is not None:
+            now = replace(now, shoe=replace(now.shoe, commitment=content["commitment"]))
+        return replace(now, round=_fold_round(standing.round, seq, kind, round or 0, content))
+    if subject == "shoe":
+        return _fold_shoe(now, seq, kind, content)
+    if subject == "dealer":
+        signed_in = Dealer(content["username"], content["name"], seq) if kind == "signed_in" else None
+        return replace(now, dealer=signed_in)
+    if subject == "table" and kind in ("opened", "closed"):
+        return replace(now, is_open=kind == "opened", opening_rack_cents=content.get("rack_cents", 0))
+    return now
+
+
+def _fold_shoe(standing: Standing, seq: int, kind: str, content: Mapping[str, Any]) -> Standing:
+    described = content["shoe"]
+    if kind == "retired":
+        return replace(standing, shoe=None, shoes=described["number"])
+    shoe = Shoe(**described)
+    if kind == "burned":
+        shoe = replace(shoe, ready_seq=seq)
+    return replace(standing, shoe=shoe, shoes=shoe.number)
+
+
+def _fold_round(current: Round | None, seq: int, kind: str, number: int, content: Mapping[str, Any]) -> Round:
+    if kind == "play":
+        said = msgspec.convert(content, PlayContent)
+        if said.opening is not None:
+            current = _opened(number, seq, said.opening)
+        if current is None or current.number != number:
+            raise ValueError(f"entry {seq} continues round {number}, which was not opened")
+        return _played(current, seq, said.actions)
+    if current is None:
+        raise ValueError(f"entry {seq} speaks of round {number}, which was not opened")
+    if kind == "take_back":
+        kept = tuple(one for one in current.plays if one.seq != content["corrects"])
+        actions = (action for one in kept for action in one.actions)
+        state = replay(current.game, current.rules, current.opening, actions)
+        return replace(current, plays=kept, state=state, paid=frozenset())
+    if kind == "paid":
+        return replace(current, paid=current.paid | {content["seat"]})
+    raise ValueError(f"entry {seq}: a round has no {kind}")
+
+
+def _opened(number: int, seq: int, content: OpeningContent) -> Round:
+    game, rules, opening = read_opening(content)
+    return Round(number, game, rules, opening, seq, (), game.open(rules, opening))
+
+
+def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
+    state = current.state
+    for action in actions:
+        state = play(current.game, state, action)
+    known = {one.seat for one in current.game.settle(current.state)}
+    decided = tuple(one for one in current.game.settle(state) if one.seat not in known)
+    one = Play(seq, actions, decided)
+    latest_card = seq if one.has_card else current.latest_card_seq
+    return replace(current, plays=(*current.plays, one), state=state, latest_card_seq=latest_card)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Cache:
+    """The standings of the heads seen last; a hash names one history only, so an item is never out of date."""
+
+    size: int
+    items: OrderedDict[tuple[int, bytes], Standing] = field(default_factory=OrderedDict)
+
+    def get(self, book_id: int, head_hash: bytes) -> Standing | None:
+        """The standing at this head, if it is known."""
+        return self.items.get((book_id, head_hash))
+
+    def put(self, book_id: int, standing: Standing) -> None:
+        """Keep a standing; the oldest ones go."""
+        if standing.hash is None:
+            return
+        self.items[book_id, standing.hash] = standing
+        while len(self.items) > self.size:
+            self.items.popitem(last=False)
+
+
+cache: Final = Cache(size=1_000)
+
+_LATEST: Final = """
+    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
+        AND subject = 'table' AND kind IN ('opened', 'closed') ORDER BY seq DESC LIMIT 1)
+    UNION ALL
+    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
+        AND subject = 'dealer' ORDER BY seq DESC LIMIT 1)
+    UNION ALL
+    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
+        AND subject = 'shoe' ORDER BY seq DESC LIMIT 1)
+    UNION ALL
+    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
+        AND subject = 'round'
+        AND round = (SELECT max(round) FROM ledger_logentry
+            WHERE book_id = %(book)s AND seq <= %(head)s AND round IS NOT NULL))
+    ORDER BY seq
+"""
+
+
+def of(table: Table) -> Standing:
+    """Where a table stands now."""
+    return at(read_head(table.book_id))
+
+
+def at(head: Head) -> Standing:
+    """Where a table stands at a head that was just read or locked."""
+    if head.hash is None:
+        return Standing()
+    head_hash = bytes(head.hash)
+    known = cache.get(head.book_id, head_hash)
+    if known is not None:
+        return known
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST, {"book": head.book_id, "head": head.seq})
+        rows = cursor.fetchall()
+    standing = replace(_fold_rows(rows), seq=head.seq, hash=head_hash)
+    cache.put(head.book_id, standing)
+    return standing
+
+
+def _fold_rows(rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:
+    standing = Standing()
+    for seq, subject, kind, number, body in rows:
+        content = msgspec.json.decode(bytes(body))["content"]
+        standing = fold(standing, seq=seq, subject=subject, kind=kind, round=number, content=content)
+    return standing
