@@ -26,6 +26,7 @@ from types import FrameType
 from urllib.parse import quote
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+LOCAL = Path(os.environ.get("CASINO_LOCAL", BASE_DIR / ".local"))  # where the data of the embedded servers is
 LONGEST_SOCKET_PATH = 103  # bytes; Linux allows 107, macOS 103
 LONGEST_LOG = 10_000_000  # bytes, when the servers start
 SUPERUSER, OWNER, APPLICATION, DATABASE = "postgres", "casino_owner", "casino_app", "casino"
@@ -165,7 +166,7 @@ class House:
 
 
 @contextlib.contextmanager
-def provide(name: str = "demo", *, within: Path = BASE_DIR / ".local") -> Iterator[House]:
+def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
     """Use the servers of `name`: attach to running ones or start them; the last to leave stops them.
 
     What is set in the environment already stays, so a configured server is never replaced by this one.
@@ -239,10 +240,11 @@ def is_in_use(house: House) -> bool:
 # --- The keeper's side ----------------------------------------------------------------------------------------
 
 
-def die_with_parent() -> None:
-    """Even `kill -9` of the keeper must not leave a server behind (Linux; elsewhere the next start clears up)."""
+def die_with_parent(number: int = signal.SIGINT) -> None:
+    """Run in a new child, so that even `kill -9` of the parent leaves none behind (Linux; elsewhere the next start
+    clears up). SIGINT is PostgreSQL's fast shutdown."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG; SIGINT is PostgreSQL's fast shutdown
+        ctypes.CDLL(None).prctl(1, number)  # 1 is PR_SET_PDEATHSIG
 
 
 def unprivileged() -> tuple[list[str], int]:

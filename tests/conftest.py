@@ -14,8 +14,16 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
+from casino.statics import collect_if_changed
 from tests import chromium, processes
 from tests.settings import HOUSE
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Pages name their static files by content, so those must have been collected before the first is drawn."""
+    if not hasattr(session.config, "workerinput"):
+        collect_if_changed()
+
 
 # --- Roles ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,283 @@
+"""`./run demo`: a whole house on one machine, and a supervisor that leaves nothing behind when it goes."""
+
+import argparse
+import contextlib
+import fcntl
+import functools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from casino import embedded
+
+NAME = "demo"
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+PATIENCE = 60  # seconds that the first page may take
+GRACE = 12  # seconds that a child may take to stop
+
+
+class Refused(RuntimeError):
+    """The demo cannot start; the message is the one sentence to say."""
+
+
+class Stopped(Exception):
+    """Ctrl-C or SIGTERM."""
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+@dataclass
+class Child:
+    """One of the house's processes, in a process group of its own; its output goes to a file."""
+
+    name: str
+    command: list[str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0
+    quick_deaths: int = field(default=0)
+
+    def start(self) -> None:
+        self.started = time.monotonic()
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=embedded.BASE_DIR,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                process_group=0,
+                preexec_fn=functools.partial(embedded.die_with_parent, signal.SIGTERM),
+            )
+
+    def signal(self, number: int) -> None:
+        """To the group: a child's own children must not outlive it."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+
+    def ask_to_stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
+    def wait_until_stopped(self, deadline: float) -> None:
+        if self.process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=max(0.0, deadline - time.monotonic()))
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+
+    def revive(self) -> None:
+        """Start it again if it died; one that keeps dying is started ever less often."""
+        if self.process is None or (code := self.process.poll()) is None:
+            return
+        self.signal(signal.SIGKILL)
+        self.quick_deaths = self.quick_deaths + 1 if time.monotonic() - self.started < 10 else 0
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+        say(f"{self.name} {how}; starting it again (its log: {self.log})")
+        time.sleep(min(10, 0.5 * self.quick_deaths**2))
+        self.start()
+
+
+@dataclass
+class Demo:
+    host: str
+    port: int
+    fresh: bool
+    children: list[Child] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        return embedded.LOCAL / NAME
+
+    @property
+    def url(self) -> str:
+        shown = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
+        return f"http://[{shown}]:{self.port}/" if ":" in shown else f"http://{shown}:{self.port}/"
+
+    def run(self) -> None:
+        embedded.LOCAL.mkdir(exist_ok=True)
+        with self.alone():
+            self.refuse_a_busy_port()
+            if self.fresh:
+                self.clear()
+            with self.servers():
+                logins = self.prepare()
+                try:
+                    self.open_house(logins)
+                finally:
+                    self.close_house()
+        say("Stopped.")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        try:
+            held = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused("A demo of this checkout is already running: stop it first (Ctrl-C there).") from None
+        try:
+            yield
+        finally:
+            os.close(held)
+
+    def refuse_a_busy_port(self) -> None:
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((self.host, self.port))
+            except (OSError, OverflowError) as error:
+                raise Refused(
+                    f"Cannot listen on {self.host} port {self.port} ({error}): choose another with --port."
+                ) from None
+
+    def clear(self) -> None:
+        if "DATABASE_URL" in os.environ:
+            raise Refused("--fresh clears only the embedded database, and DATABASE_URL names another.")
+        users = self.folder / "users.lock"
+        if users.exists() and not embedded.is_free(users, fcntl.LOCK_EX):
+            raise Refused("Another command is using the demo's database: let it finish, then start over.")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def servers(self) -> Iterator[None]:
+        configured = {"DATABASE_URL", "REDIS_URL"} <= os.environ.keys()
+        say("Using the configured servers" if configured else "Starting PostgreSQL and Valkey")
+        house = embedded.House(self.folder)
+        house.prepare()
+        os.environ.setdefault("CASINO_ENV", "demo")
+        os.environ.setdefault("SECRET_KEY", house.secret_key())
+        os.environ.setdefault("STATIC_ROOT", str(self.folder / "static"))
+        if self.host not in LOOPBACK:
+            say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
+            os.environ.setdefault("ALLOWED_HOSTS", "*")
+        with contextlib.nullcontext() if configured else embedded.provide(NAME):
+            yield
+
+    def prepare(self) -> str:
+        say("Migrating the database")
+        statics = begin("-m", "casino.statics")
+        finish(begin("manage.py", "migrate", "--verbosity", "0"))
+        finish(begin("manage.py", "grants"))
+        say("Seeding the pit")
+        logins = finish(begin("manage.py", "seed_demo"))
+        finish(statics)
+        return logins
+
+    def open_house(self, logins: str) -> None:
+        python = [sys.executable, "-m"]
+        web = [*python, "uvicorn", "casino.asgi:application", "--host", self.host, "--port", str(self.port)]
+        web += ["--timeout-graceful-shutdown", "3", "--lifespan", "off", "--no-server-header"]
+        celery = [*python, "celery", "--app", "casino"]
+        worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO"]
+        beat = [*celery, "beat", "--schedule", str(self.folder / "beat"), "--pidfile", "", "--loglevel", "INFO"]
+        self.children = [
+            Child(name, command, self.folder / f"{name}.log")
+            for name, command in (("web", web), ("worker", worker), ("beat", beat))
+        ]
+        say("Starting web, worker and beat")
+        for child in self.children:
+            child.log.unlink(missing_ok=True)
+            child.start()
+        self.wait_for_the_first_page()
+        say(f"\n{logins.strip()}\n\nThe house is open at {self.url} (Ctrl-C closes it)")
+        while True:
+            self.revive_the_dead()
+            time.sleep(0.2)
+
+    def revive_the_dead(self) -> None:
+        for child in self.children:
+            child.revive()
+
+    def wait_for_the_first_page(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        said = False
+        while not answers(f"{self.url}healthz"):
+            self.revive_the_dead()
+            if time.monotonic() > deadline and not said:
+                say(f"The web process does not answer yet: see {self.children[0].log}")
+                said = True
+            time.sleep(0.1)
+
+    def close_house(self) -> None:
+        say("\nClosing the house")
+        for child in self.children:
+            child.ask_to_stop()
+        deadline = time.monotonic() + GRACE
+        for child in self.children:
+            child.wait_until_stopped(deadline)
+
+
+def begin(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=embedded.BASE_DIR,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        process_group=0,
+        preexec_fn=functools.partial(embedded.die_with_parent, signal.SIGTERM),
+    )
+
+
+def finish(step: subprocess.Popen[str]) -> str:
+    """What a step printed; its failure is ours, and if we are stopped meanwhile it stops too."""
+    try:
+        printed, _ = step.communicate()
+    except Stopped:
+        step.terminate()
+        step.wait()
+        raise
+    if step.returncode != 0:
+        raise Refused(f"{printed.strip()}\n{' '.join(step.args[1:])} failed: what it said stands above.".strip())
+    return printed
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def stop(number: int, frame: FrameType | None) -> None:
+    # Once is enough: a second Ctrl-C must not interrupt the stopping.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise Stopped
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./run demo", description=__doc__)
+    parser.add_argument("--fresh", action="store_true", help="throw the demo's data away and start over")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    wanted = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        Demo(host=wanted.host, port=wanted.port, fresh=wanted.fresh).run()
+    except Stopped:
+        say("Stopped.")
+    except (Refused, embedded.CannotStart) as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
