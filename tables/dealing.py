@@ -196,5 +196,5 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))
     if outcome.alert:
-        alerts.raise_alert(scene.table.book_id, outcome.steps[0].kind, outcome.alert, dict(outcome.evidence))
+        alerts.raise_alert(scene.table.book, outcome.steps[0].kind, outcome.alert, dict(outcome.evidence))
     return head

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
+from ledger.models import AppendOnly
 from tables.roles import Role, may
 
 
@@ -184,3 +185,22 @@ class HouseShoe(models.Model):
     order = models.BinaryField()
     nonce = models.BinaryField()
     shuffled_at = models.DateTimeField(auto_now_add=True)
+
+
+class Verification(AppendOnly):
+    """How far a table's log was proved, and when: the next check of new entries starts there."""
+
+    book = models.ForeignKey("ledger.Book", on_delete=models.PROTECT, related_name="verifications")
+    through_seq = models.BigIntegerField()
+    head_hash = models.BinaryField(max_length=32)
+    rounds = models.BigIntegerField()
+    transfers = models.BigIntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index("book", "-through_seq", name="tables_verification_latest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.book} through {self.through_seq}"

@@ -1,0 +1,29 @@
+"""Celery: proving the log again while the floor is open. A mismatch opens an alert that somebody must acknowledge."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from ledger import alerts
+from ledger.models import Book
+from tables import audit
+
+
+@shared_task(ignore_result=False)
+def verify_new() -> list[str]:
+    """Prove what every table added since the last proof; returns the faults."""
+    return [fault for book in audit.books() if (fault := _alert(audit.verify_new(book), book))]
+
+
+@shared_task(ignore_result=False)
+def verify_everything() -> list[str]:
+    """Prove every book from its first entry, nightly; returns the faults."""
+    return [fault for book in audit.books() if (fault := _alert(audit.verify(book), book))]
+
+
+def _alert(report: audit.Report, book: Book) -> str | None:
+    if report.fault is None:
+        return None
+    message = f"The log does not hold: {report.fault}"
+    alerts.raise_alert(book, "log_broken", message, {"seq": report.fault.seq, "what": report.fault.what})
+    return message
