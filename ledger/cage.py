@@ -1,13 +1,13 @@
 """Chips on the move: post() is the only writer of transfers, and balances() reads what they add up to."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 
 from django.db import connection, transaction
 
 from ledger.chips import CAGE, DROP_BOX, HOUSE_PLACES, ISSUE, LAYOUT, OVER_SHORT, PLAYERS, RACK, REVERSAL
 from ledger.models import HOUSE, Account, Book, Transfer
-from ledger.surveillance import Draft, Head, append, seal, write
+from ledger.surveillance import CHUNK, LAST_SEQ, Draft, Head, append, seal, write
 
 Place = tuple[str, int | None]
 
@@ -45,28 +45,23 @@ class Chart:
 
 
 INSERT_TRANSFERS = """
-    INSERT INTO ledger_transfer (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place,
-        amount_cents, reverses_id) VALUES """
-ONE_TRANSFER = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    INSERT INTO ledger_transfer (book_id, seq, legs, kind, source_id, source_place, target_id, target_place,
+        amount_cents, reverses_id, leg)
+    SELECT %s, %s, %s, move.* FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::bigint[], %s::text[],
+        %s::bigint[], %s::bigint[]) WITH ORDINALITY AS move"""
 
 
 def post(head: Head, draft: Draft, moves: Sequence[Move]) -> Head:
     """Write an entry and the chips that it moves after the head that lock() gave; returns the new head.
 
     One round trip. Entry, transfers, the book's new head and the announcement are stored together or not at all.
-    Raises surveillance.Stale or KeyReused; any other movement that the house does not permit is an IntegrityError.
+    Raises surveillance.Stale or KeyReused; a movement that the house does not permit is an IntegrityError.
     """
     if not moves:
         return append(head, draft)
     sealed = seal(head, draft, [move.spelled() for move in moves])
-    seq, legs = sealed.head.seq, len(moves)
-    values: list[object] = []
-    for leg, move in enumerate(moves, start=1):
-        values += (
-            head.book_id, seq, leg, legs, move.kind, move.source_account_id, move.source_place,
-            move.target_account_id, move.target_place, move.amount_cents, move.reverses,
-        )  # fmt: skip
-    return write(sealed, INSERT_TRANSFERS + ", ".join([ONE_TRANSFER] * legs), values)
+    columns = (list(column) for column in zip(*map(astuple, moves), strict=True))
+    return write(sealed, INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns])
 
 
 def reverse(transfers: Iterable[Transfer]) -> list[Move]:
@@ -117,43 +112,94 @@ def chart(book_id: int) -> Chart:
 
 # --- Balances -------------------------------------------------------------------------------------------------
 
-NET_EFFECT = """
-    WITH horizon AS (SELECT coalesce(max(through_seq), 0) AS seq FROM ledger_recount WHERE book_id = %(book)s),
-    since AS (
-        SELECT leg.account_id, sum(leg.cents) AS cents
-        FROM ledger_transfer AS t, horizon,
-            LATERAL (VALUES (t.source_id, -t.amount_cents), (t.target_id, t.amount_cents)) AS leg (account_id, cents)
-        WHERE t.book_id = %(book)s AND t.seq > horizon.seq
-        GROUP BY leg.account_id)
-    SELECT a.id, coalesce(counted.balance_cents, 0) + coalesce(since.cents, 0)
-    FROM ledger_account AS a
-    LEFT JOIN since ON since.account_id = a.id
-    LEFT JOIN LATERAL (
-        SELECT r.balance_cents FROM ledger_recount AS r
-        WHERE r.account_id = a.id AND r.book_id = %(book)s ORDER BY r.through_seq DESC LIMIT 1) AS counted ON true
-    WHERE a.book_id = %(book)s OR a.scope = 0
-"""
 
-
-def net_effect(book_id: int) -> dict[int, int]:
-    """What one book's transfers did to each account it may touch: the last recount and what followed it."""
+def horizons(books: Sequence[int]) -> dict[int, int]:
+    """How far each book has been recounted. No transfer can be added at or before that entry any more."""
     with connection.cursor() as cursor:
-        cursor.execute(NET_EFFECT, {"book": book_id})
+        cursor.execute(
+            "SELECT book_id, (SELECT max(through_seq) FROM ledger_recount WHERE book_id = b.book_id)"
+            " FROM unnest(%s::bigint[]) AS b (book_id)",
+            [list(books)],
+        )
+        return {book: seq or 0 for book, seq in cursor.fetchall()}
+
+
+# Every horizon stands in the query as a number: one that came out of a join would make the planner expect a third
+# of all history and read the whole table. One statement, so that all books are seen at the same moment.
+NET_EFFECT = """
+    WITH horizon (book_id, seq) AS (VALUES {horizons}), moved AS ({moved}),
+    net (account_id, cents) AS (
+        SELECT source_id, -amount_cents FROM moved
+        UNION ALL SELECT target_id, amount_cents FROM moved
+        UNION ALL SELECT a.id, counted.balance_cents
+        FROM horizon AS h
+        JOIN ledger_account AS a ON a.book_id = h.book_id OR a.scope = 0
+        CROSS JOIN LATERAL (
+            SELECT r.balance_cents FROM ledger_recount AS r
+            WHERE r.account_id = a.id AND r.book_id = h.book_id AND r.through_seq <= h.seq
+            ORDER BY r.through_seq DESC LIMIT 1) AS counted)
+    SELECT account_id, sum(cents) FROM net GROUP BY account_id
+"""
+MOVED = "SELECT source_id, target_id, amount_cents FROM ledger_transfer WHERE book_id = %s AND seq > %s"
+
+
+def net_effect(books: Sequence[int]) -> dict[int, int]:
+    """What these books' transfers add up to on each account: the last recount and what followed it."""
+    if not books:
+        return {}
+    known = horizons(books)
+    query = NET_EFFECT.format(
+        horizons=", ".join(["(%s::bigint, %s::bigint)"] * len(known)), moved=" UNION ALL ".join([MOVED] * len(known))
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query, [value for pair in known.items() for value in pair] * 2)
         return {account: int(cents) for account, cents in cursor.fetchall()}
 
 
 def balances(book_id: int) -> dict[Account, int]:
-    """What lies in each place of this book now. The house's places are moved by every book, so all are asked."""
+    """What lies in each place of this book now. The house's places are moved by every book, so all are added up."""
     accounts = list(Account.objects.filter(book_id=book_id).order_by("place", "seat"))
-    books = [book_id] if not any(account.place in HOUSE_PLACES for account in accounts) else _all_books()
-    effects = [net_effect(book) for book in books]
-    return {account: sum(effect.get(account.pk, 0) for effect in effects) for account in accounts}
+    shared = any(account.place in HOUSE_PLACES for account in accounts)
+    net = net_effect(all_books() if shared else [book_id])
+    return {account: net.get(account.pk, 0) for account in accounts}
 
 
 def balance(account: Account) -> int:
     """What lies in one place now."""
-    return balances(account.book_id)[account]
+    return net_effect(all_books() if account.place in HOUSE_PLACES else [account.book_id]).get(account.pk, 0)
 
 
-def _all_books() -> list[int]:
-    return list(Book.objects.values_list("pk", flat=True))
+def all_books() -> list[int]:
+    """Every book, the house's among them."""
+    return list(Book.objects.order_by("pk").values_list("pk", flat=True))
+
+
+# --- Reading transfers ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A transfer as it is read back."""
+
+    seq: int
+    leg: int
+    id: int
+    move: Move
+
+
+def transfers(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Posted]:
+    """The transfers of a book's entries after `since`, in order, a chunk in memory at a time."""
+    last, limit = (since + 1, -1, -1), through if through is not None else LAST_SEQ
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT seq, leg, id, kind, source_id, source_place, target_id, target_place, amount_cents, reverses_id"
+                " FROM ledger_transfer WHERE book_id = %s AND seq >= %s AND seq <= %s AND (seq, leg, id) > (%s, %s, %s)"
+                " ORDER BY seq, leg, id LIMIT %s",
+                [book_id, last[0], limit, *last, CHUNK],
+            )
+            page = [Posted(*row[:3], Move(*row[3:])) for row in cursor.fetchall()]
+        yield from page
+        if len(page) < CHUNK:
+            return
+        last = (page[-1].seq, page[-1].leg, page[-1].id)

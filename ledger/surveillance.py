@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 CHUNK = 2_000
+LAST_SEQ = 2**63 - 1
 CHANNEL = "floor"
 
 
@@ -46,7 +48,7 @@ class Draft:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """A log entry as it is read back."""
 
@@ -65,7 +67,7 @@ class Entry:
     hash: bytes
     id: int
 
-    @property
+    @cached_property
     def document(self) -> dict[str, Any]:
         """The body, read."""
         document: dict[str, Any] = json.loads(self.body)
@@ -222,7 +224,7 @@ def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterato
 
     Pages go by (seq, id), so that a row that doubles another's number cannot hide behind the end of a page.
     """
-    after, limit = (since + 1, -1), through if through is not None else 2**63 - 1
+    after, limit = (since + 1, -1), through if through is not None else LAST_SEQ
     while True:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -253,16 +255,18 @@ def walk(
             raise Broken(Fault(head.name, *what))
         if entry.seq > head.seq:
             raise Broken(Fault(head.name, entry.seq, "stands after the last entry that the book knows"))
-        if anchor and anchor[0] == entry.seq:
+        while anchor and anchor[0] == entry.seq:
             if anchor[1] != entry.hash:
                 raise Broken(Fault(head.name, entry.seq, "is not the entry that a recount noted: hashed anew"))
             anchor = next(noted, None)
         proven = Head(head.book_id, head.name, entry.seq, entry.hash)
         yield entry
     if proven.seq < head.seq:
-        raise Broken(Fault(head.name, proven.seq + 1, "is missing, the book's last one it knows is {head.seq}"))
+        raise Broken(Fault(head.name, proven.seq + 1, f"is missing: the book knows {head.seq} entries"))
     if proven.hash != head.hash:
         raise Broken(Fault(head.name, proven.seq, "is not the last entry that the book knows"))
+    if anchor:
+        raise Broken(Fault(head.name, head.seq + 1, f"is missing: a recount noted {anchor[0]} entries"))
 
 
 def verify_chain(

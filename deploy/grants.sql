@@ -1,0 +1,47 @@
+-- What the application's role may do: everything that is not granted here is refused by the database itself.
+-- Run by the owner of the tables: `manage.py grants`, or psql -v app_role=casino_app -f deploy/grants.sql
+
+SELECT set_config('casino.app_role', :'app_role', false);
+
+REVOKE ALL ON SCHEMA public FROM PUBLIC, :"app_role";
+GRANT USAGE ON SCHEMA public TO :"app_role";
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, :"app_role";
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, :"app_role";
+REVOKE ALL ON ALL ROUTINES IN SCHEMA public FROM PUBLIC, :"app_role";
+ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON TABLES FROM PUBLIC, :"app_role";
+
+-- Rows that come and go: staff, tables, terminals, sessions, lock-outs. Never TRUNCATE. A new table of the ledger
+-- gets nothing until it is named below.
+DO $$
+DECLARE
+    name regclass;
+BEGIN
+    EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC, %I',
+                   current_database(), current_setting('casino.app_role'));
+    FOR name IN
+        SELECT oid FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'ledger\_%'
+    LOOP
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO %I', name, current_setting('casino.app_role'));
+    END LOOP;
+END $$;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
+
+-- Rows that are written once: the log, the chips, what was found about them, and the orders of house shoes.
+REVOKE ALL ON tables_houseshoe FROM :"app_role";
+GRANT SELECT, INSERT ON
+    ledger_logentry,
+    ledger_transfer,
+    ledger_account,
+    ledger_recount,
+    ledger_alert,
+    ledger_acknowledgement,
+    tables_houseshoe
+TO :"app_role";
+
+-- A book is never renamed; its head moves on with each entry.
+GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
+
+-- Only the owner migrates.
+REVOKE ALL ON django_migrations FROM :"app_role";
+GRANT SELECT ON django_migrations TO :"app_role";

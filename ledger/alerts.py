@@ -1,0 +1,70 @@
+"""Alerts: what does not reconcile, open until somebody takes note of it by name."""
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from ledger.models import Acknowledgement, Alert, Book
+from ledger.surveillance import CHANNEL
+
+QUIET = timedelta(hours=20)
+"""Somebody who took note of a lasting fault is told again the next day, not every few minutes."""
+
+
+class AlreadyAcknowledged(Exception):
+    """Somebody took note of this alert before."""
+
+
+def open_alerts() -> QuerySet[Alert]:
+    """The alerts that nobody has acknowledged, the newest first."""
+    alerts: QuerySet[Alert] = Alert.objects.filter(acknowledgement=None).select_related("book").order_by("-at", "-pk")
+    return alerts
+
+
+def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None = None) -> Alert:
+    """Open an alert, or return the same one: it is open still, or was acknowledged less than a day ago.
+
+    Call it in the transaction that found the fault, or after that one rolled back: never inside one that will.
+    """
+    message = message[: Alert._meta.get_field("message").max_length]
+    recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=timezone.now() - QUIET)
+    with transaction.atomic():
+        _alone(kind, book)
+        same = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
+        if isinstance(same, Alert):
+            return same
+        alert = Alert.objects.create(
+            book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=timezone.now()
+        )
+        _announce(alert)
+    return alert
+
+
+def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
+    """Take note of an alert, by name."""
+    if not by.strip():
+        raise ValueError("an alert is acknowledged by name")
+    try:
+        with transaction.atomic():
+            taken = Acknowledgement.objects.create(alert=alert, by=by, at=timezone.now(), note=note)
+            _announce(alert)
+    except IntegrityError as refused:
+        raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused
+    return taken
+
+
+def _alone(kind: str, book: Book | None) -> None:
+    """Two workers that find the same fault at once must not both open an alert."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"alert {kind} {book and book.pk}"])
+
+
+def _announce(alert: Alert) -> None:
+    with connection.cursor() as cursor:
+        news = json.dumps({"book": alert.book_id, "alert": alert.pk})
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, news])

@@ -1,0 +1,119 @@
+"""The privileges of the application's role: granted from deploy/grants.sql, and compared with it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+
+ALLOW_LIST = Path("deploy", "grants.sql")
+
+
+class Privilege(NamedTuple):
+    """Something that the role may do to something."""
+
+    on: str
+    may: str
+
+    def __str__(self) -> str:
+        return f"{self.may} on {self.on}"
+
+
+def app_role() -> str:
+    """The name of the application's role."""
+    role: str = settings.CASINO_DB_APP_ROLE
+    return role
+
+
+def apply_grants(cursor: CursorWrapper, role: str | None = None) -> None:
+    """Grant exactly what deploy/grants.sql lists, and revoke the rest; as the owner, in a transaction."""
+    role = role or app_role()
+    script = (Path(settings.BASE_DIR) / ALLOW_LIST).read_text()
+    quote = connection.ops.quote_name
+    literal = "'" + role.replace("'", "''") + "'"
+    # psql's own spelling of its variables, so that the file works there too.
+    cursor.execute(script.replace(":'app_role'", literal).replace(':"app_role"', quote(role)))
+
+
+def wrong_privileges(role: str | None = None) -> Iterator[str]:
+    """What the role may do beyond the allow-list or lacks of it, and what no allow-list can take from it."""
+    role = role or app_role()
+    with connection.cursor() as cursor:
+        yield from _standing(cursor, role)
+        # Apply the list, look, and undo: the file itself is the measure, and nothing is changed.
+        with transaction.atomic():
+            found = _privileges(cursor, role)
+            apply_grants(cursor, role)
+            allowed = _privileges(cursor, role)
+            transaction.set_rollback(True)
+    for privilege in sorted(found - allowed):
+        yield f"{role} has {privilege}, which is not on the list"
+    for privilege in sorted(allowed - found):
+        yield f"{role} lacks {privilege}"
+
+
+PRIVILEGES = """
+    WITH relation AS (
+        SELECT c.oid, n.nspname || '.' || c.relname AS name, c.relkind
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema')
+    SELECT name, may FROM relation, unnest(%(table)s::text[]) AS may
+    WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND has_table_privilege(%(role)s, oid, may)
+    UNION ALL
+    SELECT name || '.' || attname, may FROM relation, pg_attribute, unnest(%(column)s::text[]) AS may
+    WHERE attrelid = oid AND attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND has_column_privilege(%(role)s, oid, attnum, may) AND NOT has_table_privilege(%(role)s, oid, may)
+    UNION ALL
+    SELECT name, may FROM relation, unnest(ARRAY['USAGE', 'SELECT', 'UPDATE']) AS may
+    WHERE CASE WHEN relkind = 'S' THEN has_sequence_privilege(%(role)s, oid, may) END
+    UNION ALL
+    SELECT 'schema ' || nspname, may FROM pg_namespace, unnest(ARRAY['USAGE', 'CREATE']) AS may
+    WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(%(role)s, oid, may)
+    UNION ALL
+    SELECT 'the database', may FROM unnest(ARRAY['CONNECT', 'CREATE', 'TEMPORARY']) AS may
+    WHERE has_database_privilege(%(role)s, current_database(), may)
+    UNION ALL
+    SELECT 'routine ' || p.oid::regprocedure, 'EXECUTE' FROM pg_proc AS p
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')
+    UNION ALL
+    SELECT 'objects created later', privilege_type FROM pg_default_acl, aclexplode(defaclacl) AS acl
+    WHERE acl.grantee IN (0, (SELECT oid FROM pg_roles WHERE rolname = %(role)s)) AND defaclobjtype = 'r'
+"""
+
+
+def _privileges(cursor: CursorWrapper, role: str) -> set[Privilege]:
+    table = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
+    if connection.pg_version >= 170000:
+        table.append("MAINTAIN")
+    column = ["SELECT", "INSERT", "UPDATE", "REFERENCES"]
+    cursor.execute(PRIVILEGES, {"role": role, "table": table, "column": column})
+    return {Privilege(*row) for row in cursor.fetchall()}
+
+
+# What a role is or owns cannot be revoked by a list, and gives it everything.
+STANDING = """
+    SELECT 'is ' || what FROM pg_roles,
+        LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'),
+            (rolreplication, 'allowed to replicate'), (rolbypassrls, 'allowed to bypass row security')) AS is_ (so, what)
+    WHERE rolname = %(role)s AND so
+    UNION ALL
+    SELECT 'is a member of ' || roleid::regrole FROM pg_auth_members WHERE member = %(role)s::regrole
+    UNION ALL
+    SELECT 'owns ' || n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE relowner = %(role)s::regrole AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND n.nspname !~ '^pg_'
+    UNION ALL
+    SELECT 'owns the schema ' || nspname FROM pg_namespace WHERE nspowner = %(role)s::regrole AND nspname !~ '^pg_temp'
+    UNION ALL
+    SELECT 'owns the database' FROM pg_database WHERE datname = current_database() AND datdba = %(role)s::regrole
+    UNION ALL
+    SELECT 'may switch off triggers and foreign keys'
+    WHERE has_parameter_privilege(%(role)s, 'session_replication_role', 'SET')
+"""
+
+
+def _standing(cursor: CursorWrapper, role: str) -> list[str]:
+    cursor.execute(STANDING, {"role": role})
+    return [f"{role} {what}" for (what,) in cursor.fetchall()]

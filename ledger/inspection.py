@@ -1,0 +1,66 @@
+"""The regular look at the books: prove, recount, and open an alert where something does not hold."""
+
+from django.db.models import Max
+
+from ledger.alerts import raise_alert
+from ledger.cage import all_books, balances, horizons, net_effect
+from ledger.chips import CAGE, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, money
+from ledger.models import HOUSE, Account, Alert, Book, Recount
+from ledger.recount import prove, recount, wrong_recount
+from ledger.surveillance import Broken, Fault
+
+BY = "recount"
+
+
+def report(book: Book, fault: Fault) -> Alert:
+    """The alert for an entry that does not hold."""
+    return raise_alert(book, "log", str(fault), {"seq": fault.seq, "what": fault.what})
+
+
+def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
+    """Prove what a book gained since its last recount, then recount it; returns what was found.
+
+    What does not hold is not recounted: a recount would make it the ground for later sums.
+    """
+    book = Book.objects.get(pk=book_id)
+    horizon = horizons([book_id])[book_id]
+    try:
+        for _ in prove(book_id, since=horizon):
+            pass
+        if fault := wrong_recount(book_id, since=_horizon_before(book_id, horizon)):
+            raise Broken(fault)
+        recount(book_id, by)
+    except Broken as broken:
+        return [report(book, broken.fault)]
+    return [
+        _less_than_nothing(book, str(account), cents)
+        for account, cents in balances(book_id).items()
+        if cents < 0 and account.place not in MAY_BE_NEGATIVE | HOUSE_PLACES
+    ]
+
+
+def inspect_house() -> list[Alert]:
+    """Look at what only all books together can show; returns what was found."""
+    house = Book.objects.get(name=HOUSE)
+    totals: dict[str, int] = {}
+    net = net_effect(all_books())
+    for account, place in Account.objects.values_list("pk", "place"):
+        totals[place] = totals.get(place, 0) + net.get(account, 0)
+    found = [
+        _less_than_nothing(house, place, totals[place]) for place in (CAGE, PLAYERS) if totals.get(place, 0) < 0
+    ]
+    if astray := sum(totals.values()):
+        message = "The chips in all places and the chips issued do not add up to zero"
+        found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
+    return found
+
+
+def _less_than_nothing(book: Book, place: str, cents: int) -> Alert:
+    message = f"{book.name}: {place.replace('_', ' ')} holds less than nothing"
+    return raise_alert(book, "negative", message, {"place": place, "balance_cents": cents, "balance": money(cents)})
+
+
+def _horizon_before(book_id: int, horizon: int) -> int:
+    """The recount before the last one."""
+    earlier = Recount.objects.filter(book_id=book_id, through_seq__lt=horizon).aggregate(seq=Max("through_seq"))
+    return earlier["seq"] or 0

@@ -1,0 +1,207 @@
+"""Counting again: the log against its chain, the transfers against the log, the recounts against the transfers."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from django.db import connection
+from django.utils import timezone
+
+from ledger.cage import Posted, horizons, transfers
+from ledger.chips import money
+from ledger.models import Account, Recount
+from ledger.surveillance import CHUNK, Broken, Entry, Fault, Head, entries, read_head, walk
+
+# --- Proving --------------------------------------------------------------------------------------------------
+
+
+ABOVE_ALL = b"\xff" * 33
+"""Sorts after every hash."""
+
+
+class Proven(NamedTuple):
+    """An entry that holds, with the transfers that it announced."""
+
+    entry: Entry
+    transfers: tuple[Posted, ...]
+
+
+def prove(book_id: int, *, since: int = 0) -> Iterator[Proven]:
+    """Every entry of a book whose chain and transfers hold; raises Broken at the first that does not.
+
+    `since` is the sequence number of a recount to go on from (default: the beginning). One pass, constant memory.
+    """
+    head = read_head(book_id)
+    after = _noted(book_id, head.name, since) if since else None
+    chain = walk(entries(book_id, since, head.seq), head, after=after, anchors=anchors(book_id, since))
+    yield from reconcile(chain, transfers(book_id, since, head.seq), head.name)
+    if fault := beyond_head(book_id):
+        raise Broken(fault)
+
+
+def first_fault(book_id: int, *, since: int = 0) -> Fault | None:
+    """The first entry of a book that does not hold, in chain, transfers or recounts."""
+    try:
+        for _ in prove(book_id, since=since):
+            pass
+    except Broken as broken:
+        return broken.fault
+    return wrong_recount(book_id)
+
+
+def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> Iterator[Proven]:
+    """Join entries and transfers; raises Broken where the transfers are not those that the entry's body records."""
+    groups = groupby(posted, key=lambda transfer: transfer.seq)
+    seq, group = next(groups, (None, iter(())))
+    for entry in chain:
+        if seq is not None and seq < entry.seq:
+            raise Broken(Fault(book, seq, "moves chips, but no such entry is there"))
+        found: tuple[Posted, ...] = ()
+        if seq == entry.seq:
+            found = tuple(group)
+            seq, group = next(groups, (None, iter(())))
+        if what := _difference(entry, found):
+            raise Broken(Fault(book, entry.seq, what))
+        yield Proven(entry, found)
+
+
+def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
+    recorded = entry.document.get("moves", [])
+    if len(found) != len(recorded):
+        return f"it recorded {len(recorded)} transfers, {len(found)} are there"
+    for leg, (transfer, move) in enumerate(zip(found, recorded, strict=True), start=1):
+        if transfer.leg != leg or transfer.move.spelled() != move:
+            return f"its transfer {leg} is {transfer.move.spelled()}, it recorded {move}"
+    return None
+
+
+def anchors(book_id: int, since: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The (seq, hash) that each recount after `since` noted, in order."""
+    last: tuple[int, bytes] = (since, ABOVE_ALL)
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT DISTINCT through_seq, head_hash FROM ledger_recount"
+                " WHERE book_id = %s AND through_seq >= %s AND (through_seq, head_hash) > (%s, %s)"
+                " ORDER BY through_seq, head_hash LIMIT %s",
+                [book_id, since, *last, CHUNK],
+            )
+            page = cursor.fetchall()
+        yield from page
+        if len(page) < CHUNK:
+            return
+        last = page[-1]
+
+
+def _noted(book_id: int, name: str, seq: int) -> Head:
+    """The head that the recount through this entry noted."""
+    digest = Recount.objects.filter(book_id=book_id, through_seq=seq).values_list("head_hash", flat=True).first()
+    if digest is None:
+        raise LookupError(f"no recount of {name} ends at entry {seq}")
+    return Head(book_id, name, seq, bytes(digest))
+
+
+def beyond_head(book_id: int) -> Fault | None:
+    """The first entry or transfer that stands after the book's last entry, all seen at one moment."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT b.name, least((SELECT min(seq) FROM ledger_logentry WHERE book_id = b.id AND seq > b.head_seq),"
+            " (SELECT min(seq) FROM ledger_transfer WHERE book_id = b.id AND seq > b.head_seq))"
+            " FROM ledger_book AS b WHERE b.id = %s",
+            [book_id],
+        )
+        name, seq = cursor.fetchone()
+    return None if seq is None else Fault(name, seq, "stands after the last entry that the book knows")
+
+
+# Running sums and the recounts between them, sorted by account and entry. A recount must say the running sum; at the
+# last one (mark 2) every account must, so that none was left out. `since` starts from the recounts up to there.
+WRONG_RECOUNT = """
+    WITH account AS (
+        SELECT a.id FROM ledger_account AS a WHERE a.book_id = %(book)s OR a.scope = 0),
+    latest AS (
+        SELECT account.id AS account_id, seq, coalesce((
+            SELECT r.balance_cents FROM ledger_recount AS r
+            WHERE r.account_id = account.id AND r.book_id = %(book)s AND r.through_seq <= seq
+            ORDER BY r.through_seq DESC LIMIT 1), 0) AS cents
+        FROM account CROSS JOIN (VALUES (%(since)s::bigint), (%(horizon)s::bigint)) AS bound (seq)),
+    moved AS (
+        SELECT seq, source_id, target_id, amount_cents FROM ledger_transfer
+        WHERE book_id = %(book)s AND seq > %(since)s AND seq <= %(horizon)s),
+    event (account_id, seq, mark, cents, said) AS (
+        SELECT source_id, seq, 0, -amount_cents, NULL FROM moved
+        UNION ALL SELECT target_id, seq, 0, amount_cents, NULL FROM moved
+        UNION ALL SELECT account_id, seq, 0, cents, NULL FROM latest WHERE seq = %(since)s
+        UNION ALL SELECT account_id, through_seq, 1, 0, balance_cents FROM ledger_recount
+            WHERE book_id = %(book)s AND through_seq > %(since)s
+        UNION ALL SELECT account_id, seq, 2, 0, cents FROM latest WHERE seq = %(horizon)s),
+    summed AS (
+        SELECT *, sum(cents) OVER (PARTITION BY account_id ORDER BY seq, mark ROWS UNBOUNDED PRECEDING) AS sum
+        FROM event)
+    SELECT seq, account_id, said, sum FROM summed WHERE mark > 0 AND said <> sum ORDER BY seq, account_id LIMIT 1
+"""
+
+
+def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
+    """The first recount after `since` that is not the sum of the transfers through its entry."""
+    horizon = horizons([book_id])[book_id]
+    if horizon <= since:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(WRONG_RECOUNT, {"book": book_id, "since": since, "horizon": horizon})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    seq, account_id, said, summed = row
+    account = Account.objects.select_related("book").get(pk=account_id)
+    what = f"the recount through it says {money(said)} in {account}, the transfers make {money(int(summed))}"
+    return Fault(read_head(book_id).name, seq, what)
+
+
+# --- Recounting -----------------------------------------------------------------------------------------------
+
+
+def recount(book_id: int, by: str) -> list[Recount]:
+    """Add up the transfers since the last recount and write the new sum of each account that moved.
+
+    Takes no lock: everything up to the head that is read is final, and two recounts at once write the same sums.
+    """
+    head = read_head(book_id)
+    start = horizons([book_id])[book_id]
+    moved = _moved(book_id, start, head.seq)
+    if sum(moved.values()) != 0:
+        raise Broken(Fault(head.name, head.seq, f"the transfers since entry {start} do not add up to zero"))
+    before = _counted(book_id, moved, start)
+    now = timezone.now()
+    rows = [
+        Recount(
+            book_id=book_id, account_id=account, through_seq=head.seq, head_hash=head.hash,
+            balance_cents=before.get(account, 0) + cents, at=now, by=by,
+        )  # fmt: skip
+        for account, cents in moved.items()
+    ]
+    return list(Recount.objects.bulk_create(rows, ignore_conflicts=True))
+
+
+def _moved(book_id: int, since: int, through: int) -> dict[int, int]:
+    """What the transfers after one entry and through another did to each account that they touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT leg.account_id, sum(leg.cents) FROM ledger_transfer AS t, LATERAL"
+            " (VALUES (t.source_id, -t.amount_cents), (t.target_id, t.amount_cents)) AS leg (account_id, cents)"
+            " WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s GROUP BY leg.account_id ORDER BY leg.account_id",
+            [book_id, since, through],
+        )
+        return {account: int(cents) for account, cents in cursor.fetchall()}
+
+
+def _counted(book_id: int, accounts: Iterable[int], through: int) -> dict[int, int]:
+    """What the last recount of each account says, as of an entry."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a.id, r.balance_cents FROM unnest(%s::bigint[]) AS a (id) CROSS JOIN LATERAL ("
+            " SELECT balance_cents FROM ledger_recount WHERE account_id = a.id AND book_id = %s AND through_seq <= %s"
+            " ORDER BY through_seq DESC LIMIT 1) AS r",
+            [list(accounts), book_id, through],
+        )
+        return dict(cursor.fetchall())
