@@ -21,6 +21,7 @@ from types import FrameType
 from casino import embedded
 
 NAME = "demo"
+FOLDER = embedded.LOCAL / NAME
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
@@ -97,10 +98,7 @@ class Demo:
     port: int
     fresh: bool
     children: list[Child] = field(default_factory=list)
-
-    @property
-    def folder(self) -> Path:
-        return embedded.LOCAL / NAME
+    house: embedded.House | None = None  # None: configured servers, which are not ours to revive
 
     @property
     def url(self) -> str:
@@ -146,24 +144,24 @@ class Demo:
     def clear(self) -> None:
         if "DATABASE_URL" in os.environ:
             raise Refused("--fresh clears only the embedded database, and DATABASE_URL names another.")
-        users = self.folder / "users.lock"
+        users = FOLDER / "users.lock"
         if users.exists() and not embedded.is_free(users, fcntl.LOCK_EX):
             raise Refused("Another command is using the demo's database: let it finish, then start over.")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(FOLDER, ignore_errors=True)
 
     @contextlib.contextmanager
     def servers(self) -> Iterator[None]:
         configured = {"DATABASE_URL", "REDIS_URL"} <= os.environ.keys()
         say("Using the configured servers" if configured else "Starting PostgreSQL and Valkey")
-        house = embedded.House(self.folder)
+        house = embedded.House(FOLDER)
         house.prepare()
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
-        os.environ.setdefault("STATIC_ROOT", str(self.folder / "static"))
+        os.environ.setdefault("STATIC_ROOT", str(FOLDER / "static"))
         if self.host not in LOOPBACK:
             say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
             os.environ.setdefault("ALLOWED_HOSTS", "*")
-        with contextlib.nullcontext() if configured else embedded.provide(NAME):
+        with contextlib.nullcontext() if configured else embedded.provide(NAME) as self.house:
             yield
 
     def prepare(self) -> str:
@@ -182,9 +180,9 @@ class Demo:
         web += ["--timeout-graceful-shutdown", "3", "--lifespan", "off", "--no-server-header"]
         celery = [*python, "celery", "--app", "casino"]
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO"]
-        beat = [*celery, "beat", "--schedule", str(self.folder / "beat"), "--pidfile", "", "--loglevel", "INFO"]
+        beat = [*celery, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
         self.children = [
-            Child(name, command, self.folder / f"{name}.log")
+            Child(name, command, FOLDER / f"{name}.log")
             for name, command in (("web", web), ("worker", worker), ("beat", beat))
         ]
         say("Starting web, worker and beat")
@@ -198,6 +196,8 @@ class Demo:
             time.sleep(0.2)
 
     def revive_the_dead(self) -> None:
+        if self.house is not None and embedded.revive(self.house):
+            say("PostgreSQL and Valkey lost their keeper; starting them again")
         for child in self.children:
             child.revive()
 

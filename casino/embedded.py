@@ -185,27 +185,42 @@ def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
 
 def wait_until_ready(house: House, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
-    keeper: subprocess.Popen[bytes] | None = None
-    while not (house.ready.exists() and keeper_lives(house)):
-        if keeper is not None and keeper.poll() not in {None, 0}:
-            raise CannotStart(last_line(house))
-        if keeper is None and not keeper_lives(house):
-            keeper = start_keeper(house)
+    started = False
+    while not is_ready(house):
+        if not keeper_lives(house):
+            if started:
+                raise CannotStart(last_line(house))
+            start_keeper(house)
+            started = True
         if time.monotonic() > deadline:
             raise CannotStart(f"The servers did not start within {seconds:.0f} s: see {house.log}")
         time.sleep(0.02)
 
 
-def start_keeper(house: House) -> subprocess.Popen[bytes]:
+def is_ready(house: House) -> bool:
+    """The keeper that said so is still there: one that was killed could not take its word back."""
+    try:
+        os.kill(int(house.ready.read_text()), 0)
+    except (OSError, ValueError):
+        return False
+    return keeper_lives(house)
+
+
+def revive(house: House) -> bool:
+    """Start the keeper again if somebody killed it; whether that was so."""
+    if keeper_lives(house):
+        return False
+    start_keeper(house)
+    return True
+
+
+def start_keeper(house: House) -> None:
+    """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
     rotate = house.log.exists() and house.log.stat().st_size > LONGEST_LOG
     with house.log.open("wb" if rotate else "ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-P", __file__, str(house.folder)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # so that Ctrl-C at the terminal reaches us and not the database
-        )
+        command = [sys.executable, "-P", __file__, str(house.folder)]
+        # A session of its own, so that Ctrl-C at the terminal reaches us and not the database.
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=False)
 
 
 def last_line(house: House) -> str:
@@ -418,6 +433,8 @@ def keep(folder: Path) -> None:
         lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # another keeper was quicker
+    if os.fork():
+        os._exit(0)  # the child keeps the lock
     try:
         Keeper(house).run()
     except CannotStart as reason:

@@ -16,15 +16,11 @@ def database_answers() -> bool:
 
 
 def redis_answers() -> bool:
-    client = redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, single_connection_client=True
-    )
     try:
-        return bool(client.ping())
-    except redis.RedisError:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as client:
+            return bool(client.ping())
+    except (redis.RedisError, ValueError):  # ValueError: no server is configured at all
         return False
-    finally:
-        client.close()
 
 
 def healthz(request: HttpRequest) -> JsonResponse:

@@ -1,0 +1,230 @@
+"""The embedded servers: started by the first, stopped after the last, whatever dies in between."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from casino import embedded
+from casino.embedded import APPLICATION, OWNER, House
+
+# A process that uses the servers in its folder until it is told to go, or killed.
+USER = """
+import pathlib, sys
+from casino import embedded
+with embedded.provide("house", within=pathlib.Path(sys.argv[1])):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "house")
+
+
+@pytest.fixture
+def start_user(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    started = []
+
+    def start() -> subprocess.Popen[str]:
+        user = subprocess.Popen(
+            [sys.executable, "-c", USER, str(tmp_path)],
+            cwd=embedded.BASE_DIR,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(user)
+        assert user.stdout is not None
+        assert user.stdout.readline() == "ready\n"
+        return user
+
+    yield start
+    for user in started:
+        user.kill()
+        user.communicate()
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def postmaster(house: House) -> int:
+    return int((house.data / "postmaster.pid").read_text().split()[0])
+
+
+def is_running(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def query(house: House, sql: str, role: str = APPLICATION, database: str = embedded.DATABASE) -> object:
+    with psycopg.connect(house.database_url(role, database), autocommit=True) as connection:
+        cursor = connection.execute(sql)
+        row = cursor.fetchone() if cursor.description else None
+        return row and row[0]
+
+
+def leave(user: subprocess.Popen[str]) -> None:
+    user.communicate()
+    assert user.returncode == 0
+
+
+def test_durable_private_and_with_two_unprivileged_roles(house: House, start_user) -> None:
+    start_user()
+    assert query(house, "SHOW fsync") == "on"
+    assert query(house, "SHOW synchronous_commit") == "on"
+    assert query(house, "SHOW listen_addresses") == ""
+    assert query(house, "SHOW server_encoding") == "UTF8"
+    assert int(str(query(house, "SHOW server_version_num"))) >= 180000
+    powers = "SELECT string_agg(rolname || rolsuper::text || rolcreaterole::text, ',' ORDER BY rolname)"
+    assert query(house, f"{powers} FROM pg_roles WHERE rolname LIKE 'casino%'") == (
+        "casino_appfalsefalse,casino_ownerfalsefalse"
+    )
+    owner = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()"
+    assert query(house, owner) == OWNER
+    assert redis.Redis.from_url(house.redis_url).config_get("appendonly") == {"appendonly": "yes"}
+    for folder in (house.folder, house.sockets, house.data):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert (house.folder / "secret-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_last_user_stops_them_and_not_the_first(house: House, start_user) -> None:
+    first, second = start_user(), start_user()
+    pid = postmaster(house)
+    leave(first)
+    time.sleep(0.5)
+    assert query(house, "SELECT 1") == 1
+    leave(second)
+    assert not is_running(pid)
+    assert not (house.data / "postmaster.pid").exists()
+
+
+def test_data_outlives_the_servers(house: House, start_user) -> None:
+    user = start_user()
+    query(house, "CREATE TABLE t AS SELECT 7 AS n", role=OWNER)
+    redis.Redis.from_url(house.redis_url).set("n", 7)
+    leave(user)
+    start_user()
+    assert query(house, "SELECT n FROM t", role=OWNER) == 7
+    assert redis.Redis.from_url(house.redis_url).get("n") == b"7"
+
+
+def test_a_user_that_is_killed_leaves_no_server_behind(house: House, start_user) -> None:
+    user = start_user()
+    pid = postmaster(house)
+    user.kill()
+    eventually(lambda: not is_running(pid))
+    assert not house.ready.exists()
+
+
+def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: House, start_user) -> None:
+    start_user()
+    query(house, "CREATE TABLE t (n int)", role=OWNER)
+    for n in range(20):
+        query(house, f"INSERT INTO t VALUES ({n}) RETURNING n", role=OWNER)
+    killed = postmaster(house)
+    os.kill(killed, signal.SIGKILL)
+    eventually(lambda: is_up_again(house, killed))
+    assert query(house, "SELECT count(*) FROM t", role=OWNER) == 20
+
+
+def is_up_again(house: House, killed: int) -> bool:
+    try:
+        return postmaster(house) != killed and query(house, "SELECT 1") == 1
+    except (OSError, IndexError, ValueError, psycopg.OperationalError):
+        return False
+
+
+def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: House, start_user) -> None:
+    start_user()
+    keeper, pid = int(house.ready.read_text()), postmaster(house)
+    os.kill(keeper, signal.SIGKILL)
+    eventually(lambda: not is_running(pid))
+    assert not embedded.is_ready(house)
+    assert embedded.revive(house)
+    eventually(lambda: embedded.is_ready(house))
+    assert query(house, "SELECT 1") == 1
+
+
+def test_a_stale_pid_that_is_somebody_elses_by_now(house: House, start_user) -> None:
+    """PostgreSQL itself would refuse to start, and a careless supervisor would kill the wrong process."""
+    leave(start_user())
+    (house.data / "postmaster.pid").write_text(f"{os.getppid()}\n{house.data}\n")
+    start_user()
+    assert query(house, "SELECT 1") == 1
+    assert is_running(os.getppid())
+
+
+def test_a_half_made_database_is_made_again(house: House, start_user) -> None:
+    house.prepare()
+    half = house.folder / "postgres.new"
+    half.mkdir()
+    (half / "PG_VERSION").write_text("18")
+    start_user()
+    assert query(house, "SELECT 1") == 1
+
+
+def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", USER, str(tmp_path)]
+    users = [
+        subprocess.Popen(command, cwd=embedded.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [user.stdout.readline() for user in users if user.stdout] == ["ready\n"] * 4
+    assert query(house, "SELECT 1") == 1
+    for user in users:
+        leave(user)
+    assert not house.ready.exists()
+
+
+def test_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100)
+    with embedded.provide("house", within=deep) as house:
+        assert not house.sockets.is_relative_to(deep)
+        assert house.sockets.stat().st_mode & 0o777 == 0o700
+        assert query(house, "SELECT 1") == 1
+
+
+def test_sockets_in_a_folder_of_somebody_elses_making_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    house = House(tmp_path / ("d" * 100))
+    (tmp_path / "elsewhere").mkdir()
+    house.sockets.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(embedded.CannotStart, match="belongs to somebody else"):
+        house.prepare()
+
+
+def test_what_is_configured_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://elsewhere/0")
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    with embedded.provide("house", within=tmp_path) as house:
+        assert os.environ["REDIS_URL"] == "redis://elsewhere/0"
+        assert os.environ["DATABASE_URL"] == house.database_url(APPLICATION)
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    house = House(tmp_path / "house")
+    house.prepare()
+    house.data.mkdir(mode=0o700)
+    reason = pytest.raises(embedded.CannotStart, match=r"postgres|PG_VERSION|configuration")
+    with reason, embedded.provide("house", within=tmp_path):
+        pass
+    assert not embedded.keeper_lives(house)
+
+
+def test_valkey_listens_on_no_network(house: House, start_user) -> None:
+    start_user()
+    assert redis.Redis.from_url(house.redis_url).config_get("port") == {"port": "0"}
