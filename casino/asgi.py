@@ -2,9 +2,13 @@
 
 import os
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.core.exceptions import ImproperlyConfigured
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ.setdefault("DATABASE_POOL", "16")
 
+if not settings.SECRET_KEY:
+    raise ImproperlyConfigured("SECRET_KEY is not set")
 application = get_asgi_application()

@@ -241,7 +241,8 @@ def finish(step: subprocess.Popen[str]) -> str:
         step.wait()
         raise
     if step.returncode != 0:
-        raise Refused(f"{printed.strip()}\n{' '.join(step.args[1:])} failed: what it said stands above.".strip())
+        what = " ".join(map(str, step.args[1:])) if isinstance(step.args, list) else step.args
+        raise Refused(f"{printed.strip()}\n{what} failed: what it said stands above.".strip())
     return printed
 
 

@@ -101,7 +101,9 @@ def database() -> dict[str, Any]:
 
 
 DATABASES = {"default": database()}
+CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # whom deploy/grants.sql is about
 DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
+CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # deploy/grants.sql says what it may do
 
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 
@@ -113,7 +115,7 @@ def broker(url: str) -> str:
     if not url.startswith("unix://"):
         return url
     path, _, query = url.removeprefix("unix://").partition("?")
-    return f"redis+socket://{path}?{query.replace('db=', 'virtual_host=')}"
+    return f"redis+socket://{path}?virtual_host={query.removeprefix('db=') or 0}"
 
 
 CELERY_BROKER_URL = broker(REDIS_URL)

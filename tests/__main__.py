@@ -1,0 +1,59 @@
+"""`./run test`: every check and every test; with arguments, only pytest with those arguments."""
+
+import os
+import subprocess
+import sys
+import time
+
+from casino import embedded
+from tests import chromium
+
+PYTHON = [sys.executable, "-m"]
+WORKERS = min(4, os.cpu_count() or 1)
+CHECKS = {
+    "ruff": [*PYTHON, "ruff", "check", "."],
+    "ruff format": [*PYTHON, "ruff", "format", "--check", "."],
+    "mypy": [*PYTHON, "mypy"],
+    "import-linter": [sys.executable, "-c", "from importlinter.cli import lint_imports_command as go; go()"],
+    "makemigrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
+}
+# Each worker has a database, a broker and a web process of its own; a file's tests stay together.
+EVERYTHING = ["-n", str(WORKERS), "--dist", "loadfile", "--durations", "10"]
+
+
+def passes(name: str, command: list[str]) -> bool:
+    print(f"--- {name}", flush=True)
+    started = time.monotonic()
+    passed = subprocess.run(command, check=False).returncode == 0
+    print(f"--- {name}: {'passed' if passed else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
+    return passed
+
+
+def look_for_a_browser() -> None:
+    """Without one the browser tests fail, and say what was tried."""
+    try:
+        os.environ["CHROMIUM"] = chromium.find() or chromium.install()
+    except chromium.NoBrowser as reason:
+        print(reason, file=sys.stderr)
+        os.environ["CASINO_BROWSER_ERROR"] = str(reason)
+
+
+def main(arguments: list[str]) -> int:
+    os.chdir(embedded.BASE_DIR)
+    look_for_a_browser()
+    try:
+        with embedded.provide("test"):
+            pytest = [*PYTHON, "pytest", *(arguments or EVERYTHING)]
+            if arguments:
+                return subprocess.run(pytest, check=False).returncode
+            results = {name: passes(name, command) for name, command in {**CHECKS, "pytest": pytest}.items()}
+    except embedded.CannotStart as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    failed = [name for name, passed in results.items() if not passed]
+    print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed.")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

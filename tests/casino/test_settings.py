@@ -1,0 +1,74 @@
+"""Secure unless told otherwise: what the settings are when nobody set anything."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from casino import settings
+from casino.embedded import BASE_DIR
+
+PROBE = "from casino import settings as s; print([getattr(s, name) for name in {names!r}.split()])"
+
+
+def read(names: str, **environment: str) -> str:
+    probe = subprocess.run(
+        [sys.executable, "-c", PROBE.format(names=names)],
+        env={"PATH": os.environ["PATH"], **environment},
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return probe.stdout.strip() or probe.stderr.strip().splitlines()[-1]
+
+
+def test_nothing_set_is_production() -> None:
+    names = "DEBUG SECRET_KEY ALLOWED_HOSTS SESSION_COOKIE_SECURE CSRF_COOKIE_SECURE SECURE_SSL_REDIRECT"
+    assert read(names) == "[False, '', [], True, True, True]"
+    assert int(read("SECURE_HSTS_SECONDS").strip("[]")) >= 365 * 24 * 3600
+
+
+def test_the_demo_speaks_http_to_this_machine_and_still_does_not_debug() -> None:
+    assert read("DEBUG TLS ALLOWED_HOSTS", CASINO_ENV="demo") == ("[False, False, ['localhost', '127.0.0.1', '[::1]']]")
+
+
+def test_an_unknown_house_is_refused() -> None:
+    assert "it may be demo or production" in read("DEBUG", CASINO_ENV="prodution")
+
+
+def test_without_a_secret_key_the_web_does_not_start() -> None:
+    started = subprocess.run(
+        [sys.executable, "-c", "import casino.asgi"],
+        env={"PATH": os.environ["PATH"]},
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.returncode != 0
+    assert "SECRET_KEY" in started.stderr
+
+
+@pytest.mark.parametrize(
+    ("redis", "broker"),
+    [
+        ("redis://host:6379/1", "redis://host:6379/1"),
+        ("unix:///a/b.sock?db=2", "redis+socket:///a/b.sock?virtual_host=2"),
+        ("unix:///a/b.sock", "redis+socket:///a/b.sock?virtual_host=0"),
+    ],
+)
+def test_the_brokers_address(redis: str, broker: str) -> None:
+    assert settings.broker(redis) == broker
+
+
+def test_the_owner_is_used_only_when_asked_for() -> None:
+    urls = {"DATABASE_URL": "postgres://app@h/d", "DATABASE_OWNER_URL": "postgres://owner@h/d"}
+    assert "'USER': 'app'" in read("DATABASES", **urls)
+    assert "'USER': 'owner'" in read("DATABASES", CASINO_DB_ROLE="owner", **urls)
+
+
+def test_argon2_comes_first_and_passwords_are_long() -> None:
+    assert settings.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
+    assert {"min_length": 12} in [found.get("OPTIONS") for found in settings.AUTH_PASSWORD_VALIDATORS]

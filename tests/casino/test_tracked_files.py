@@ -1,0 +1,50 @@
+"""What is tracked tells nothing of the machine that it was written on, and pins everything that it installs."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from casino.embedded import BASE_DIR
+
+# Spelt in pieces, or this file would not pass its own check.
+TELLTALE = {
+    "a home folder": re.compile(r"/(?:home|Users)/\w+/|/" + r"root/|~/\.\w"),
+    "a path of the machine": re.compile(r"/" + r"work/|/" + r"workspace/|/" + r"tmp/(?!\.)\w"),
+    "the address of a package index": re.compile(
+        r"index" + r"-url|find" + r"-links|pypi" + r"\.org/simple|file" + r":///"
+    ),
+}
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=BASE_DIR, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a checkout")
+    return [BASE_DIR / name for name in listed.stdout.decode().split("\0") if name]
+
+
+@pytest.mark.parametrize("what", TELLTALE)
+def test_nothing_tracked_names(what: str) -> None:
+    found = []
+    for path in tracked():
+        if not path.is_file() or b"\0" in (content := path.read_bytes()):
+            continue
+        for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
+            if TELLTALE[what].search(line):
+                found.append(f"{path.relative_to(BASE_DIR)}:{number}: {line.strip()[:100]}")
+    assert not found, f"{what} is tracked:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ["app.txt", "dev.txt", "uv.txt"])
+def test_every_requirement_is_pinned_and_hashed(name: str) -> None:
+    lines = (BASE_DIR / "requirements" / name).read_text().replace("\\\n", " ").splitlines()
+    for line in lines:
+        assert re.match(r"[a-z0-9-]+==[\w.]+( ;|  )", line), line
+        assert "--hash=sha256:" in line, line
+
+
+def test_no_file_is_made_by_a_run() -> None:
+    ignored = (BASE_DIR / ".gitignore").read_text().split()
+    assert {"/.venv/", "/.local/", "__pycache__/"} <= set(ignored)
