@@ -27,8 +27,9 @@ BEGIN
 END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
--- Rows that are written once: the log, the chips, what was found about them, and the orders of house shoes.
-REVOKE ALL ON tables_houseshoe FROM :"app_role";
+-- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
+-- orders of house shoes.
+REVOKE ALL ON tables_houseshoe, tables_verification FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
     ledger_transfer,
@@ -36,7 +37,8 @@ GRANT SELECT, INSERT ON
     ledger_recount,
     ledger_alert,
     ledger_acknowledgement,
-    tables_houseshoe
+    tables_houseshoe,
+    tables_verification
 TO :"app_role";
 
 -- A book is never renamed; its head moves on with each entry.

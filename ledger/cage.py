@@ -198,7 +198,7 @@ def transfers(book_id: int, since: int = 0, through: int | None = None) -> Itera
                 " ORDER BY seq, leg, id LIMIT %s",
                 [book_id, last[0], limit, *last, CHUNK],
             )
-            page = [Posted(*row[:3], Move(*row[3:])) for row in cursor.fetchall()]
+            page = [Posted(seq, leg, pk, Move(*move)) for seq, leg, pk, *move in cursor.fetchall()]
         yield from page
         if len(page) < CHUNK:
             return

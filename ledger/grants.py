@@ -77,7 +77,8 @@ PRIVILEGES = """
     UNION ALL
     SELECT 'routine ' || p.oid::regprocedure, 'EXECUTE' FROM pg_proc AS p
     JOIN pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+        AND has_function_privilege(%(role)s, p.oid, 'EXECUTE')
     UNION ALL
     SELECT 'objects created later', privilege_type FROM pg_default_acl, aclexplode(defaclacl) AS acl
     WHERE acl.grantee IN (0, (SELECT oid FROM pg_roles WHERE rolname = %(role)s)) AND defaclobjtype = 'r'
@@ -86,7 +87,8 @@ PRIVILEGES = """
 
 def _privileges(cursor: CursorWrapper, role: str) -> set[Privilege]:
     table = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
-    if connection.pg_version >= 170000:
+    cursor.execute("SELECT current_setting('server_version_num')::int")
+    if cursor.fetchone()[0] >= 170000:
         table.append("MAINTAIN")
     column = ["SELECT", "INSERT", "UPDATE", "REFERENCES"]
     cursor.execute(PRIVILEGES, {"role": role, "table": table, "column": column})
@@ -97,7 +99,8 @@ def _privileges(cursor: CursorWrapper, role: str) -> set[Privilege]:
 STANDING = """
     SELECT 'is ' || what FROM pg_roles,
         LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'),
-            (rolreplication, 'allowed to replicate'), (rolbypassrls, 'allowed to bypass row security')) AS is_ (so, what)
+            (rolreplication, 'allowed to replicate'), (rolbypassrls, 'allowed to bypass row security')
+        ) AS attribute (so, what)
     WHERE rolname = %(role)s AND so
     UNION ALL
     SELECT 'is a member of ' || roleid::regrole FROM pg_auth_members WHERE member = %(role)s::regrole

@@ -14,7 +14,7 @@ BY = "recount"
 
 def report(book: Book, fault: Fault) -> Alert:
     """The alert for an entry that does not hold."""
-    return raise_alert(book, "log", str(fault), {"seq": fault.seq, "what": fault.what})
+    return raise_alert(book, "log_broken", f"The log does not hold: {fault}", {"seq": fault.seq, "what": fault.what})
 
 
 def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
@@ -46,9 +46,7 @@ def inspect_house() -> list[Alert]:
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
-    found = [
-        _less_than_nothing(house, place, totals[place]) for place in (CAGE, PLAYERS) if totals.get(place, 0) < 0
-    ]
+    found = [_less_than_nothing(house, place, totals[place]) for place in (CAGE, PLAYERS) if totals.get(place, 0) < 0]
     if astray := sum(totals.values()):
         message = "The chips in all places and the chips issued do not add up to zero"
         found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))

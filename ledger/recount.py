@@ -33,7 +33,7 @@ def prove(book_id: int, *, since: int = 0) -> Iterator[Proven]:
     """
     head = read_head(book_id)
     after = _noted(book_id, head.name, since) if since else None
-    chain = walk(entries(book_id, since, head.seq), head, after=after, anchors=anchors(book_id, since))
+    chain = walk(entries(book_id, since, head.seq), head, after=after, anchors=anchors(book_id, since, head.seq))
     yield from reconcile(chain, transfers(book_id, since, head.seq), head.name)
     if fault := beyond_head(book_id):
         raise Broken(fault)
@@ -75,16 +75,16 @@ def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
     return None
 
 
-def anchors(book_id: int, since: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The (seq, hash) that each recount after `since` noted, in order."""
+def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes]]:
+    """The (seq, hash) that each recount after one entry and through another noted, in order."""
     last: tuple[int, bytes] = (since, ABOVE_ALL)
     while True:
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT DISTINCT through_seq, head_hash FROM ledger_recount"
-                " WHERE book_id = %s AND through_seq >= %s AND (through_seq, head_hash) > (%s, %s)"
+                "SELECT DISTINCT through_seq, head_hash FROM ledger_recount WHERE book_id = %s"
+                " AND through_seq BETWEEN %s AND %s AND (through_seq, head_hash) > (%s, %s)"
                 " ORDER BY through_seq, head_hash LIMIT %s",
-                [book_id, since, *last, CHUNK],
+                [book_id, last[0], through, *last, CHUNK],
             )
             page = cursor.fetchall()
         yield from page
@@ -102,16 +102,18 @@ def _noted(book_id: int, name: str, seq: int) -> Head:
 
 
 def beyond_head(book_id: int) -> Fault | None:
-    """The first entry or transfer that stands after the book's last entry, all seen at one moment."""
+    """The first entry, transfer or recount that stands after the book's last entry, all seen at one moment."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT b.name, least((SELECT min(seq) FROM ledger_logentry WHERE book_id = b.id AND seq > b.head_seq),"
-            " (SELECT min(seq) FROM ledger_transfer WHERE book_id = b.id AND seq > b.head_seq))"
+            "SELECT b.name, b.head_seq, least("
+            " (SELECT min(seq) FROM ledger_logentry WHERE book_id = b.id AND seq > b.head_seq),"
+            " (SELECT min(seq) FROM ledger_transfer WHERE book_id = b.id AND seq > b.head_seq),"
+            " (SELECT min(through_seq) FROM ledger_recount WHERE book_id = b.id AND through_seq > b.head_seq))"
             " FROM ledger_book AS b WHERE b.id = %s",
             [book_id],
         )
-        name, seq = cursor.fetchone()
-    return None if seq is None else Fault(name, seq, "stands after the last entry that the book knows")
+        name, known, seq = cursor.fetchone()
+    return None if seq is None else Fault(name, seq, f"is beyond the last entry that the book knows, {known}")
 
 
 # Running sums and the recounts between them, sorted by account and entry. A recount must say the running sum; at the
@@ -175,9 +177,14 @@ def recount(book_id: int, by: str) -> list[Recount]:
     now = timezone.now()
     rows = [
         Recount(
-            book_id=book_id, account_id=account, through_seq=head.seq, head_hash=head.hash,
-            balance_cents=before.get(account, 0) + cents, at=now, by=by,
-        )  # fmt: skip
+            book_id=book_id,
+            account_id=account,
+            through_seq=head.seq,
+            head_hash=head.hash,
+            balance_cents=before.get(account, 0) + cents,
+            at=now,
+            by=by,
+        )
         for account, cents in moved.items()
     ]
     return list(Recount.objects.bulk_create(rows, ignore_conflicts=True))

@@ -1,0 +1,179 @@
+"""The log, the chips and the alerts in the admin: to be read; an alert can be acknowledged, by name."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.forms import ActionForm
+from unfold.paginator import InfinitePaginator
+
+from ledger.alerts import AlreadyAcknowledged, acknowledge
+from ledger.chips import money
+from ledger.models import Account, Alert, Book, LogEntry, Recount, Transfer
+
+
+class ReadOnly(ModelAdmin):
+    """Rows that nobody adds, changes or deletes here. Their lists never count a table that may hold millions."""
+
+    paginator = InfinitePaginator
+    show_full_result_count = False
+    list_per_page = 50
+    ordering = ("-pk",)
+    actions: Any = None
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+def as_hex(digest: bytes | memoryview | None) -> str:
+    return bytes(digest).hex() if digest else "-"
+
+
+def code(text: str) -> SafeString:
+    return format_html("<pre>{}</pre>", text)
+
+
+@admin.register(Book)
+class BookAdmin(ReadOnly):
+    list_display = ("name", "head_seq")
+    fields = ("name", "head_seq", "head")
+    readonly_fields = ("head",)
+
+    @admin.display(description="head hash")
+    def head(self, book: Book) -> SafeString:
+        return code(as_hex(book.head_hash))
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(ReadOnly):
+    list_display = ("book", "seq", "at", "subject", "kind", "round", "by", "legs")
+    list_display_links = ("seq",)
+    list_filter = ("book",)
+    list_select_related = ("book",)
+    fields = ("book", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "document", "follows", "digest")
+    readonly_fields = ("document", "follows", "digest")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LogEntry]:
+        rows: QuerySet[LogEntry] = super().get_queryset(request)
+        return rows if request.resolver_match and "object_id" in request.resolver_match.kwargs else rows.defer("body")
+
+    @admin.display(description="body")
+    def document(self, entry: LogEntry) -> SafeString:
+        return code(json.dumps(json.loads(bytes(entry.body)), indent=2, ensure_ascii=False))
+
+    @admin.display(description="hash of the entry before")
+    def follows(self, entry: LogEntry) -> SafeString:
+        return code(as_hex(entry.prev_hash))
+
+    @admin.display(description="hash")
+    def digest(self, entry: LogEntry) -> SafeString:
+        return code(as_hex(entry.hash))
+
+
+@admin.register(Transfer)
+class TransferAdmin(ReadOnly):
+    list_display = ("book", "seq", "leg", "kind", "source", "target", "amount", "reverses_id")
+    list_display_links = ("seq",)
+    list_filter = ("book",)
+    list_select_related = ("book", "source", "target")
+    fields = ("book", "seq", "leg", "legs", "kind", "source", "target", "amount", "reverses")
+    readonly_fields = ("amount",)
+
+    @admin.display(description="amount")
+    def amount(self, transfer: Transfer) -> str:
+        return money(transfer.amount_cents)
+
+
+@admin.register(Account)
+class AccountAdmin(ReadOnly):
+    list_display = ("book", "place", "seat")
+    list_filter = ("book",)
+    list_select_related = ("book",)
+
+
+@admin.register(Recount)
+class RecountAdmin(ReadOnly):
+    list_display = ("book", "account", "through_seq", "balance", "at", "by")
+    list_filter = ("book",)
+    list_select_related = ("book", "account")
+    fields = ("book", "account", "through_seq", "balance", "at", "by", "anchor")
+    readonly_fields = ("balance", "anchor")
+
+    @admin.display(description="balance")
+    def balance(self, recount: Recount) -> str:
+        return money(recount.balance_cents)
+
+    @admin.display(description="hash of the entry")
+    def anchor(self, recount: Recount) -> SafeString:
+        return code(as_hex(recount.head_hash))
+
+
+class IsOpen(admin.SimpleListFilter):
+    """Alerts that somebody still has to take note of."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", "open"), ("acknowledged", "acknowledged")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(acknowledgement__isnull=self.value() == "open") if self.value() else queryset
+
+
+class NoteForm(ActionForm):
+    """What somebody says as they take note."""
+
+    note = forms.CharField(required=False, max_length=500, label="Note")
+
+
+@admin.register(Alert)
+class AlertAdmin(ReadOnly):
+    list_display = ("at", "book", "kind", "message", "acknowledged")
+    list_display_links = ("message",)
+    list_filter = (IsOpen, "book")
+    list_select_related = ("book", "acknowledgement")
+    fields = ("at", "book", "kind", "message", "found", "acknowledged", "note")
+    readonly_fields = ("found", "acknowledged", "note")
+    actions: Any = ("acknowledge_alerts",)
+    action_form = NoteForm
+
+    def has_acknowledge_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm("ledger.acknowledge_alert"))
+
+    @admin.action(description="Acknowledge, in my name", permissions=["acknowledge"])
+    def acknowledge_alerts(self, request: HttpRequest, alerts: QuerySet[Alert]) -> None:
+        by = getattr(request.user, "signature", request.user.get_username())
+        note = request.POST.get("note", "")[:500]
+        taken = 0
+        for alert in alerts.filter(acknowledgement=None):
+            try:
+                acknowledge(alert, by, note)
+            except AlreadyAcknowledged:
+                continue  # somebody else did, at this moment
+            taken += 1
+        self.message_user(request, f"{taken} acknowledged by {by}", messages.SUCCESS if taken else messages.WARNING)
+
+    @admin.display(description="evidence")
+    def found(self, alert: Alert) -> SafeString:
+        return code(json.dumps(alert.evidence, indent=2, ensure_ascii=False))
+
+    @admin.display(description="acknowledged by")
+    def acknowledged(self, alert: Alert) -> str:
+        return str(getattr(alert, "acknowledgement", "")) or "nobody yet"
+
+    @admin.display(description="note")
+    def note(self, alert: Alert) -> str:
+        return alert.acknowledgement.note if hasattr(alert, "acknowledgement") else ""

@@ -1,0 +1,118 @@
+"""A house with one table of six seats, chips in its rack, and a way to deal: what every test of the ledger needs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from casino.embedded import SUPERUSER
+from ledger import cage, surveillance
+from ledger.cage import Chart, Move
+from ledger.models import Book
+from ledger.surveillance import Draft, Head
+from tests.conftest import APPLICATION, become
+
+FLOAT_CENTS = 1_000_000
+
+
+@dataclass
+class Felt:
+    """One table, and shorthand for what happens at it."""
+
+    book: Book
+    chart: Chart
+
+    def write(self, *moves: Move, **draft: Any) -> Head:
+        """One entry in a transaction of its own."""
+        content = {"note": "a round", **draft.pop("content", {})}
+        with transaction.atomic():
+            head = surveillance.lock(self.book.pk)
+            return cage.post(head, Draft("round", "play", "101 Ann", content, **draft), moves)
+
+    def round(self, seat: int = 1, bet: int = 2000, lost: int = 1600) -> Head:
+        """A round of one bet, of which a part is lost: three transfers."""
+        layout = ("layout", seat)
+        return self.write(
+            self.chart.move("stake", "players", layout, bet),
+            self.chart.move("loss", layout, "rack", lost),
+            self.chart.move("return", layout, "players", bet - lost),
+        )
+
+    def win(self, bet: int = 2000) -> Head:
+        layout = ("layout", 2)
+        return self.write(
+            self.chart.move("stake", "players", layout, bet),
+            self.chart.move("win", "rack", "players", bet),
+            self.chart.move("return", layout, "players", bet),
+        )
+
+
+def lay_felt(name: str = "Table 1") -> Felt:
+    """The house open, 10,000 issued and filled to the table, and a player with 500 in chips."""
+    house = cage.open_house()
+    book = cage.open_table_book(name, seats=6)
+    vault, chart = cage.chart(house.pk), cage.chart(book.pk)
+    with transaction.atomic():
+        head = surveillance.lock(house.pk)
+        cage.post(head, Draft("chips", "issued", "7 Eve", {}), [vault.move("issue", "issue", "cage", FLOAT_CENTS)])
+    felt = Felt(book, chart)
+    felt.write(chart.move("fill", "cage", "rack", FLOAT_CENTS))
+    felt.write(chart.move("buy_in", "rack", "players", 50_000))
+    return felt
+
+
+@pytest.fixture
+def felt(db: None) -> Felt:
+    """A table as the application's role sees it; rolled back after the test."""
+    return lay_felt()
+
+
+@pytest.fixture
+def open_felt(transactional_db: None) -> Felt:
+    """A table whose rows are committed, for other connections to see."""
+    return lay_felt()
+
+
+Tamper = Callable[..., None]
+
+
+@pytest.fixture
+def dealt_felt(open_felt: Felt) -> Felt:
+    """A table with twelve entries, recounted after the eighth."""
+    from ledger.recount import recount
+
+    for _ in range(6):
+        open_felt.round()
+    recount(open_felt.book.pk, "test")
+    for _ in range(4):
+        open_felt.win()
+    return open_felt
+
+
+@pytest.fixture
+def tamper(dealt_felt: Felt) -> Iterator[Tamper]:
+    """Somebody who owns the server: no foreign key, no CHECK and no unique index is in their way.
+
+    All of it happens in one transaction that the test sees and that is undone afterwards.
+    """
+    become(SUPERUSER)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for table in ("ledger_transfer", "ledger_recount", "ledger_book", "ledger_account", "ledger_logentry"):
+            cursor.execute(
+                "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('c', 'f', 'u')"
+                " ORDER BY contype = 'u'",
+                [table],
+            )
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name} CASCADE")
+
+        def run(sql: str, *parameters: Any) -> None:
+            cursor.execute(sql, parameters)
+            assert cursor.rowcount > 0, "the intruder changed nothing"
+
+        yield run
+        transaction.set_rollback(True)
+    become(APPLICATION)
