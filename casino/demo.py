@@ -241,8 +241,8 @@ def finish(step: subprocess.Popen[str]) -> str:
         step.wait()
         raise
     if step.returncode != 0:
-        what = " ".join(map(str, step.args[1:])) if isinstance(step.args, list) else step.args
-        raise Refused(f"{printed.strip()}\n{what} failed: what it said stands above.".strip())
+        arguments = step.args[1:] if isinstance(step.args, list) else ()
+        raise Refused(f"{printed.strip()}\n{' '.join(map(str, arguments))} failed: what it said stands above.".strip())
     return printed
 
 

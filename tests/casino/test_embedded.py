@@ -65,7 +65,10 @@ def postmaster(house: House) -> int:
 
 
 def is_running(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""  # a zombie has no command line left
+    except FileNotFoundError:
+        return False
 
 
 def query(house: House, sql: str, role: str = APPLICATION, database: str = embedded.DATABASE) -> object:
