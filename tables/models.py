@@ -199,7 +199,7 @@ class Verification(AppendOnly):
 
     class Meta:
         indexes: ClassVar[list[models.Index]] = [
-            models.Index("book", "-through_seq", name="tables_verification_latest")
+            models.Index(fields=["book", "-through_seq"], name="tables_verification_latest")
         ]
 
     def __str__(self) -> str:
