@@ -186,6 +186,9 @@ class _Drawing:
         view = current.game.view(current.state, DEALER) if current else None
         acting = _acting(prompts) if due in ("card", "deal", "choose") else None
         to_pay = current.to_pay if current and due == "pay" else ()
+        # An empty shoe is shuffled before its next card: until then no card can be keyed, not even to say "hit".
+        empty = current is not None and not current.game.cards_left(current.state)
+        card_keys = due in ("card", "choose") and not self._house and not empty
         return Board(
             table=scene.table,
             seq=now.seq,
@@ -200,8 +203,8 @@ class _Drawing:
             dealer_stack=view.dealer if view else (),
             dealer_acting=acting == DEALER,
             button=view.button if view else None,
-            card_keys=due in ("card", "choose") and not self._house,
-            buttons=tuple(self._buttons(due, prompts, to_pay)) if self.deals_here and now.is_open else (),
+            card_keys=card_keys,
+            buttons=tuple(self._buttons(due, prompts, to_pay, card_keys)) if self.deals_here and now.is_open else (),
             outcomes=tuple(self._line(one) for one in self._latest(now.round)),
             pay=self._line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),
@@ -260,7 +263,9 @@ class _Drawing:
 
     # --- inputs ---
 
-    def _buttons(self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout]) -> Iterable[Button]:
+    def _buttons(
+        self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
+    ) -> Iterable[Button]:
         if due in _SHOE_INPUTS:
             label, entered = _SHOE_INPUTS[due]
             yield Button(label, spell(entered), "Enter", primary=True)
@@ -276,13 +281,14 @@ class _Drawing:
         elif due == "reshuffle":
             yield Button("Discards are shuffled", spell(Shuffle()), "Enter", primary=True)
         elif due == "choose" and isinstance(prompts[0], AskChoice):
-            yield from self._choices(prompts[0])
+            yield from self._choices(prompts[0], keyed=card_keys)
         yield from self._always(due)
 
-    def _choices(self, ask: AskChoice) -> Iterable[Button]:
+    @staticmethod
+    def _choices(ask: AskChoice, keyed: bool) -> Iterable[Button]:
         for choice in ask.choices:
-            if choice.draws and not self._house:
-                continue  # its card is keyed: no more inputs than there are events
+            if choice.draws and keyed:
+                continue  # naming its card means that it was chosen: no more inputs than there are events
             cost = f" for {money(choice.cost_cents)}" if choice.cost_cents else ""
             label = f"{choice.name.capitalize()}{cost}"
             hotkey = "Enter" if choice.draws else choice.name[0].upper()

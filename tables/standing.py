@@ -146,7 +146,7 @@ class OpeningContent(msgspec.Struct, frozen=True):
     """What a round's first entry pins for good."""
 
     game: str
-    rules: msgspec.Raw
+    rules: dict[str, Any]
     opening: Opening
     shoe: int
 
@@ -154,7 +154,7 @@ class OpeningContent(msgspec.Struct, frozen=True):
 def read_opening(content: OpeningContent) -> tuple[Game[Any, Any], Any, Opening]:
     """The game, rules and opening that a round's first entry pins."""
     game = GAMES[content.game]
-    return game, msgspec.json.decode(content.rules, type=game.rules_type), content.opening
+    return game, msgspec.convert(content.rules, game.rules_type), content.opening
 
 
 def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | None, content: Any) -> Standing:
