@@ -36,7 +36,11 @@ class AppendOnlyRows(models.QuerySet[T]):
 
 
 class AppendOnly(models.Model):
-    """A row that is written once."""
+    """A row that is written once.
+
+    In the CHECKs of these tables, whatever compares a column that may be NULL also says that it is not: a comparison
+    with NULL is neither true nor false, and PostgreSQL lets such a row pass.
+    """
 
     objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(AppendOnlyRows)()
 
@@ -99,7 +103,7 @@ class LogEntry(AppendOnly):
             models.CheckConstraint(
                 name="ledger_logentry_gapless",
                 condition=Q(seq=1, prev_seq=None, prev_hash=None)
-                | Q(seq__gt=1, prev_seq=F("seq") - 1, prev_hash__isnull=False),
+                | Q(seq__gt=1, prev_seq__isnull=False, prev_seq=F("seq") - 1, prev_hash__isnull=False),
             ),
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
         ]
@@ -137,7 +141,7 @@ class Account(AppendOnly):
             models.CheckConstraint(name="ledger_account_known_place", condition=Q(place__in=PLACES)),
             models.CheckConstraint(
                 name="ledger_account_seat_on_layout",
-                condition=Q(place="layout", seat__gte=1) | (~Q(place="layout") & Q(seat=None)),
+                condition=Q(place="layout", seat__isnull=False, seat__gte=1) | (~Q(place="layout") & Q(seat=None)),
             ),
         ]
 

@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'layout'), ('seat__gte', 1)), models.Q(models.Q(('place', 'layout'), _negated=True), ('seat', None)), _connector='OR'), name='ledger_account_seat_on_layout'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('place', 'layout'), ('seat__gte', 1), ('seat__isnull', False)), models.Q(models.Q(('place', 'layout'), _negated=True), ('seat', None)), _connector='OR'), name='ledger_account_seat_on_layout'),
         ),
         migrations.AddIndex(
             model_name='logentry',
@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='logentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('prev_hash', None), ('prev_seq', None), ('seq', 1)), models.Q(('prev_hash__isnull', False), ('prev_seq', django.db.models.expressions.CombinedExpression(models.F('seq'), '-', models.Value(1))), ('seq__gt', 1)), _connector='OR'), name='ledger_logentry_gapless'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('prev_hash', None), ('prev_seq', None), ('seq', 1)), models.Q(('prev_hash__isnull', False), ('prev_seq', django.db.models.expressions.CombinedExpression(models.F('seq'), '-', models.Value(1))), ('prev_seq__isnull', False), ('seq__gt', 1)), _connector='OR'), name='ledger_logentry_gapless'),
         ),
         migrations.AddConstraint(
             model_name='logentry',

@@ -1,0 +1,334 @@
+"""What the database refuses from the application's own role, whatever the Python around it does."""
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from ledger import cage, surveillance
+from ledger.chips import MOVEMENTS, PLACES
+from ledger.models import (
+    Account,
+    Acknowledgement,
+    Alert,
+    Book,
+    Immutable,
+    LogEntry,
+    Recount,
+    Transfer,
+)
+from ledger.recount import recount
+from ledger.surveillance import Draft, Head, Sealed
+from tests.ledger.conftest import Felt, lay_felt
+
+APPEND_ONLY = [LogEntry, Transfer, Account, Recount, Alert, Acknowledgement]
+
+
+def refused_as(sql: str, parameters: Any = ()) -> str:
+    """The constraint or privilege for whose sake the database refuses a statement."""
+    with pytest.raises(DatabaseError) as refused, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+    diagnosis = refused.value.__cause__.diag  # type: ignore[union-attr]
+    return diagnosis.constraint_name or diagnosis.message_primary
+
+
+def entry(felt: Felt, **changes: Any) -> Sealed:
+    """The next entry of the table as the ledger would write it, but for some columns."""
+    head = surveillance.read_head(felt.book.pk)
+    sealed = surveillance.seal(head, Draft("round", "play", "101 Ann", {}), [["x"]] * changes.pop("legs", 0))
+    names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "prev_seq", "prev_hash",
+             "hash"]  # fmt: skip
+    row = dict(zip(names, sealed.row, strict=True)) | changes
+    return Sealed(sealed.head, tuple(row[name] for name in names))
+
+
+def refused_entry(felt: Felt, **changes: Any) -> str:
+    return refused_as(surveillance.INSERT_ENTRY, entry(felt, **changes).row)
+
+
+def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
+    """A fresh entry with one good transfer, but for some of its columns."""
+    sealed = entry(felt, legs=1)
+    row = {
+        "book_id": felt.book.pk, "seq": sealed.head.seq, "leg": 1, "legs": 1, "kind": "stake",
+        "source_id": felt.chart.ids["players", None], "source_place": "players",
+        "target_id": felt.chart.ids["layout", 1], "target_place": "layout", "amount_cents": 2000, "reverses_id": None,
+    } | changes  # fmt: skip
+    sql = f"INSERT INTO ledger_transfer ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})"
+    return f"{surveillance.INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
+
+
+def refused_transfer(felt: Felt, **changes: Any) -> str:
+    return refused_as(*transfer(felt, **changes))
+
+
+@pytest.fixture(autouse=True)
+def as_the_application(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        assert cursor.fetchone() == ("casino_app",)
+
+
+def test_without_a_change_the_entry_and_its_transfer_are_accepted(felt: Felt) -> None:
+    """Harm prevented: tests of refusals that would pass because anything is refused."""
+    with connection.cursor() as cursor:
+        cursor.execute(*transfer(felt))
+
+
+# --- Rows are added, never changed ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", APPEND_ONLY)
+@pytest.mark.parametrize("sql", ["UPDATE {0} SET id = id", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])
+def test_what_was_written_is_neither_changed_nor_deleted(felt: Felt, model: Any, sql: str) -> None:
+    """Harm prevented: history rewritten by whoever gets hold of the application's connection."""
+    assert "permission denied" in refused_as(sql.format(model._meta.db_table))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE ledger_book SET name = 'another'",
+        "UPDATE ledger_book SET id = id + 100",
+        "DELETE FROM ledger_book",
+        "TRUNCATE ledger_book CASCADE",
+        "ALTER TABLE ledger_transfer DISABLE TRIGGER ALL",
+        "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_positive",
+        "DROP TABLE ledger_recount",
+        "CREATE TABLE mine (id int)",
+        "CREATE TEMPORARY TABLE ledger_transfer (id int)",
+        "SET session_replication_role = replica",
+        "SET ROLE casino_owner",
+        "UPDATE django_migrations SET name = 'undone'",
+    ],
+)
+def test_the_guards_cannot_be_taken_down(felt: Felt, sql: str) -> None:
+    """Harm prevented: a book renamed, a constraint dropped or switched off, a table put in front of the real one."""
+    assert "permission denied" in refused_as(sql) or "must be owner" in refused_as(sql)
+
+
+@pytest.mark.parametrize("model", APPEND_ONLY)
+def test_python_says_so_first(felt: Felt, model: Any) -> None:
+    """Harm prevented: a programmer who learns from a stack trace in production that a row cannot be changed."""
+    felt.round()
+    alert = Alert.objects.create(kind="test", message="x", at=datetime.now(UTC))
+    Acknowledgement.objects.create(alert=alert, by="7 Eve", at=datetime.now(UTC))
+    recount(felt.book.pk, "test")
+    row = model.objects.first()
+    for attempt in (row.save, row.delete, model.objects.all().delete, lambda: model.objects.update(id=5)):
+        with pytest.raises(Immutable):
+            attempt()
+    with pytest.raises(Immutable):
+        model.objects.bulk_update([row], ["id"])
+    with pytest.raises(Immutable):
+        Book.objects.first().delete()  # type: ignore[union-attr]
+
+
+# --- The chain ------------------------------------------------------------------------------------------------
+
+
+def seq_of(felt: Felt) -> int:
+    return surveillance.read_head(felt.book.pk).seq
+
+
+def hashed(prev: bytes | None, body: bytes) -> bytes:
+    return sha256((prev or b"") + body).digest()
+
+
+def test_an_entry_after_a_gap_is_refused(felt: Felt) -> None:
+    """Harm prevented: a missing entry that looks as if it had never been."""
+    assert refused_entry(felt, seq=seq_of(felt) + 2) == "ledger_logentry_gapless"
+    assert refused_entry(felt, seq=seq_of(felt) + 2, prev_seq=seq_of(felt) + 1) == "ledger_logentry_prev"
+    assert refused_entry(felt, seq=seq_of(felt) + 2, prev_seq=None) == "ledger_logentry_gapless"
+
+
+def test_an_entry_that_follows_another_hash_is_refused(felt: Felt) -> None:
+    """Harm prevented: an entry that disowns what was before it."""
+    body = b'{"forged":true}'
+    other = b"\x07" * 32
+    assert refused_entry(felt, prev_hash=other, body=body, hash=hashed(other, body)) == "ledger_logentry_prev"
+    assert refused_entry(felt, prev_hash=None, body=body, hash=hashed(None, body)) == "ledger_logentry_gapless"
+
+
+def test_an_entry_whose_hash_is_not_that_of_its_body_is_refused(felt: Felt) -> None:
+    """Harm prevented: a body that nobody hashed."""
+    assert refused_entry(felt, body=b"{}") == "ledger_logentry_hash"
+    assert refused_entry(felt, hash=b"\x00" * 32) == "ledger_logentry_hash"
+
+
+def test_a_number_is_given_once_and_a_chain_begins_once(felt: Felt) -> None:
+    """Harm prevented: two histories of one table."""
+    body = b"{}"
+    first = {"seq": 1, "prev_seq": None, "prev_hash": None, "body": body, "hash": hashed(None, body)}
+    assert refused_entry(felt, **first) == "ledger_logentry_seq"
+    assert refused_entry(felt, **first | {"seq": 0}) == "ledger_logentry_gapless"
+
+
+def test_a_key_is_used_once_in_a_book(felt: Felt) -> None:
+    """Harm prevented: one tap on a flaky network that is recorded twice."""
+    key = "5f0c7a86-2f9e-4d5b-9a39-0c5d6f4e9c11"
+    felt.write(key=key)
+    assert refused_entry(felt, key=key) == "ledger_logentry_key"
+
+
+def test_a_chain_does_not_continue_in_another_book(felt: Felt) -> None:
+    """Harm prevented: an entry that belongs to no table, or to the wrong one."""
+    assert refused_entry(felt, book_id=10**9) in ("ledger_logentry_prev", "ledger_logentry_book")
+    other = cage.open_table_book("Table 2", 6)
+    assert refused_entry(felt, book_id=other.pk) == "ledger_logentry_prev"
+
+
+@pytest.mark.parametrize(
+    ("change", "guard"),
+    [
+        ("head_seq = head_seq + 1", "ledger_book_head"),
+        ("head_seq = 0", "ledger_book_head_whole"),
+        ("head_hash = NULL", "ledger_book_head_whole"),
+        (r"head_hash = '\x00'", "ledger_book_head"),
+        ("head_seq = -1, head_hash = NULL", "ledger_book_head_whole"),
+    ],
+)
+def test_a_book_ends_in_an_entry_that_is_there(felt: Felt, change: str, guard: str) -> None:
+    """Harm prevented: a head that hides the entries after it, or claims some that never were."""
+    assert refused_as(f"UPDATE ledger_book SET {change} WHERE id = %s", [felt.book.pk]) == guard
+
+
+# --- Transfers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", [0, -1, -2000])
+def test_a_transfer_of_nothing_or_less_is_refused(felt: Felt, amount: int) -> None:
+    """Harm prevented: a loss booked as a win with its sign turned."""
+    assert refused_transfer(felt, amount_cents=amount) == "ledger_transfer_positive"
+
+
+@pytest.mark.parametrize("kind", ["tip", "STAKE", "", "stake "])
+def test_a_transfer_of_unknown_kind_is_refused(felt: Felt, kind: str) -> None:
+    """Harm prevented: chips that move for a reason that no rule of the house knows."""
+    assert refused_transfer(felt, kind=kind) == "ledger_transfer_closed_list"
+
+
+def test_chips_do_not_move_from_a_place_to_itself(felt: Felt) -> None:
+    """Harm prevented: turnover that is none."""
+    same = {"target_id": felt.chart.ids["players", None], "target_place": "players"}
+    assert refused_transfer(felt, **same) in ("ledger_transfer_moves", "ledger_transfer_closed_list")
+    assert refused_transfer(felt, target_id=felt.chart.ids["players", None]) == "ledger_transfer_moves"
+
+
+def test_a_transfer_names_the_place_of_its_accounts(felt: Felt) -> None:
+    """Harm prevented: a permitted movement between the wrong accounts: chips of the rack called a player's."""
+    assert refused_transfer(felt, source_id=felt.chart.ids["rack", None]) == "ledger_transfer_source"
+    assert refused_transfer(felt, target_id=felt.chart.ids["rack", None]) == "ledger_transfer_target"
+
+
+def test_chips_do_not_move_between_tables(felt: Felt) -> None:
+    """Harm prevented: a cross-fill: one table's shortage covered from another's rack."""
+    other = cage.chart(cage.open_table_book("Table 2", 6).pk)
+    assert refused_transfer(felt, source_id=other.ids["players", None]) == "ledger_transfer_source"
+    assert refused_transfer(felt, target_id=other.ids["layout", 1]) == "ledger_transfer_target"
+
+
+def test_no_transfer_is_slipped_under_an_old_entry(felt: Felt) -> None:
+    """Harm prevented: chips moved afterwards, in a round that is long over and recounted."""
+    old = felt.round()
+    assert refused_transfer(felt, seq=old.seq, leg=4, legs=3) == "ledger_transfer_leg_counted"
+    assert refused_transfer(felt, seq=old.seq, leg=4, legs=4) == "ledger_transfer_entry"
+    assert refused_transfer(felt, seq=old.seq, leg=3, legs=3) == "ledger_transfer_leg"
+    assert refused_transfer(felt, seq=old.seq, leg=0, legs=3) == "ledger_transfer_leg_counted"
+
+
+def test_a_transfer_belongs_to_an_entry(felt: Felt) -> None:
+    """Harm prevented: chips that move without a word in the log."""
+    assert refused_transfer(felt, seq=seq_of(felt) + 5) == "ledger_transfer_entry"
+
+
+def test_a_reversal_moves_the_same_chips_back_once(felt: Felt) -> None:
+    """Harm prevented: a correction that corrects too much, twice, or something else."""
+    felt.round()
+    stake, other = Transfer.objects.filter(kind="stake").first(), Transfer.objects.filter(kind="loss").first()
+    assert stake and other
+    back = {
+        "kind": "reversal", "source_id": stake.target_id, "source_place": "layout",
+        "target_id": stake.source_id, "target_place": "players",
+    }  # fmt: skip
+    assert refused_transfer(felt, **back) == "ledger_transfer_reversal"
+    assert refused_transfer(felt, reverses_id=stake.pk) == "ledger_transfer_reversal"
+    assert refused_transfer(felt, **back, reverses_id=stake.pk, amount_cents=1999) == "ledger_transfer_undoes"
+    assert refused_transfer(felt, **back, reverses_id=other.pk) == "ledger_transfer_undoes"
+    assert refused_transfer(felt, **back, reverses_id=10**9) == "ledger_transfer_undoes"
+    felt.write(*cage.reverse([stake]))
+    assert refused_transfer(felt, **back, reverses_id=stake.pk) == "ledger_transfer_reversed_once"
+
+
+def test_the_database_permits_the_closed_list_and_nothing_else(felt: Felt) -> None:
+    """Harm prevented: a list in Python and another in the database that drift apart."""
+    permitted = {(kind, *pair) for kind, pairs in MOVEMENTS.items() for pair in pairs}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'ledger_transfer_closed_list'")
+        (definition,) = cursor.fetchone()
+        # The expression itself is asked about every combination there is, and some that are none.
+        expression = definition.removeprefix("CHECK ")
+        combinations = list(product([*MOVEMENTS, "tip", ""], [*PLACES, "pocket"], [*PLACES, "pocket"]))
+        cursor.execute(
+            f"SELECT kind, source_place, target_place FROM json_to_recordset(%s)"
+            f" AS t (kind varchar, source_place varchar, target_place varchar) WHERE {expression}",
+            [json.dumps([dict(zip(("kind", "source_place", "target_place"), row, strict=True)) for row in combinations])],
+        )
+        assert set(cursor.fetchall()) == permitted
+
+
+# --- Accounts -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "seat", "guard"),
+    [
+        ("layout", None, "ledger_account_seat_on_layout"),
+        ("layout", 0, "ledger_account_seat_on_layout"),
+        ("rack", 1, "ledger_account_seat_on_layout"),
+        ("pocket", None, "ledger_account_known_place"),
+        ("rack", None, "ledger_account_place"),
+        ("layout", 1, "ledger_account_place"),
+        ("cage", None, "ledger_account_one_house"),
+        ("issue", None, "ledger_account_one_house"),
+    ],
+)
+def test_accounts_are_the_places_there_are(felt: Felt, place: str, seat: int | None, guard: str) -> None:
+    """Harm prevented: a second rack or a second cage to hide chips in, a bet on no seat."""
+    sql = "INSERT INTO ledger_account (book_id, place, seat) VALUES (%s, %s, %s)"
+    assert refused_as(sql, [felt.book.pk, place, seat]) == guard
+
+
+# --- Recounts -------------------------------------------------------------------------------------------------
+
+
+def test_a_recount_notes_an_entry_that_is_there(felt: Felt) -> None:
+    """Harm prevented: a recount of a future, which would make later transfers invisible to the sums."""
+    head: Head = felt.round()
+    sql = (
+        "INSERT INTO ledger_recount (book_id, account_id, through_seq, head_hash, balance_cents, at, by)"
+        " VALUES (%s, %s, %s, %s, 0, now(), 'x')"
+    )
+    rack = felt.chart.ids["rack", None]
+    assert refused_as(sql, [felt.book.pk, rack, head.seq + 1, head.hash]) == "ledger_recount_entry"
+    assert refused_as(sql, [felt.book.pk, rack, head.seq, b"\x00" * 32]) == "ledger_recount_entry"
+    assert refused_as(sql, [felt.book.pk, rack, 0, head.hash]) == "ledger_recount_of_something"
+    recount(felt.book.pk, "test")
+    assert refused_as(sql, [felt.book.pk, rack, head.seq, head.hash]) == "ledger_recount_once"
+
+
+def test_an_alert_is_acknowledged_by_name(felt: Felt) -> None:
+    """Harm prevented: an alert that went away and nobody knows who saw it."""
+    alert = Alert.objects.create(kind="test", message="x", at=datetime.now(UTC))
+    sql = "INSERT INTO ledger_acknowledgement (alert_id, by, at, note) VALUES (%s, '', now(), '')"
+    assert refused_as(sql, [alert.pk]) == "ledger_acknowledgement_by_name"
+
+
+def test_two_tables_have_two_books(felt: Felt) -> None:
+    """Harm prevented: two tables whose entries are mixed in one chain."""
+    lay_felt("Table 2")
+    assert refused_as("INSERT INTO ledger_book (name, head_seq) VALUES ('Table 2', 0)") == "ledger_book_name_key"
