@@ -32,4 +32,6 @@ def count(ranks: Iterable[int]) -> Composition:
 
 def add(composition: Composition, rank: int) -> Composition:
     """The composition with one more card of ``rank``."""
-    return (*composition[: rank - 1], composition[rank - 1] + 1, *composition[rank:])
+    counts = list(composition)
+    counts[rank - 1] += 1
+    return tuple(counts)

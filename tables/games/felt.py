@@ -17,6 +17,8 @@ from tables.games.cards import NOTHING, Composition
 Money = Callable[[int], str]
 """Says an amount in the house's own way; games do not know the currency."""
 
+Item = TypeVar("Item")
+
 DEALER: Final = 0
 MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
@@ -272,6 +274,13 @@ class View(Struct, frozen=True):
     button: int | None
     cards_left: int
     over: bool
+
+
+def put(items: tuple[Item, ...], at: int, item: Item) -> tuple[Item, ...]:
+    """The tuple with another item at one place."""
+    changed = list(items)
+    changed[at] = item
+    return tuple(changed)
 
 
 # --- The protocol ----------------------------------------------------------------------------------------------

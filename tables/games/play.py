@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from tables.games.felt import Action, AskBet, AskCard, AskChoice, AskCloseBets, Game, Illegal, Opening, Prompt
+from tables.games.felt import Action, AskBet, AskCard, AskChoice, AskCloseBets, Bet, Game, Illegal, Opening, Prompt
 
 State = TypeVar("State")
 Rules = TypeVar("Rules")
@@ -18,6 +18,19 @@ def play(game: Game[State, Rules], state: State, action: Action) -> State:
         if prompt.admits(action):
             return game.apply(state, action)
     raise out_of_turn(prompts, action)
+
+
+def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action]) -> State:
+    """The state when the round is over, ``answer`` having answered its prompts. Raises Illegal at a wrong answer."""
+    while prompts := game.prompts(state):
+        action = answer(prompts)
+        for prompt in prompts:
+            if prompt.admits(action):
+                state = game.apply(state, action)
+                break
+        else:
+            raise out_of_turn(prompts, action)
+    return state
 
 
 def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> State:
@@ -33,9 +46,8 @@ def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
     if not prompts:
         return Illegal("round_over", "the round is over: nothing more can happen in it")
     expected = _expected(prompts)
-    seat = getattr(action, "seat", None)
-    if seat is not None and type(action).__name__ == "Bet" and isinstance(prompts[0], AskBet):
-        return Illegal("unknown_seat", f"there is no seat {seat} at this table: {expected}")
+    if isinstance(action, Bet) and isinstance(prompts[0], AskBet):
+        return Illegal("unknown_seat", f"there is no seat {action.seat} at this table: {expected}")
     return Illegal("out_of_turn", f"out of turn: {expected}")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, Composition, add, count, shoe
+from tables.games.cards import DECK_SIZE, RANKS, Composition, add, count
 from tables.games.felt import (
     DEALER,
     Action,
@@ -33,11 +33,14 @@ from tables.games.felt import (
     SeatView,
     Struct,
     View,
+    put,
 )
 
 DEATH_CARD: Final = 3
-BETS, DEAL, DECIDE, HIT, DEALER_HIT, OVER = range(6)
-"""The stages of a round: betting, the opening deal, a seat decides, its card is due, the dealer's card is due."""
+BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
+"""The stages of a round: betting, the opening deal, the dealer's card is due, a seat decides, its card is due, over."""
+_HIT: Final = Choice("hit", draws=True)
+_CLOSE: Final = AskCloseBets()
 
 
 class Rules(Struct, frozen=True):
@@ -51,7 +54,7 @@ class Rules(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """A round. The tuples from ``seats`` to ``payouts`` run in parallel, one item a seat that bet."""
+    """A round. The tuples from ``seats`` to ``payouts`` run in parallel; once bets are closed, over seats that bet."""
 
     rules: Rules
     opening: Opening
@@ -63,11 +66,13 @@ class State(Struct, frozen=True):
     dealer: tuple[int, ...]
     gone: Composition
     left: int
+    button: int | None
     first: int = 0
     """Index of the seat that starts each pass."""
     turn: int = 0
-    """How many seats of this pass lie behind, counted from ``first``; in the deal: cards dealt."""
-    button: int | None = None
+    """How many seats of this pass lie behind, counted from ``first``."""
+    acting: int = 0
+    """Index of the seat that decides, or gets a card."""
 
 
 class Rocket:
@@ -82,14 +87,16 @@ class Rocket:
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """Bets are open. Raises Illegal for a shoe that cannot have lost the cards said to be gone."""
-        full = shoe(rules.decks)
-        for rank, (out, held) in enumerate(zip(opening.dealt, full, strict=True), 1):
-            if not 0 <= out <= held:
-                raise Illegal("impossible_shoe", f"{out} cards of rank {rank} cannot be gone: the shoe holds {held}")
-        left = rules.decks * DECK_SIZE - rules.burn - sum(opening.dealt)
+        decks = rules.decks
+        for rank, out in zip(RANKS, opening.dealt, strict=True):
+            if not 0 <= out <= rank * decks:
+                says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {rank * decks}"
+                raise Illegal("impossible_shoe", says)
+        left = decks * DECK_SIZE - rules.burn - sum(opening.dealt)
         if left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds after the burn")
-        return State(rules, opening, BETS, (), (), (), (), (), opening.dealt, left, button=opening.button)
+        no_bets = (0,) * len(opening.seats)
+        return State(rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, left, opening.button)
 
     # --- prompts ---
 
@@ -97,62 +104,27 @@ class Rocket:
         """What may happen next."""
         stage = state.stage
         if stage == DECIDE:
-            return (self._decision(state),)
+            return (_ask_choice(state),)
+        if stage == BETS:
+            return _ask_bets(state)
         if stage == OVER:
             return ()
-        if stage == BETS:
-            return self._betting(state)
         if not state.left:
             return (AskShuffle(_discards(state), state.rules.burn),)
-        return (AskCard(_card_due_to(state), state.gone, state.rules.decks),)
-
-    def _betting(self, state: State) -> tuple[Prompt, ...]:
-        limits, step = state.opening.limits, 10 * state.rules.unit
-        placed = dict(zip(state.seats, state.bets, strict=True))
-        exposed = sum(state.bets)
-        asks: list[Prompt] = []
-        for seat in state.opening.seats:
-            own = placed.get(seat, 0)
-            high, capped = limits.max_cents, False
-            if limits.cap_cents is not None and limits.cap_cents - exposed + own < high:
-                high, capped = limits.cap_cents - exposed + own, True
-            asks.append(AskBet(seat, max(limits.min_cents, step), high, step, own, capped))
-        if placed:
-            asks.append(AskCloseBets())
-        return tuple(asks)
-
-    def _decision(self, state: State) -> AskChoice:
-        seat = _acting(state)
-        fold = Choice("fold", min(*state.stacks[seat], *state.dealer) * (state.bets[seat] // 10))
-        return AskChoice(state.seats[seat], (Choice("hit", 0, True), fold) if _can_draw(state) else (fold,))
-
-    # --- apply ---
+        to = DEALER if stage == DEALER_CARD else state.seats[state.acting]
+        return (AskCard(to, state.gone, state.rules.decks),)
 
     def apply(self, state: State, action: Action) -> State:
         """The state after an admitted action."""
         if type(action) is Card:
-            return self._card(state, action.rank)
+            return _CARD[state.stage](state, action.rank)
         if type(action) is Choose:
-            if action.choice == "fold":
-                return _fold(state)
-            return _with(state, stage=HIT)
+            return _fold(state) if action.choice == "fold" else _with(state, stage=HIT)
         if type(action) is Bet:
-            return _bet(state, action)
+            return _with(state, bets=put(state.bets, state.seats.index(action.seat), action.amount_cents))
         if type(action) is CloseBets:
-            n = len(state.seats)
-            return _with(state, stage=DEAL, stacks=((),) * n, payouts=(None,) * n)
+            return _close(state)
         return _shuffled(state)
-
-    def _card(self, state: State, rank: int) -> State:
-        gone, left = add(state.gone, rank), state.left - 1
-        if state.stage == HIT:
-            return _hit(state, rank, gone, left)
-        if state.stage == DEAL and state.turn < len(state.seats):
-            turn = state.turn
-            stacks = (*state.stacks[:turn], (rank,), *state.stacks[turn + 1 :])
-            dealt = _with(state, stacks=stacks, gone=gone, left=left, turn=turn + 1)
-            return _find_start(dealt) if turn + 1 == len(state.seats) else dealt
-        return _dealer_card(state, rank, gone, left)
 
     # --- what comes out ---
 
@@ -206,52 +178,74 @@ class Rocket:
 _with = structs.replace
 
 
-def _acting(state: State) -> int:
-    """The index of the seat whose turn it is."""
-    return (state.first + state.turn) % len(state.seats)
+def _ask_bets(state: State) -> tuple[Prompt, ...]:
+    limits, step, exposed = state.opening.limits, 10 * state.rules.unit, sum(state.bets)
+    low, high, cap = max(limits.min_cents, step), limits.max_cents, limits.cap_cents
+    asks: list[Prompt] = []
+    for seat, own in zip(state.seats, state.bets, strict=True):
+        if cap is None or cap - exposed + own >= high:
+            asks.append(AskBet(seat, low, high, step, own))
+        else:
+            asks.append(AskBet(seat, low, cap - exposed + own, step, own, True))
+    if exposed:
+        asks.append(_CLOSE)
+    return tuple(asks)
 
 
-def _card_due_to(state: State) -> int:
-    if state.stage == HIT:
-        return state.seats[_acting(state)]
-    if state.stage == DEAL and state.turn < len(state.seats):
-        return state.seats[state.turn]
-    return DEALER
+def _ask_choice(state: State) -> AskChoice:
+    index = state.acting
+    fold = Choice("fold", _lowest(state, index) * (state.bets[index] // 10))
+    return AskChoice(state.seats[index], (_HIT, fold))
 
 
-def _bet(state: State, action: Bet) -> State:
-    bets = dict(zip(state.seats, state.bets, strict=True))
-    bets[action.seat] = action.amount_cents
-    kept = sorted((seat, cents) for seat, cents in bets.items() if cents)
-    return _with(state, seats=tuple(seat for seat, _ in kept), bets=tuple(cents for _, cents in kept))
+def _lowest(state: State, index: int) -> int:
+    """What a fold is reckoned by: the lowest card of the seat and the dealer, nobody else's."""
+    return min(state.stacks[index] + state.dealer)
 
 
-def _find_start(state: State) -> State:
-    """The players' cards are out: the dealer's left starts, or the low card, where the button then lies.
+def _close(state: State) -> State:
+    """From here on only the seats that bet count."""
+    seats = tuple(seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet)
+    bets = tuple(filter(None, state.bets))
+    n = len(seats)
+    return _with(state, stage=DEAL, seats=seats, bets=bets, stacks=((),) * n, payouts=(None,) * n)
+
+
+def _deal(state: State, rank: int) -> State:
+    """A seat's first card; after the last seat's the dealer's card is due."""
+    stacks = put(state.stacks, state.acting, (rank,))
+    dealt = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1, acting=state.acting + 1)
+    if dealt.acting < len(state.seats):
+        return dealt
+    if state.rules.start == "low_card":
+        dealt = _low_card_starts(dealt)
+    return _with(dealt, stage=DEALER_CARD)
+
+
+def _low_card_starts(state: State) -> State:
+    """The lowest card starts, and the button moves there.
 
     Ties go to the tied seat nearest to the left of the previous button; its own seat is the farthest.
     """
-    if state.rules.start == "dealer_left":
-        return state
-    low = min(stack[0] for stack in state.stacks)
-    tied = [seat for seat, stack in zip(state.seats, state.stacks, strict=True) if stack[0] == low]
+    low = min(state.stacks)
+    tied = [seat for seat, stack in zip(state.seats, state.stacks, strict=True) if stack == low]
     previous = state.button or 0
     starter = min(tied, key=lambda seat: (seat <= previous, seat))
     return _with(state, first=state.seats.index(starter), button=starter)
 
 
 def _fold(state: State) -> State:
-    index = _acting(state)
-    bet, low = state.bets[index], min(*state.stacks[index], *state.dealer)
+    index = state.acting
+    bet, low = state.bets[index], _lowest(state, index)
     why = f"folds for the lowest card, {low}: pays {low}/10 of the bet"
     return _leave(state, index, Payout(state.seats[index], bet, bet - low * (bet // 10), "fold", low, why))
 
 
-def _hit(state: State, rank: int, gone: Composition, left: int) -> State:
-    index = _acting(state)
+def _hit(state: State, rank: int) -> State:
+    index = state.acting
     stack = state.stacks[index]
-    stacks = (*state.stacks[:index], (*stack, rank), *state.stacks[index + 1 :])
-    drawn = _with(state, stacks=stacks, gone=gone, left=left)
+    stacks = put(state.stacks, index, (*stack, rank))
+    drawn = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1)
     if rank not in stack:
         return _next_turn(drawn, state.turn + 1)
     bet = state.bets[index]
@@ -261,28 +255,28 @@ def _hit(state: State, rank: int, gone: Composition, left: int) -> State:
 
 def _leave(state: State, index: int, payout: Payout) -> State:
     """A seat is out; its cards are discards from now on."""
-    payouts = (*state.payouts[:index], payout, *state.payouts[index + 1 :])
-    return _next_turn(_with(state, payouts=payouts), state.turn + 1)
+    return _next_turn(_with(state, payouts=put(state.payouts, index, payout)), state.turn + 1)
 
 
 def _next_turn(state: State, turn: int) -> State:
     """The next seat still in decides; after the last one the dealer hits, if anyone is left to hit for."""
-    seats = len(state.seats)
-    while turn < seats and state.payouts[(state.first + turn) % seats] is not None:
+    payouts, seats = state.payouts, len(state.seats)
+    while turn < seats:
+        acting = (state.first + turn) % seats
+        if payouts[acting] is None:
+            deciding = _with(state, stage=DECIDE, turn=turn, acting=acting)
+            # A fold that is the only legal answer is not asked, it is carried out.
+            return deciding if state.left or _can_refill(state) else _fold(deciding)
         turn += 1
-    if turn < seats:
-        deciding = _with(state, stage=DECIDE, turn=turn)
-        # A fold that is the only legal answer is not asked, it is carried out.
-        return deciding if _can_draw(state) else _fold(deciding)
-    if None not in state.payouts:
+    if None not in payouts:
         return _with(state, stage=OVER)
-    if not _can_draw(state):
+    if not (state.left or _can_refill(state)):
         return _pay_all(state, "push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
-    return _with(state, stage=DEALER_HIT, turn=turn)
+    return _with(state, stage=DEALER_CARD)
 
 
-def _dealer_card(state: State, rank: int, gone: Composition, left: int) -> State:
-    drawn = _with(state, dealer=(*state.dealer, rank), gone=gone, left=left)
+def _dealer_card(state: State, rank: int) -> State:
+    drawn = _with(state, dealer=(*state.dealer, rank), gone=add(state.gone, rank), left=state.left - 1)
     if rank == DEATH_CARD:
         return _pay_all(drawn, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
     if rank in state.dealer:
@@ -299,6 +293,9 @@ def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str
     return _with(state, payouts=payouts, stage=OVER)
 
 
+_CARD: Final = {DEAL: _deal, DEALER_CARD: _dealer_card, HIT: _hit}
+
+
 # --- the shoe in mid-round -------------------------------------------------------------------------------------
 
 
@@ -313,9 +310,9 @@ def _discards(state: State) -> int:
     return state.rules.decks * DECK_SIZE - state.left - sum(_in_play(state))
 
 
-def _can_draw(state: State) -> bool:
-    """Whether there is a card for whoever needs one, after a shuffle of the discards if need be."""
-    return state.left > 0 or _discards(state) > state.rules.burn
+def _can_refill(state: State) -> bool:
+    """Whether a shuffle of the discards leaves a card to deal after the burn."""
+    return _discards(state) > state.rules.burn
 
 
 def _shuffled(state: State) -> State:
@@ -330,13 +327,13 @@ def _seat_view(state: State, seat: int, index: int | None) -> SeatView:
     if index is None:
         return SeatView(seat)
     if state.stage == BETS:
-        return SeatView(seat, state.bets[index], (), "in")
+        return SeatView(seat, state.bets[index], (), "in" if state.bets[index] else "empty")
     payout = state.payouts[index]
     return SeatView(seat, state.bets[index], state.stacks[index], "out" if payout else "in", payout)
 
 
 def _say_decision(state: State, prompt: AskChoice, money: Money) -> Phrase:
-    cost, low = money(prompt.choices[-1].cost_cents), min(*state.stacks[_acting(state)], *state.dealer)
+    cost, low = money(prompt.choices[-1].cost_cents), _lowest(state, state.acting)
     return Phrase(
         f"Seat {prompt.seat}: hit, or fold for {cost}.",
         f"Seat {prompt.seat}, hit, or fold for {cost}?",
@@ -357,7 +354,7 @@ def _say_card(state: State, prompt: AskCard) -> Phrase:
             f"Seat {prompt.to} hits.",
             "A pair loses its rank in tenths of the bet.",
         )
-    if state.stage == DEAL:
+    if not state.dealer:
         return Phrase("Deal your own card.", "Dealer's card.", "A 3 as the first card ends the round: it pays 3/10.")
     return Phrase(
         "Dealer hits.",
