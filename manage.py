@@ -22,8 +22,11 @@ def main() -> None:
     from casino import embedded
 
     lone = command in SERVERLESS or "--help" in sys.argv or "DATABASE_URL" in os.environ
-    with nullcontext() if lone else embedded.provide():
-        execute_from_command_line(sys.argv)
+    try:
+        with nullcontext() if lone else embedded.provide():
+            execute_from_command_line(sys.argv)
+    except embedded.CannotStart as reason:
+        sys.exit(str(reason))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import platform
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -102,7 +103,7 @@ class House:
     def sockets(self) -> Path:
         """Beside the data, unless the address would be too long for a socket: then privately in the temp folder."""
         beside = self.folder / "run"
-        if len(os.fsencode(beside / ".s.PGSQL.5432.lock")) <= LONGEST_SOCKET_PATH:
+        if len(os.fsencode(beside / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH:
             return beside
         mark = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"casino-{os.getuid()}-{mark}"
@@ -125,7 +126,7 @@ class House:
 
     @property
     def ready(self) -> Path:
-        return self.folder / "ready"
+        return self.folder / "ready.lock"
 
     @property
     def log(self) -> Path:
@@ -135,8 +136,16 @@ class House:
         return f"postgresql://{role}@{quote(str(self.sockets), safe='')}/{database}"
 
     @property
+    def postgres_socket(self) -> Path:
+        return self.sockets / ".s.PGSQL.5432"
+
+    @property
+    def redis_socket(self) -> Path:
+        return self.sockets / "redis.sock"
+
+    @property
     def redis_url(self) -> str:
-        return f"unix://{self.sockets / 'redis.sock'}?db=0"
+        return f"unix://{self.redis_socket}?db=0"
 
     def environment(self) -> dict[str, str]:
         return {
@@ -198,12 +207,8 @@ def wait_until_ready(house: House, seconds: float = 60) -> None:
 
 
 def is_ready(house: House) -> bool:
-    """The keeper that said so is still there: one that was killed could not take its word back."""
-    try:
-        os.kill(int(house.ready.read_text()), 0)
-    except (OSError, ValueError):
-        return False
-    return keeper_lives(house)
+    """A lock says so and not a file's content: a keeper that is killed takes its word back at once."""
+    return not is_free(house.ready, fcntl.LOCK_SH)
 
 
 def revive(house: House) -> bool:
@@ -249,7 +254,7 @@ def is_in_use(house: House) -> bool:
     if is_free(house.users, fcntl.LOCK_EX):
         return False
     time.sleep(0.02)
-    return house.ready.exists()
+    return is_ready(house)
 
 
 # --- The keeper's side ----------------------------------------------------------------------------------------
@@ -270,9 +275,8 @@ def unprivileged() -> tuple[list[str], int]:
     """
     if os.geteuid() != 0:
         return [], os.geteuid()
-    rights = "+dac_override,+dac_read_search"
     become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=INT"]
-    become += [f"--inh-caps={rights}", f"--ambient-caps={rights}"]
+    become += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
     for prefix, owner in ((["unshare", "--user", f"--map-user={NOBODY}"], 0), (become, NOBODY)):
         with contextlib.suppress(FileNotFoundError):
             if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
@@ -323,15 +327,16 @@ class Keeper:
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
         house = self.house
-        house.ready.unlink(missing_ok=True)
+        ready = None
         try:
             self.start()
-            house.ready.write_text(str(os.getpid()))
+            ready = lock(house.ready, fcntl.LOCK_EX)
             while not self.told_to_stop and not self.is_alone():
                 self.restart_the_dead()
                 time.sleep(0.1)
         finally:
-            house.ready.unlink(missing_ok=True)
+            if ready is not None:
+                os.close(ready)
             self.stop_servers()
 
     def is_alone(self) -> bool:
@@ -353,10 +358,11 @@ class Keeper:
         house.redis_data.mkdir(exist_ok=True, mode=0o700)
         stop_stray(house.data / "postmaster.pid", house.data)
         stop_stray(house.redis_data / "valkey.pid", house.sockets)
-        for name in self.commands():
-            self.spawn(name)
-        self.wait_for_postgres()
+        self.spawn("PostgreSQL")
+        self.wait_for("PostgreSQL", house.postgres_socket)
+        self.spawn("Valkey")
         self.psql(ROLES)
+        self.wait_for("Valkey", house.redis_socket)
 
     def initialise(self) -> None:
         """Into a temporary folder first: half a database must never look like one."""
@@ -373,8 +379,8 @@ class Keeper:
         house = self.house
         settings = POSTGRES_SETTINGS | {"unix_socket_directories": f'"{house.sockets}"'}
         chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-        redis = ["--port", "0", "--unixsocket", f"{house.sockets / 'redis.sock'}", "--unixsocketperm", "700"]
-        redis += ["--dir", str(house.redis_data), "--pidfile", f"{house.redis_data / 'valkey.pid'}"]
+        redis = ["--port", "0", "--unixsocket", str(house.redis_socket), "--unixsocketperm", "700"]
+        redis += ["--dir", str(house.redis_data), "--pidfile", str(house.redis_data / "valkey.pid")]
         redis += ["--databases", str(REDIS_DATABASES), "--appendonly", "yes", "--save", "", "--loglevel", "warning"]
         return {
             "PostgreSQL": [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
@@ -397,16 +403,22 @@ class Keeper:
                 time.sleep(0.3)
                 self.spawn(name)
 
-    def wait_for_postgres(self) -> None:
-        asked = [postgres_program("pg_isready"), "--quiet", f"--host={self.house.sockets}"]
-        asked += [f"--username={SUPERUSER}"]
+    def wait_for(self, name: str, address: Path) -> None:
         deadline = time.monotonic() + 50
-        while subprocess.run(asked, env=self.environment, check=False).returncode != 0:
-            if self.running["PostgreSQL"].poll() is not None:
-                raise CannotStart(last_line(self.house))
+        while not self.listens(name, address):
+            if self.running[name].poll() is not None:
+                raise CannotStart(f"{name} did not start: {last_line(self.house)}")
             if time.monotonic() > deadline:
-                raise CannotStart("PostgreSQL started but does not answer.")
+                raise CannotStart(f"{name} started but does not answer: see {self.house.log}")
             time.sleep(0.02)
+
+    def listens(self, name: str, address: Path) -> bool:
+        if name == "PostgreSQL":  # it listens before it has recovered
+            asked = [postgres_program("pg_isready"), "--quiet", f"--host={address.parent}"]
+            asked += [f"--username={SUPERUSER}", "--dbname=postgres"]
+            return subprocess.run(asked, env=self.environment, check=False).returncode == 0
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(address)) == 0
 
     def psql(self, script: str) -> None:
         command = [postgres_program("psql"), "--no-psqlrc", "--quiet", f"--host={self.house.sockets}"]
@@ -429,17 +441,26 @@ class Keeper:
 def keep(folder: Path) -> None:
     os.umask(0o077)
     house = House(folder)
-    try:
-        lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return  # another keeper was quicker
+    if (held := only_keeper(house)) is None:
+        return  # another was quicker
     if os.fork():
         os._exit(0)  # the child keeps the lock
+    os.ftruncate(held, 0)
+    os.write(held, str(os.getpid()).encode())
     try:
         Keeper(house).run()
     except CannotStart as reason:
         print(reason, flush=True)
         sys.exit(1)
+
+
+def only_keeper(house: House) -> int | None:
+    for _ in range(20):  # somebody who merely looks whether there is a keeper holds the lock for a moment, too
+        try:
+            return lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01)
+    return None
 
 
 if __name__ == "__main__":

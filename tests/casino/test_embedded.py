@@ -128,7 +128,7 @@ def test_a_user_that_is_killed_leaves_no_server_behind(house: House, start_user)
     pid = postmaster(house)
     user.kill()
     eventually(lambda: not is_running(pid))
-    assert not house.ready.exists()
+    assert not embedded.is_ready(house)
 
 
 def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: House, start_user) -> None:
@@ -151,7 +151,7 @@ def is_up_again(house: House, killed: int) -> bool:
 
 def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: House, start_user) -> None:
     start_user()
-    keeper, pid = int(house.ready.read_text()), postmaster(house)
+    keeper, pid = int(house.keeper.read_text()), postmaster(house)
     os.kill(keeper, signal.SIGKILL)
     eventually(lambda: not is_running(pid))
     assert not embedded.is_ready(house)
@@ -188,7 +188,7 @@ def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) ->
     assert query(house, "SELECT 1") == 1
     for user in users:
         leave(user)
-    assert not house.ready.exists()
+    assert not embedded.is_ready(house)
 
 
 def test_a_path_too_long_for_a_socket(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ TELLTALE = {
     "a home folder": re.compile(r"/(?:home|Users)/\w+/|/" + r"root/|~/\.\w"),
     "a path of the machine": re.compile(r"/" + r"work/|/" + r"workspace/|/" + r"tmp/(?!\.)\w"),
     "the address of a package index": re.compile(
-        r"index" + r"-url|find" + r"-links|pypi" + r"\.org/simple|file" + r":///"
+        r"(?<!no-emit-)index" + r"-url|find" + r"-links|pypi" + r"\.org/simple|file" + r":///"
     ),
 }
 
