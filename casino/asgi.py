@@ -6,6 +6,8 @@ from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
+from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ.setdefault("DATABASE_POOL", "16")
 

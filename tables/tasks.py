@@ -9,13 +9,13 @@ from ledger.models import Book
 from tables import audit
 
 
-@shared_task(ignore_result=False)
+@shared_task
 def verify_new() -> list[str]:
     """Prove what every table added since the last proof; returns the faults."""
     return [fault for book in audit.books() if (fault := _alert(audit.verify_new(book), book))]
 
 
-@shared_task(ignore_result=False)
+@shared_task
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns the faults."""
     return [fault for book in audit.books() if (fault := _alert(audit.verify(book), book))]

@@ -13,6 +13,7 @@ from django.core.management import call_command, get_commands
 from django.db import connection
 from django.test import TransactionTestCase
 
+from casino import celery  # noqa: F401 -- tasks that a test asks for go to the tests' broker
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
 from tests import chromium, processes

@@ -1,0 +1,121 @@
+"""A floor for tests: a house with one table, its staff, and a hand that deals there through dealing.record()."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from ledger import cage, surveillance
+from ledger.surveillance import Draft
+from tables import dealing, inputs, standing
+from tables.board import Board, board
+from tables.dealing import Answer
+from tables.games.cards import shoe
+from tables.models import Denomination, Staff, Table
+from tables.roles import Role
+
+CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
+PASSWORD = "a password of some length"
+PIN = "1234"
+
+
+def staff(role: Role, username: str, badge: str | None = None) -> Staff:
+    """Somebody of a role, with a password, and a PIN if they have a badge."""
+    pin = PIN if badge else None
+    return Staff.objects.create_staff(
+        username, name=username.title(), role=role, password=PASSWORD, badge=badge, pin=pin
+    )
+
+
+def table(name: str = "Rocket 1", **settings: Any) -> Table:
+    """A table of one deck, 10 to 100, six seats; closed, and without a shoe."""
+    cage.open_house()
+    seats = settings.pop("seats", 6)
+    chosen = {
+        "source": "keyed",
+        "unit_cents": 100,
+        "min_cents": 1_000,
+        "max_cents": 10_000,
+        "options": {"decks": 1},
+    } | settings
+    made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats), **chosen)
+    for value, colour, face in CHIPS:
+        chip, _ = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
+        made.denominations.add(chip)
+    _bring_chips(made)
+    return made
+
+
+FLOAT_CENTS = 1_000_000
+POCKET_CENTS = 100_000
+
+
+def _bring_chips(made: Table) -> None:
+    """10,000 into the rack, of which players buy 1,000."""
+    house = cage.open_house()
+    own, vault = cage.chart(made.book_id), cage.chart(house.pk)
+    with transaction.atomic():
+        issued = vault.move("issue", "issue", "cage", FLOAT_CENTS)
+        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), [issued])
+        head = surveillance.lock(made.book_id)
+        head = cage.post(head, Draft("chips", "fill", "test", {}), [own.move("fill", "cage", "rack", FLOAT_CENTS)])
+        bought = own.move("buy_in", "rack", "players", POCKET_CENTS)
+        cage.post(head, Draft("chips", "buy_in", "test", {}), [bought])
+
+
+@dataclass
+class Hand:
+    """Somebody at a table who enters things there, always on the newest sequence number."""
+
+    table: Table
+    by: Staff
+
+    def __call__(self, do: str, **facts: Any) -> Answer:
+        entered = inputs.read({"do": do} | facts)
+        seq = standing.of(self.table).seq
+        return dealing.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
+
+    @property
+    def board(self) -> Board:
+        return board(self.table, self.by)
+
+    @property
+    def now(self) -> standing.Standing:
+        return standing.of(self.table)
+
+    def bets(self, **bets_cents: int) -> None:
+        """``hand.bets(seat1=2000, seat4=5000)``, then no more bets."""
+        for seat, cents in bets_cents.items():
+            self("bet", seat=int(seat.removeprefix("seat")), amount_cents=cents)
+        self("close_bets")
+
+    def cards(self, *ranks: int) -> None:
+        """Key cards one after the other; one for a seat that is to decide means that it hit."""
+        for rank in ranks:
+            self("card", rank=rank)
+
+    def ready_shoe(self) -> None:
+        """Load, check, shuffle, cut and burn until bets are open."""
+        while (due := self.board.due) != "bets":
+            step = {"load": "load_shoe", "shuffle": "shuffle_shoe", "cut": "place_cut_card", "burn": "burn"}
+            if due == "check":
+                self("check_decks", counts=shoe(self.board.shoe.decks if self.board.shoe else 1))
+            else:
+                self(step[due])
+
+    def pay(self) -> None:
+        """Walk along the seats that are to be paid."""
+        while line := self.board.pay:
+            self("paid", seat=line.seat)
+
+
+def dealt(**settings: Any) -> tuple[Hand, Hand]:
+    """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
+    made = table(**settings)
+    boss = Hand(made, staff(Role.PIT_BOSS, "bella"))
+    dealer = Hand(made, staff(Role.DEALER, "dora", "101"))
+    boss("open_table")
+    dealing.sign_in(made, dealer.by)
+    dealer.ready_shoe()
+    return dealer, boss

@@ -1,0 +1,62 @@
+"""The watch that Celery keeps: a real worker, on a real broker, proves what the floor writes."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from ledger import alerts
+from ledger.models import Alert, Recount
+from ledger.tasks import recount_all
+from tables import tasks
+from tables.models import Verification
+from tests.conftest import as_owner
+from tests.floor import Hand, dealt
+from tests.processes import Served
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def eventually(holds: Callable[[], bool], patience_seconds: float = 60) -> None:
+    """Wait for another process to get there."""
+    deadline = time.monotonic() + patience_seconds
+    while not holds():
+        assert time.monotonic() < deadline, "the worker did not get there"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def floor() -> Hand:
+    """One settled round."""
+    dealer, _ = dealt()
+    dealer.bets(seat1=2_000)
+    dealer.cards(8, 4, 8)
+    return dealer
+
+
+def test_a_worker_recounts_and_proves_what_is_new(celery_worker_process: Served, floor: Hand) -> None:
+    """The tasks must be found, run, and reach the database as the application's own role."""
+    tasks.verify_new.delay()
+    recount_all.delay()
+    book, head = floor.table.book_id, floor.now.seq
+    eventually(lambda: Verification.objects.filter(book_id=book, through_seq=head).exists())
+    eventually(lambda: Recount.objects.filter(book_id=book).exists())
+    assert not Alert.objects.exists()
+
+
+def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_name(
+    celery_worker_process: Served, floor: Hand
+) -> None:
+    """Chips that do not reconcile are never only a line in a log file."""
+    with as_owner(), connection.cursor() as cursor:
+        cursor.execute("UPDATE ledger_transfer SET amount_cents = amount_cents + 100 WHERE kind = 'loss'")
+    tasks.verify_everything.delay()
+    eventually(lambda: alerts.open_alerts().filter(kind="log_broken").exists())
+    alert = alerts.open_alerts().get(kind="log_broken")
+    assert "Rocket 1" in alert.message
+    assert len(tasks.verify_everything()) == 1
+    assert alerts.open_alerts().filter(kind="log_broken").count() == 1
+    alerts.acknowledge(alert, "201 Bella", "seen on camera")
+    assert not alerts.open_alerts().filter(kind="log_broken").exists()
+    assert alert.acknowledgement.by == "201 Bella"
