@@ -39,22 +39,29 @@ class Report:
 
 def verify(book: Book, since: Verification | None = None) -> Report:
     """Prove a book from its first entry, or from where an earlier check ended."""
-    report = Report(book.name)
     head = read_head(book.pk)
     after = Head(book.pk, book.name, since.through_seq, bytes(since.head_hash)) if since else None
+    report = prove(book, after, head)
+    start = after.seq if after else 0
+    report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
+    if report.fault is None:
+        report.through = head
+    return report
+
+
+def prove(book: Book, after: Head | None, through: Head) -> Report:
+    """Prove one stretch of a book: the entries that lead from one head (default: the beginning) to another."""
+    report = Report(book.name)
     start = after.seq if after else 0
     proof = _Proof(report, chart(book.pk), standing.at(after) if after else Standing())
-    chain = walk(entries(book.pk, start, head.seq), head, after=after, anchors=_anchors(book, start, head.seq))
+    chain = walk(entries(book.pk, start, through.seq), through, after=after, anchors=_anchors(book, start, through.seq))
     try:
-        for entry, posted in reconcile(chain, transfers(book.pk, start, head.seq), book.name):
+        for entry, posted in reconcile(chain, transfers(book.pk, start, through.seq), book.name):
             proof.check(entry, posted)
     except Broken as broken:
         report.fault = broken.fault
     except _Wrong as wrong:
         report.fault = Fault(book.name, wrong.seq, wrong.what)
-    report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
-    if report.fault is None:
-        report.through = head
     return report
 
 

@@ -33,7 +33,7 @@ from tables.inputs import (
 from tables.models import ShoeSource, Staff, Table
 from tables.scene import Scene
 from tables.setup import limits_of, rules_of
-from tables.standing import Round
+from tables.standing import Round, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,10 @@ _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
 }
 
 
-def board(table: Table, viewer: Staff) -> Board:
-    """The table for one member of staff. Only the dealer who is signed in there gets inputs to make."""
-    now = standing.of(table)
+def board(table: Table, viewer: Staff, now: Standing | None = None) -> Board:
+    """The table for one member of staff, as it stands ``now`` (default: read it). Only the dealer who is signed in
+    there gets inputs to make."""
+    now = now or standing.of(table)
     scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, viewer)
     denominations = tuple(Denomination(one.value_cents, one.colour) for one in table.denominations.all())
     deals_here = now.dealer is not None and now.dealer.username == viewer.username

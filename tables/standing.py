@@ -7,8 +7,10 @@ cost does not grow with history. A book's head hash names its whole history, so 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -246,20 +248,22 @@ class Cache:
 cache: Final = Cache(size=1_000)
 
 _LATEST: Final = """
-    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
-        AND subject = 'table' AND kind IN ('opened', 'closed') ORDER BY seq DESC LIMIT 1)
-    UNION ALL
-    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
-        AND subject = 'dealer' ORDER BY seq DESC LIMIT 1)
-    UNION ALL
-    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
-        AND subject = 'shoe' ORDER BY seq DESC LIMIT 1)
-    UNION ALL
-    (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(head)s
-        AND subject = 'round'
-        AND round = (SELECT max(round) FROM ledger_logentry
-            WHERE book_id = %(book)s AND seq <= %(head)s AND round IS NOT NULL))
-    ORDER BY seq
+    SELECT head.book, latest.* FROM unnest(%s::bigint[], %s::bigint[]) AS head (book, seq) CROSS JOIN LATERAL (
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'table' AND kind IN ('opened', 'closed') ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'dealer' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'shoe' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'round'
+            AND round = (SELECT round FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+                AND subject = 'round' ORDER BY seq DESC LIMIT 1))
+    ) AS latest
+    ORDER BY head.book, latest.seq
 """
 
 
@@ -270,18 +274,26 @@ def of(table: Table) -> Standing:
 
 def at(head: Head) -> Standing:
     """Where a table stands at a head that was just read or locked."""
-    if head.hash is None:
-        return Standing()
-    head_hash = bytes(head.hash)
-    known = cache.get(head.book_id, head_hash)
-    if known is not None:
-        return known
-    with connection.cursor() as cursor:
-        cursor.execute(_LATEST, {"book": head.book_id, "head": head.seq})
-        rows = cursor.fetchall()
-    standing = replace(_fold_rows(rows), seq=head.seq, hash=head_hash)
-    cache.put(head.book_id, standing)
-    return standing
+    return at_all([head])[head.book_id]
+
+
+def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
+    """Where several tables stand, by their books: one query for all that are not known yet."""
+    found = {head.book_id: _known(head) for head in heads}
+    unknown = [head for head in heads if found[head.book_id] is None]
+    if unknown:
+        with connection.cursor() as cursor:
+            cursor.execute(_LATEST, [[head.book_id for head in unknown], [head.seq for head in unknown]])
+            rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
+        for head in unknown:
+            standing = replace(_fold_rows(rows.get(head.book_id, ())), seq=head.seq, hash=bytes(head.hash or b""))
+            cache.put(head.book_id, standing)
+            found[head.book_id] = standing
+    return {book: standing or Standing() for book, standing in found.items()}
+
+
+def _known(head: Head) -> Standing | None:
+    return Standing() if head.hash is None else cache.get(head.book_id, bytes(head.hash))
 
 
 def _fold_rows(rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:

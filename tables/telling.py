@@ -1,0 +1,87 @@
+"""Log entries in plain words, for those who read back what happened. Knows the log's forms, but no game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from ledger.chips import money
+from tables.games.felt import DEALER
+
+Content = Mapping[str, Any]
+
+
+def tell(subject: str, kind: str, content: Content) -> str:
+    """One entry as one clause; an unknown one by its subject and kind, as it stands in the log."""
+    words = _WORDS.get((subject, kind))
+    try:
+        return words(content) if words else f"{subject} {kind}".replace("_", " ")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return f"{subject} {kind}: what it says cannot be read"
+
+
+def whom(seat: int) -> str:
+    """A seat, or the dealer, as it is called at the table."""
+    return "dealer" if seat == DEALER else f"seat {seat}"
+
+
+def _actions(actions: Sequence[Content]) -> str:
+    """The actions of one input. A choice and the card that it drew are one thing; cards dealt at once are a list."""
+    said, cards = [], [one for one in actions if one["do"] == "card"]
+    for one in actions:
+        if one["do"] == "bet":
+            bet = one["amount_cents"]
+            said.append(f"Seat {one['seat']} bets {money(bet)}" if bet else f"Seat {one['seat']} takes its bet off")
+        elif one["do"] == "close_bets":
+            said.append("No more bets")
+        elif one["do"] == "choose":
+            drawn = f", draws {cards[0]['rank']}" if len(cards) == 1 else ""
+            said.append(f"Seat {one['seat']}: {one['choice']}{drawn}")
+        elif one["do"] == "shuffle":
+            said.append("The discards are shuffled")
+    if cards and not any(one["do"] == "choose" for one in actions):
+        said.append("Cards: " * (len(cards) > 1) + ", ".join(f"{whom(one['to'])} {one['rank']}" for one in cards))
+    text = "; ".join(said)
+    return text[:1].upper() + text[1:]
+
+
+def _decks_off(content: Content) -> str:
+    return f"Deck check of shoe {content['shoe']['number']} failed: counted {', '.join(map(str, content['counts']))}"
+
+
+def _shoe(words: str) -> Callable[[Content], str]:
+    return lambda content: words.format(**content["shoe"])
+
+
+def _rack(words: str) -> Callable[[Content], str]:
+    return lambda content: f"{words}, {money(content['rack_cents'])} in the rack"
+
+
+def _signed_in(content: Content) -> str:
+    relief = f", relieving {content['relieves']}" if content.get("relieves") else ""
+    return f"{content['name']} takes the table{relief}"
+
+
+_WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
+    ("round", "play"): lambda content: _actions(content["actions"]),
+    ("round", "take_back"): lambda content: f"Takes back entry {content['corrects']}: {_actions(content['actions'])}",
+    ("round", "paid"): lambda content: f"Seat {content['seat']} is done",
+    ("shoe", "loaded"): _shoe("Shoe {number} is loaded: {decks} decks, {source}"),
+    ("shoe", "deck_checked"): _shoe("Shoe {number}: all {decks} decks are whole"),
+    ("shoe", "deck_check_failed"): _decks_off,
+    ("shoe", "shuffled"): _shoe("Shoe {number} is shuffled"),
+    ("shoe", "cut_card_placed"): _shoe("Shoe {number}: the cut card is placed"),
+    ("shoe", "burned"): _shoe("Shoe {number}: {burn} cards burned, ready"),
+    ("shoe", "cut_card_out"): _shoe("Shoe {number}: the cut card is out, last round"),
+    ("shoe", "retired"): _shoe("Shoe {number} is retired"),
+    ("dealer", "signed_in"): _signed_in,
+    ("dealer", "signed_out"): lambda content: f"{content['name']} taps out",
+    ("table", "opened"): _rack("The table opens"),
+    ("table", "closed"): _rack("The table closes"),
+    ("table", "settings_changed"): lambda content: "The operator changes the settings",
+    ("chips", "issued"): lambda content: "Chips are put into circulation",
+    ("chips", "fill"): lambda content: "A fill comes to the rack",
+    ("chips", "credit"): lambda content: "A credit goes to the cage",
+    ("chips", "buy_in"): lambda content: "A player buys in",
+    ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
+}
