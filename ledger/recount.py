@@ -131,7 +131,7 @@ WRONG_RECOUNT = """
         SELECT seq, source_id, target_id, amount_cents FROM ledger_transfer
         WHERE book_id = %(book)s AND seq > %(since)s AND seq <= %(horizon)s),
     event (account_id, seq, mark, cents, said) AS (
-        SELECT source_id, seq, 0, -amount_cents, NULL FROM moved
+        SELECT source_id, seq, 0, -amount_cents, NULL::bigint FROM moved
         UNION ALL SELECT target_id, seq, 0, amount_cents, NULL FROM moved
         UNION ALL SELECT account_id, seq, 0, cents, NULL FROM latest WHERE seq = %(since)s
         UNION ALL SELECT account_id, through_seq, 1, 0, balance_cents FROM ledger_recount

@@ -11,6 +11,7 @@ from casino.embedded import SUPERUSER
 from ledger import cage, surveillance
 from ledger.cage import Chart, Move
 from ledger.models import Book
+from ledger.recount import recount
 from ledger.surveillance import Draft, Head
 from tests.conftest import APPLICATION, become
 
@@ -81,8 +82,6 @@ Tamper = Callable[..., None]
 @pytest.fixture
 def dealt_felt(open_felt: Felt) -> Felt:
     """A table with twelve entries, recounted after the eighth."""
-    from ledger.recount import recount
-
     for _ in range(6):
         open_felt.round()
     recount(open_felt.book.pk, "test")

@@ -1,6 +1,6 @@
 """Cutting chips: always the exact amount, always the fewest chips, and never a guess."""
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -41,9 +41,11 @@ FLOOR = tuple(
 def fewest_by_search(amount: int, values: tuple[int, ...]) -> int | None:
     """The same answer by trying everything, for amounts small enough."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(rest: int) -> float:
-        return 0 if rest == 0 else min((1 + best(rest - value) for value in values if value <= rest), default=float("inf"))
+        return (
+            0 if rest == 0 else min((1 + best(rest - value) for value in values if value <= rest), default=float("inf"))
+        )
 
     found = best(amount)
     return None if found == float("inf") else int(found)

@@ -32,7 +32,7 @@ def refused_as(sql: str, parameters: Any = ()) -> str:
     """The constraint or privilege for whose sake the database refuses a statement."""
     with pytest.raises(DatabaseError) as refused, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-    diagnosis = refused.value.__cause__.diag  # type: ignore[union-attr]
+    diagnosis = refused.value.__cause__.diag
     return diagnosis.constraint_name or diagnosis.message_primary
 
 
@@ -125,7 +125,7 @@ def test_python_says_so_first(felt: Felt, model: Any) -> None:
     with pytest.raises(Immutable):
         model.objects.bulk_update([row], ["id"])
     with pytest.raises(Immutable):
-        Book.objects.first().delete()  # type: ignore[union-attr]
+        Book.objects.first().delete()
 
 
 # --- The chain ------------------------------------------------------------------------------------------------
@@ -250,7 +250,8 @@ def test_a_reversal_moves_the_same_chips_back_once(felt: Felt) -> None:
     """Harm prevented: a correction that corrects too much, twice, or something else."""
     felt.round()
     stake, other = Transfer.objects.filter(kind="stake").first(), Transfer.objects.filter(kind="loss").first()
-    assert stake and other
+    assert stake
+    assert other
     back = {
         "kind": "reversal", "source_id": stake.target_id, "source_place": "layout",
         "target_id": stake.source_id, "target_place": "players",
@@ -268,7 +269,9 @@ def test_the_database_permits_the_closed_list_and_nothing_else(felt: Felt) -> No
     """Harm prevented: a list in Python and another in the database that drift apart."""
     permitted = {(kind, *pair) for kind, pairs in MOVEMENTS.items() for pair in pairs}
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'ledger_transfer_closed_list'")
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'ledger_transfer_closed_list'"
+        )
         (definition,) = cursor.fetchone()
         # The expression itself is asked about every combination there is, and some that are none.
         expression = definition.removeprefix("CHECK ")
@@ -276,7 +279,11 @@ def test_the_database_permits_the_closed_list_and_nothing_else(felt: Felt) -> No
         cursor.execute(
             f"SELECT kind, source_place, target_place FROM json_to_recordset(%s)"
             f" AS t (kind varchar, source_place varchar, target_place varchar) WHERE {expression}",
-            [json.dumps([dict(zip(("kind", "source_place", "target_place"), row, strict=True)) for row in combinations])],
+            [
+                json.dumps(
+                    [dict(zip(("kind", "source_place", "target_place"), row, strict=True)) for row in combinations]
+                )
+            ],
         )
         assert set(cursor.fetchall()) == permitted
 

@@ -1,0 +1,83 @@
+"""Alerts: opened once, announced, open until somebody takes note by name."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import alerts
+from ledger.alerts import AlreadyAcknowledged, acknowledge, open_alerts, raise_alert
+from ledger.models import Acknowledgement, Alert
+from tests.ledger.conftest import Felt
+from tests.ledger.test_cage import at_once
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.05)
+
+
+def test_the_same_fault_opens_one_alert(felt: Felt) -> None:
+    """Harm prevented: three hundred alerts overnight for one fault, among which another one drowns."""
+    first = raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5})
+    assert raise_alert(felt.book, "log_broken", "entry 5 is missing", {"seq": 5}) == first
+    assert raise_alert(None, "log_broken", "entry 5 is missing") != first
+    assert raise_alert(felt.book, "negative", "entry 5 is missing") != first
+    assert raise_alert(felt.book, "log_broken", "entry 6 is missing") != first
+    assert open_alerts().count() == 4
+    assert first.evidence == {"seq": 5}
+
+
+def test_two_workers_that_find_the_same_open_one_alert(open_felt: Felt) -> None:
+    """Harm prevented: the same, by workers that look at the same moment."""
+    assert at_once(*[lambda: raise_alert(open_felt.book, "negative", "rack")] * 6) == []
+    assert Alert.objects.count() == 1
+
+
+def test_an_alert_stays_until_somebody_takes_note_by_name(felt: Felt) -> None:
+    """Harm prevented: an alert that goes away by itself, or that nobody answers for."""
+    alert = raise_alert(felt.book, "negative", "rack")
+    for nobody in ("", "   "):
+        with pytest.raises(ValueError, match="by name"):
+            acknowledge(alert, nobody)
+    assert list(open_alerts()) == [alert]
+    acknowledge(alert, "7 Eve", "the fill is on its way")
+    assert not open_alerts().exists()
+    with pytest.raises(AlreadyAcknowledged):
+        acknowledge(alert, "8 Mallory", "it was me")
+    taken = Acknowledgement.objects.get()
+    assert (taken.by, taken.note) == ("7 Eve", "the fill is on its way")
+
+
+def test_a_lasting_fault_is_told_again_the_next_day(felt: Felt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm prevented: an alert every five minutes for what was acknowledged; or silence for ever."""
+    alert = raise_alert(felt.book, "negative", "rack")
+    acknowledge(alert, "7 Eve")
+    assert raise_alert(felt.book, "negative", "rack") == alert
+    tomorrow = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr(alerts.timezone, "now", lambda: tomorrow)
+    assert raise_alert(felt.book, "negative", "rack") != alert
+    assert open_alerts().count() == 1
+
+
+def test_a_long_message_is_cut(felt: Felt) -> None:
+    """Harm prevented: a fault that goes unreported because it takes many words."""
+    assert len(raise_alert(felt.book, "log_broken", "x" * 2000).message) == 500
+
+
+def test_alerts_are_announced(open_felt: Felt, app_connection: psycopg.Connection) -> None:
+    """Harm prevented: a pit screen that learns of an alert when somebody reloads it."""
+    app_connection.autocommit = True
+    app_connection.execute("LISTEN floor")
+    with transaction.atomic():
+        alert = raise_alert(open_felt.book, "negative", "rack")
+        raise_alert(open_felt.book, "negative", "rack")
+    acknowledge(alert, "7 Eve")
+    news = f'{{"book": {open_felt.book.pk}, "alert": {alert.pk}}}'
+    assert [note.payload for note in app_connection.notifies(timeout=5, stop_after=2)] == [news, news]

@@ -1,0 +1,245 @@
+"""Recounts, and the transfers held against the log: what was altered, added or left out is found and named."""
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from ledger import cage
+from ledger.inspection import inspect_book, inspect_house
+from ledger.models import HOUSE, Alert, Book, Recount
+from ledger.recount import first_fault, prove, recount, wrong_recount
+from ledger.surveillance import read_head
+from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt
+
+
+def fault(felt: Felt, since: int = 0) -> tuple[int, str]:
+    found = first_fault(felt.book.pk, since=since)
+    assert found is not None, "nothing was found"
+    return found.seq, found.what
+
+
+# --- Transfers against the log --------------------------------------------------------------------------------
+
+
+def test_a_payout_altered(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a player who was paid more than the round made, afterwards."""
+    tamper("UPDATE ledger_transfer SET amount_cents = 9999 WHERE book_id = %s AND seq = 10 AND kind = 'win'",
+           dealt_felt.book.pk)  # fmt: skip
+    for since in (0, 8):
+        seq, what = fault(dealt_felt, since)
+        assert seq == 10
+        assert what.startswith("its transfer 2 is ['win', 'rack#")
+        assert "9999" in what
+        assert "it recorded ['win'" in what
+
+
+def test_a_payout_to_another_seat(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: the right amount from the wrong bet."""
+    ids = dealt_felt.chart.ids
+    tamper("UPDATE ledger_transfer SET source_id = %s WHERE book_id = %s AND seq = 10 AND kind = 'return'",
+           ids["layout", 5], dealt_felt.book.pk)  # fmt: skip
+    assert fault(dealt_felt)[0] == 10
+
+
+def test_a_transfer_dropped(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a loss that never reached the rack."""
+    tamper("DELETE FROM ledger_transfer WHERE book_id = %s AND seq = 10 AND leg = 2", dealt_felt.book.pk)
+    assert fault(dealt_felt) == (10, "it recorded 3 transfers, 2 are there")
+
+
+COPY = (
+    "INSERT INTO ledger_transfer (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place,"
+    " amount_cents) SELECT book_id, %s, %s, legs, kind, source_id, source_place, target_id, target_place, amount_cents"
+    " FROM ledger_transfer WHERE book_id = %s AND seq = 10 AND leg = 2"
+)
+
+
+def test_a_transfer_added(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a second payout of one bet."""
+    tamper(COPY, 10, 4, dealt_felt.book.pk)
+    assert fault(dealt_felt) == (10, "it recorded 3 transfers, 4 are there")
+
+
+def test_a_transfer_doubled_under_the_same_number(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: the same, hidden behind the original."""
+    tamper(COPY, 10, 2, dealt_felt.book.pk)
+    assert fault(dealt_felt) == (10, "it recorded 3 transfers, 4 are there")
+
+
+def test_a_transfer_of_no_entry(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: chips that moved without a word in the log."""
+    tamper(COPY, 40, 1, dealt_felt.book.pk)
+    assert fault(dealt_felt) == (40, "is beyond the last entry that the book knows, 12")
+    tamper("UPDATE ledger_transfer SET seq = 0 WHERE book_id = %s AND seq = 40", dealt_felt.book.pk)
+    tamper("DELETE FROM ledger_transfer WHERE book_id = %s AND seq = 2", dealt_felt.book.pk)
+    assert fault(dealt_felt) == (2, "it recorded 1 transfers, 0 are there")
+
+
+# --- Recounts against transfers -------------------------------------------------------------------------------
+
+
+def test_a_recount_altered(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a balance raised where sums begin, below which nobody looks."""
+    recount(dealt_felt.book.pk, "test")
+    rack = dealt_felt.chart.ids["rack", None]
+    tamper("UPDATE ledger_recount SET balance_cents = balance_cents + 100 WHERE account_id = %s AND through_seq = 8",
+           rack)  # fmt: skip
+    said = "the recount through it says 9,597 in rack, the transfers make 9,596"
+    assert fault(dealt_felt) == (8, said)
+
+
+def test_a_recount_left_out(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: an account whose chips vanish from its balance because one recount skipped it."""
+    recount(dealt_felt.book.pk, "test")
+    tamper("DELETE FROM ledger_recount WHERE account_id = %s AND through_seq = 12", dealt_felt.chart.ids["rack", None])
+    assert fault(dealt_felt) == (12, "the recount through it says 9,596 in rack, the transfers make 9,516")
+
+
+def test_a_recount_made_up_by_the_application(dealt_felt: Felt) -> None:
+    """Harm prevented: the one thing that the application's role may add without an entry, used to raise a balance."""
+    layout = dealt_felt.chart.ids["layout", 6]
+    anchor = Recount.objects.filter(through_seq=8).first()
+    with transaction.atomic():
+        Recount.objects.create(book=dealt_felt.book, account_id=layout, through_seq=8, head_hash=anchor.head_hash,
+                               balance_cents=500, at=anchor.at, by="x")  # fmt: skip
+        assert fault(dealt_felt) == (8, "the recount through it says 5 in layout 6, the transfers make 0")
+        found = wrong_recount(dealt_felt.book.pk, since=0)
+        assert found
+        assert found.seq == 8
+        transaction.set_rollback(True)
+
+
+def test_a_recount_writes_each_account_that_moved_once(felt: Felt) -> None:
+    """Harm prevented: recounts that grow with the number of places instead of with what happened."""
+    first = recount(felt.book.pk, "7 Eve")
+    assert {row.account_id for row in first} == {felt.chart.ids[place, None] for place in ("cage", "rack", "players")}
+    assert recount(felt.book.pk, "7 Eve") == []
+    felt.round(seat=3)
+    second = recount(felt.book.pk, "7 Eve")
+    assert {str(row.account): row.balance_cents for row in second} == {
+        "players": 48_400, "layout 3": 0, "rack": FLOAT_CENTS - 48_400,
+    }  # fmt: skip
+    head = read_head(felt.book.pk)
+    assert {(row.through_seq, bytes(row.head_hash), row.by) for row in second} == {(head.seq, head.hash, "7 Eve")}
+    assert sum(row.balance_cents for row in [*first, *second] if row.through_seq == 2) == 0
+
+
+def test_an_entry_without_chips_is_no_reason_to_recount(felt: Felt) -> None:
+    """Harm prevented: a row per place and five minutes on a table where nothing moves."""
+    recount(felt.book.pk, "test")
+    felt.write()
+    assert recount(felt.book.pk, "test") == []
+    felt.round()
+    assert len(recount(felt.book.pk, "test")) == 3
+    assert first_fault(felt.book.pk) is None
+
+
+def test_a_proof_goes_on_from_a_recount_and_from_nowhere_else(dealt_felt: Felt) -> None:
+    """Harm prevented: a proof of the new entries that trusts a hash nobody noted."""
+    assert [proven.entry.seq for proven in prove(dealt_felt.book.pk, since=8)] == [9, 10, 11, 12]
+    with pytest.raises(LookupError, match="no recount of Table 1 ends at entry 9"):
+        list(prove(dealt_felt.book.pk, since=9))
+
+
+# --- The regular look at the books ----------------------------------------------------------------------------
+
+
+def test_the_look_at_an_honest_book_recounts_it(dealt_felt: Felt) -> None:
+    """Harm prevented: recounts that stop, so that sums grow dear, or alerts that mean nothing."""
+    assert inspect_book(dealt_felt.book.pk) == []
+    assert inspect_book(dealt_felt.book.pk) == []
+    assert inspect_house() == []
+    assert Recount.objects.filter(book=dealt_felt.book, through_seq=12).count() == 3  # rack, players, seat 2
+    assert not Alert.objects.exists()
+
+
+def test_what_does_not_hold_is_reported_and_not_recounted(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a forged payout that becomes the ground for all later sums."""
+    tamper("UPDATE ledger_transfer SET amount_cents = 9999 WHERE book_id = %s AND seq = 10 AND kind = 'win'",
+           dealt_felt.book.pk)  # fmt: skip
+    (alert,) = inspect_book(dealt_felt.book.pk)
+    assert alert.kind == "log_broken"
+    assert alert.message.startswith("The log does not hold: Table 1, entry 10: its transfer 2 is")
+    assert alert.evidence["seq"] == 10
+    assert not Recount.objects.filter(through_seq=12).exists()
+    assert inspect_book(dealt_felt.book.pk) == [alert]
+
+
+def test_a_wrong_recount_is_reported(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a wrong ground for later sums that only the nightly check would find."""
+    tamper("UPDATE ledger_recount SET balance_cents = 0 WHERE account_id = %s", dealt_felt.chart.ids["rack", None])
+    (alert,) = inspect_book(dealt_felt.book.pk)
+    assert "Table 1, entry 8: the recount through it says 0 in rack" in alert.message
+
+
+def test_a_place_that_holds_less_than_nothing_is_reported(felt: Felt) -> None:
+    """Harm prevented: a rack that pays out chips which it never had, unnoticed until the closer is counted."""
+    felt.write(felt.chart.move("win", "rack", "players", 2 * FLOAT_CENTS))
+    felt.write(felt.chart.move("loss", ("layout", 4), "rack", 500))
+    rack, layout = sorted(inspect_book(felt.book.pk), key=lambda alert: alert.message, reverse=True)
+    assert rack.message == "Table 1: rack holds less than nothing"
+    assert rack.evidence["balance_cents"] == FLOAT_CENTS - 50_000 - 2 * FLOAT_CENTS + 500
+    assert layout.message == "Table 1: layout 4 holds less than nothing"
+
+
+def test_players_may_carry_chips_between_tables_but_not_make_them(felt: Felt) -> None:
+    """Harm prevented: an alert for every player who changes tables; and none when chips appear from nowhere."""
+    other = lay_felt("Table 2")
+    other.write(other.chart.move("stake", "players", ("layout", 1), 90_000))
+    assert inspect_book(other.book.pk) == []
+    assert inspect_house() == []
+    other.write(other.chart.move("stake", "players", ("layout", 1), 90_000))
+    (alert,) = inspect_house()
+    assert alert.message == "house: players holds less than nothing"
+    assert alert.evidence["balance_cents"] == -80_000
+    assert alert.book == Book.objects.get(name=HOUSE)
+
+
+def test_an_empty_cage_that_fills_a_table_is_reported(felt: Felt) -> None:
+    """Harm prevented: fills of chips that the cage never had."""
+    felt.write(felt.chart.move("fill", "cage", "rack", 1))
+    assert [alert.message for alert in inspect_house()] == ["house: cage holds less than nothing"]
+
+
+def test_chips_that_do_not_add_up_are_reported(dealt_felt: Felt, tamper: Tamper) -> None:
+    """Harm prevented: a sum over all places that is not zero, by a recount nobody can explain."""
+    tamper("UPDATE ledger_recount SET balance_cents = balance_cents + 700 WHERE account_id = %s",
+           dealt_felt.chart.ids["rack", None])  # fmt: skip
+    (alert,) = inspect_house()
+    assert alert.kind == "unbalanced"
+    assert alert.evidence["astray_cents"] == 700
+
+
+def test_a_big_sum_does_not_break_the_count(felt: Felt) -> None:
+    """Harm prevented: a recount that fails for ever because one sum left 64 bits for a moment."""
+    huge = 2**62
+    for _ in range(3):
+        felt.write(felt.chart.move("stake", "players", ("layout", 1), huge))
+        felt.write(felt.chart.move("return", ("layout", 1), "players", huge))
+    assert len(recount(felt.book.pk, "test")) == 4
+    assert cage.balances(felt.book.pk) == {
+        account: {"players": 50_000, "rack": FLOAT_CENTS - 50_000}.get(str(account), 0)
+        for account in cage.balances(felt.book.pk)
+    }
+
+
+def test_the_worker_recounts_and_reports(
+    open_felt: Felt, celery_worker_process: object, superuser_connection: psycopg.Connection
+) -> None:
+    """Harm prevented: a task that works in tests and not in the worker."""
+    from ledger.tasks import recount_all
+    from tests.ledger.test_alerts import eventually
+
+    open_felt.round()
+    recount_all.delay()
+    eventually(lambda: Recount.objects.filter(book=open_felt.book, through_seq=3).exists())
+    eventually(lambda: Recount.objects.filter(book__name=HOUSE).exists())
+    assert not Alert.objects.exists()
+    open_felt.round()
+    superuser_connection.execute("SET session_replication_role = replica")
+    superuser_connection.execute("UPDATE ledger_transfer SET amount_cents = 5 WHERE seq = 4 AND leg = 1")
+    recount_all.delay()
+    eventually(lambda: Alert.objects.filter(kind="log_broken", book=open_felt.book).exists())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        assert cursor.fetchone() == ("casino_app",)
