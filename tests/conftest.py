@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -48,7 +47,9 @@ def drop_dead_runs() -> None:
     """A run that was killed left its database behind; its number says whether it is still running."""
     with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
         for (name,) in admin.execute(r"SELECT datname FROM pg_database WHERE datname ~ '^test_\d+'").fetchall():
-            if not Path(f"/proc/{name.split('_')[1]}").exists():
+            try:
+                os.kill(int(name.split("_")[1]), 0)
+            except ProcessLookupError:
                 admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
