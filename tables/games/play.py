@@ -20,10 +20,9 @@ def play(game: Game[State, Rules], state: State, action: Action) -> State:
     raise out_of_turn(prompts, action)
 
 
-def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action]) -> State:
-    """The state when the round is over, ``answer`` having answered its prompts. Raises Illegal at a wrong answer."""
-    while prompts := game.prompts(state):
-        action = answer(prompts)
+def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
+    """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
+    while (prompts := game.prompts(state)) and (action := answer(prompts)):
         for prompt in prompts:
             if prompt.admits(action):
                 state = game.apply(state, action)

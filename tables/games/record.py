@@ -7,6 +7,7 @@ record, ``record_of`` writes one from a round's actions. Nothing here touches a 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal
@@ -17,12 +18,9 @@ from msgspec import UNSET, Meta, UnsetType
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import (
-    MOST_CENTS,
     Action,
-    AskBet,
     AskCard,
     AskChoice,
-    AskCloseBets,
     AskShuffle,
     Bet,
     Card,
@@ -36,15 +34,24 @@ from tables.games.felt import (
     Shuffle,
     Struct,
 )
-from tables.games.play import play
+from tables.games.play import run
 
 FORMAT: Final = "round-record/1"
 _SEAT = Annotated[int, Meta(ge=1, le=99)]
 _COUNT = Annotated[int, Meta(ge=0)]
 
 
+_LONGEST: Final = 300
+
+
 class RecordError(Exception):
-    """A record that is no round: one line that names the position and the rule."""
+    """A record that is no round: one line that names the place in the document, and the rule."""
+
+    def __init__(self, place: str, rule: str) -> None:
+        line = f"{place}: {rule}"
+        if len(line) > _LONGEST:
+            line = line[: _LONGEST - 1] + "…"
+        super().__init__("".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line))
 
 
 class RecordSeat(Struct, frozen=True):
@@ -74,7 +81,7 @@ class Record(Struct, frozen=True):
     button: _SEAT | UnsetType = UNSET
 
 
-_decoder = msgspec.json.Decoder(Record)
+# --- judging ---------------------------------------------------------------------------------------------------
 
 
 def judge(document: bytes | str) -> dict[str, Any]:
@@ -85,14 +92,21 @@ def judge(document: bytes | str) -> dict[str, Any]:
     record = _parse(document)
     game = GAMES.get(record.game)
     if game is None:
-        raise RecordError(f"game: {record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
+        raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
     rules = _rules(record, game)
     opening = _opening(record, game)
     try:
         state = game.open(rules, opening)
     except Illegal as illegal:
-        raise RecordError(f"dealt: {illegal.sentence}") from None
-    return _answer(game, *_run(record, game, state))
+        raise RecordError("dealt", illegal.sentence) from None
+    answers = _Answers(record)
+    try:
+        state = run(game, state, answers)
+    except Illegal as illegal:
+        raise RecordError(answers.place, illegal.sentence) from None
+    prompts = game.prompts(state)
+    answers.refuse_rest(prompts)
+    return _answer(game, state, prompts)
 
 
 def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
@@ -127,44 +141,63 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
 
 def _parse(document: bytes | str) -> Record:
     try:
-        return _decoder.decode(document)
+        record = _decoder.decode(document)
+        # Of a key that is given twice, JSON readers take the last: that would be a guess.
+        _keys.decode(document if isinstance(document, str) else document.decode())
     except msgspec.ValidationError as error:
-        raise RecordError(_where(str(error))) from None
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise RecordError(f"not JSON: {error}") from None
+        raise _invalid(error) from None
+    except UnicodeError:
+        raise RecordError("record", "not JSON: not in UTF-8") from None
+    except (msgspec.DecodeError, json.JSONDecodeError) as error:
+        raise RecordError("record", f"not JSON: {str(error).removeprefix('JSON is malformed: ')}") from None
     except RecursionError:
-        raise RecordError("not a record: nested too deeply") from None
+        raise RecordError("record", "nested too deeply") from None
+    return record
 
 
-def _where(message: str) -> str:
-    """msgspec's ``... - at `$.seats[0].bet``` as ``seats[0].bet: ...``."""
-    text, _, path = message.partition(" - at `$")
-    place = path.rstrip("`").removeprefix(".")
-    return f"{place or 'record'}: {text[:1].lower()}{text[1:]}"
+def _invalid(error: msgspec.ValidationError, within: str = "") -> RecordError:
+    """msgspec's ``... - at `$.seats[0].bet``` with the place first."""
+    text, _, path = str(error).rpartition(" - at `$")
+    if not text:
+        text, path = path, ""
+    place = f"{within}{path.rstrip('`')}".removeprefix(".")
+    return RecordError(place or "record", text[:1].lower() + text[1:])
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> None:
+    seen = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise RecordError(key, "this key is given twice in one object")
+        seen.add(key)
+
+
+_decoder = msgspec.json.Decoder(Record)
+_keys = json.JSONDecoder(object_pairs_hook=_each_once, parse_int=str)
+"""Looks at nothing but the keys (and so has no need to make numbers of digits)."""
 
 
 def _rules(record: Record, game: Game[Any, Any]) -> Any:
     try:
         return msgspec.json.decode(record.options, type=game.rules_type)
     except msgspec.ValidationError as error:
-        text, _, path = str(error).partition(" - at `$")
-        raise RecordError(f"options{path.rstrip('`')}: {text[:1].lower()}{text[1:]}") from None
+        raise _invalid(error, "options") from None
 
 
 def _opening(record: Record, game: Game[Any, Any]) -> Opening:
     for key in ("dealt", "button"):
         if getattr(record, key) is not UNSET and key not in game.carries:
-            raise RecordError(f"{key}: {game.name} has no use for it")
+            raise RecordError(key, f"{game.name} has no use for it")
     seats = tuple(seat.seat for seat in record.seats)
     if len(seats) not in game.seat_counts:
         low, high = game.seat_counts[0], game.seat_counts[-1]
-        raise RecordError(f"seats: {game.name} is played by {low} to {high}, not by {len(seats)}")
+        raise RecordError("seats", f"{game.name} is played by {low} to {high}, not by {len(seats)}")
     for at, (one, other) in enumerate(pairwise(seats), 1):
         if one >= other:
-            raise RecordError(f"seats[{at}]: seats stand clockwise, each once: {other} cannot follow {one}")
+            raise RecordError(f"seats[{at}]", f"seats stand clockwise, each once: {other} cannot follow {one}")
     dealt: Composition = NOTHING if isinstance(record.dealt, UnsetType) else record.dealt
     if len(dealt) != len(NOTHING):
-        raise RecordError(f"dealt: ten counts, one a rank, not {len(dealt)}")
+        raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
     button = None if isinstance(record.button, UnsetType) else record.button
     return Opening(seats, dealt=dealt, button=button)
 
@@ -172,58 +205,55 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
 # --- running ---------------------------------------------------------------------------------------------------
 
 
-def _run(record: Record, game: Game[Any, Any], state: Any) -> tuple[Any, tuple[Prompt, ...]]:
-    """Answer each prompt from the record until one has no answer there or the round is over."""
-    cards, actions, bets = 0, 0, 0
-    while True:
-        prompts = game.prompts(state)
-        if not prompts:
-            break
-        ask = prompts[0]
-        action: Action
-        if isinstance(ask, AskBet | AskCloseBets):
-            if bets == len(record.seats):
-                where, action = "seats", CloseBets()
-            else:
-                where, action = f"seats[{bets}].bet", _bet(record.seats[bets], f"seats[{bets}].bet")
-                bets += 1
-        elif isinstance(ask, AskCard):
-            if cards == len(record.cards):
-                break
-            where, action = f"cards[{cards}]", Card(record.cards[cards], ask.to)
-            cards += 1
-        elif isinstance(ask, AskChoice):
-            if actions == len(record.actions):
-                break
-            decision = record.actions[actions]
-            where, action = f"actions[{actions}]", Choose(decision.seat, decision.do)
-            actions += 1
-        else:
-            where, action = "cards", Shuffle()
-        try:
-            state = play(game, state, action)
-        except Illegal as illegal:
-            raise RecordError(f"{where}: {illegal.sentence}") from None
-    _nothing_left(record, prompts, cards, actions)
-    return state, prompts
+class _Answers:
+    """Answers each prompt from the record, in its order; ``None`` when it has no further answer."""
 
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.bets = self.cards = self.actions = 0
+        self.place = "record"
 
-def _bet(seat: RecordSeat, where: str) -> Bet:
-    if isinstance(seat.bet, UnsetType):
-        raise RecordError(f"{where}: a bet is required in a house-banked game")
-    if not 1 <= seat.bet <= MOST_CENTS:
-        raise RecordError(f"{where}: a bet is at least ten chip units and at most {MOST_CENTS}, not {seat.bet}")
-    return Bet(seat.seat, seat.bet)
+    def __call__(self, prompts: tuple[Prompt, ...]) -> Action | None:
+        ask, record = prompts[0], self.record
+        if type(ask) is AskCard:
+            if self.cards == len(record.cards):
+                return None
+            self.place = f"cards[{self.cards}]"
+            self.cards += 1
+            return Card(record.cards[self.cards - 1], ask.to)
+        if type(ask) is AskChoice:
+            if self.actions == len(record.actions):
+                return None
+            self.place = f"actions[{self.actions}]"
+            self.actions += 1
+            decision = record.actions[self.actions - 1]
+            return Choose(decision.seat, decision.do)
+        if type(ask) is AskShuffle:
+            self.place = "cards"
+            return Shuffle()
+        return self._bet()
 
+    def _bet(self) -> Action:
+        if self.bets == len(self.record.seats):
+            self.place = "seats"
+            return CloseBets()
+        self.place = f"seats[{self.bets}].bet"
+        seat = self.record.seats[self.bets]
+        if isinstance(seat.bet, UnsetType):
+            raise RecordError(self.place, "a bet is required in a house-banked game")
+        self.bets += 1
+        return Bet(seat.seat, seat.bet)
 
-def _nothing_left(record: Record, prompts: tuple[Prompt, ...], cards: int, actions: int) -> None:
-    due = "the round is over" if not prompts else "a decision is due" if isinstance(prompts[0], AskChoice) else ""
-    if cards < len(record.cards):
-        raise RecordError(f"cards[{cards}]: {len(record.cards) - cards} left over: {due}")
-    if actions < len(record.actions):
-        raise RecordError(
-            f"actions[{actions}]: {len(record.actions) - actions} left over: {due or 'a card is due first'}"
-        )
+    def refuse_rest(self, prompts: tuple[Prompt, ...]) -> None:
+        """Raise RecordError for cards or decisions that nothing asked for."""
+        due = "the round is over"
+        if prompts:
+            due = "a decision is due first" if isinstance(prompts[0], AskChoice) else "a card is due first"
+        record = self.record
+        if self.cards < len(record.cards):
+            raise RecordError(f"cards[{self.cards}]", f"{len(record.cards) - self.cards} left over: {due}")
+        if self.actions < len(record.actions):
+            raise RecordError(f"actions[{self.actions}]", f"{len(record.actions) - self.actions} left over: {due}")
 
 
 # --- answering -------------------------------------------------------------------------------------------------

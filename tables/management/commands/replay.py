@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand
@@ -27,19 +27,17 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: str, lines: bool, **options: Any) -> None:
         """Judge, and print."""
         try:
-            with _open(file) as source:
+            with open(0 if file == "-" else file, "rb", closefd=file != "-") as source:
                 if lines:
                     _judge_lines(source)
                 else:
-                    print(json.dumps(judge(source.read())))
+                    _print(judge(source.read()))
         except OSError as error:
             _refuse(f"{file}: {error.strerror}")
         except RecordError as error:
             _refuse(str(error))
-
-
-def _open(file: str) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb")
+        except KeyboardInterrupt:
+            sys.exit(130)
 
 
 def _judge_lines(source: BinaryIO) -> None:
@@ -50,8 +48,19 @@ def _judge_lines(source: BinaryIO) -> None:
             answer = judge(line)
         except RecordError as error:
             answer = {"error": str(error)}
-        sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+        _print(answer)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    """At once, so that whoever feeds records one by one gets each answer before the next."""
+    try:
+        print(json.dumps(answer), flush=True)
+    except OSError as error:
+        # What is still in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)  # a reader such as `head` has seen enough
+        _refuse(f"standard output: {error.strerror}")
 
 
 def _refuse(sentence: str) -> None:

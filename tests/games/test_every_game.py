@@ -1,0 +1,390 @@
+"""What must hold in every game of the catalog. A new game is covered by these tests as soon as it is listed there."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+from tables.games.cards import NOTHING, Composition, add, shoe
+from tables.games.catalog import GAMES
+from tables.games.felt import (
+    DEALER,
+    Action,
+    AskBet,
+    AskCard,
+    AskChoice,
+    AskCloseBets,
+    AskShuffle,
+    Bet,
+    Card,
+    Choose,
+    CloseBets,
+    Game,
+    Illegal,
+    Limits,
+    Opening,
+    Prompt,
+    Shuffle,
+)
+from tables.games.play import play, replay
+from tables.games.record import RecordError, judge, record_of
+from tests.games.goldens import goldens
+
+PLAY_OUTS = 1_000
+"""How many random rounds of each game are played; enough for every outcome of its goldens to come up."""
+LONGEST = 2_000
+"""No round takes more actions than this."""
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+# --- golden rounds --------------------------------------------------------------------------------------------
+
+GOLDENS = [(name, golden) for name in GAMES for golden in goldens(name).items()]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_has_goldens(name: str) -> None:
+    """Harm: a game whose rules nobody has worked out by hand pays what its own code says."""
+    found = goldens(name).values()
+    assert any("answer" in golden for golden in found), f"tests/games/{name} has no golden round"
+    assert any("refused" in golden for golden in found), f"tests/games/{name} has no refused golden round"
+
+
+@pytest.mark.parametrize(("name", "golden"), GOLDENS, ids=[f"{name}-{golden[0]}" for name, golden in GOLDENS])
+def test_golden(name: str, golden: tuple[str, dict[str, Any]]) -> None:
+    """Harm: a clause of the rules is paid otherwise than worked out by hand."""
+    pinned = golden[1]
+    assert pinned["record"]["game"] == name
+    document = json.dumps(pinned["record"])
+    if "refused" in pinned:
+        with pytest.raises(RecordError) as refusal:
+            judge(document)
+        assert str(refusal.value) == pinned["refused"]
+    else:
+        assert judge(document) == pinned["answer"]
+
+
+# --- random play-outs -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class PlayOut:
+    """A round played with random options, a shuffled shoe, and random answers to its prompts."""
+
+    game: Game[Any, Any]
+    rules: Any
+    opening: Opening
+    chance: random.Random
+    boldness: float
+    """How often a seat that may take a card does so."""
+    kind: bool
+    """Whether the cards come in an order that avoids pairs, so that rounds are long and shoes run out."""
+    state: Any = None
+    unseen: list[int] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)
+
+    def run(self) -> None:
+        self.state = self.game.open(self.rules, self.opening)
+        self._shuffle()
+        while prompts := self.game.prompts(self.state):
+            assert len(self.actions) < LONGEST, "the round does not end"
+            self.states.append(self.state)
+            self.take(self._answer(prompts))
+
+    def take(self, action: Action) -> None:
+        before, after = self.state, play(self.game, self.state, action)
+        self.actions.append(action)
+        self.state = after
+        if isinstance(action, Card):
+            assert self.game.gone(after) == add(self.game.gone(before), action.rank)
+            assert self.game.cards_left(after) == self.game.cards_left(before) - 1
+        elif isinstance(action, Shuffle):
+            self._shuffle()
+        else:
+            assert self.game.gone(after) == self.game.gone(before)
+            assert self.game.cards_left(after) == self.game.cards_left(before)
+
+    def _shuffle(self) -> None:
+        """The shoe holds what is not gone, less the burn: the state says how many cards that leaves."""
+        gone, left = self.game.gone(self.state), self.game.cards_left(self.state)
+        full = shoe(getattr(self.rules, "decks", 1))
+        assert all(0 <= out <= held for out, held in zip(gone, full, strict=True)), "a rank is over its count"
+        self.unseen = [rank for rank in range(1, 11) for _ in range(full[rank - 1] - gone[rank - 1])]
+        self.chance.shuffle(self.unseen)
+        assert 0 <= left <= len(self.unseen)
+        del self.unseen[left:]
+
+    def _answer(self, prompts: tuple[Prompt, ...]) -> Action:
+        waiting = [ask for ask in prompts if isinstance(ask, AskBet) and not ask.placed_cents]
+        ask = self.chance.choice(waiting if waiting and self.chance.random() < 0.9 else prompts)
+        if isinstance(ask, AskBet):
+            if ask.placed_cents and self.chance.random() < 0.3:
+                return Bet(ask.seat, 0)
+            first = -(-ask.low_cents // ask.step_cents)
+            last = min(ask.high_cents // ask.step_cents, first + 100)
+            return Bet(ask.seat, ask.step_cents * self.chance.randint(first, last))
+        if isinstance(ask, AskCard):
+            return Card(self._draw(ask.to), ask.to)
+        if isinstance(ask, AskChoice):
+            draws = [choice for choice in ask.choices if choice.draws]
+            bold = draws and self.chance.random() < self.boldness
+            return Choose(ask.seat, self.chance.choice(draws if bold else ask.choices).name)
+        return Shuffle() if isinstance(ask, AskShuffle) else CloseBets()
+
+    def _draw(self, to: int) -> int:
+        if not self.kind:
+            return self.unseen.pop()
+        view = self.game.view(self.state, None)
+        stacks = {seat.seat: seat.stack for seat in view.seats} | {DEALER: view.dealer}
+        rank = max(self.unseen, key=lambda rank: (rank not in stacks[to], rank))
+        self.unseen.remove(rank)
+        return rank
+
+
+def _random_rules(game: Game[Any, Any], chance: random.Random) -> Any:
+    """Any options that the game's rules allow, found from their types."""
+    options: dict[str, Any] = {}
+    for option in msgspec.inspect.type_info(game.rules_type).fields:  # type: ignore[attr-defined]
+        kind = option.type
+        if isinstance(kind, msgspec.inspect.LiteralType):
+            options[option.encode_name] = chance.choice(kind.values)
+        elif isinstance(kind, msgspec.inspect.BoolType):
+            options[option.encode_name] = chance.choice([False, True])
+        elif isinstance(kind, msgspec.inspect.IntType):
+            options[option.encode_name] = chance.choice([kind.ge, kind.le, chance.randint(kind.ge, min(kind.le, 100))])
+        elif isinstance(kind, msgspec.inspect.FloatType):
+            options[option.encode_name] = chance.uniform(kind.ge, kind.le)
+    return msgspec.convert(options, game.rules_type)
+
+
+def _random_opening(game: Game[Any, Any], rules: Any, chance: random.Random) -> Opening:
+    seats = tuple(sorted(chance.sample(range(1, 10), chance.choice(game.seat_counts))))
+    dealt: Composition = NOTHING
+    if "dealt" in game.carries:
+        decks = getattr(rules, "decks", 1)
+        cards = [rank for rank in range(1, 11) for _ in range(rank * decks)]
+        most = len(cards) - getattr(rules, "burn", 20)
+        out = chance.sample(cards, chance.choice([0, most, chance.randint(0, most), max(0, most - 20)]))
+        dealt = tuple(out.count(rank) for rank in range(1, 11))
+    button = chance.choice([None, chance.randint(1, 10)]) if "button" in game.carries else None
+    return Opening(seats, Limits(), dealt, button)
+
+
+@cache
+def play_outs(name: str) -> list[PlayOut]:
+    """The same random rounds for every test below: chance is seeded."""
+    rounds = []
+    for seed in range(PLAY_OUTS):
+        chance = random.Random(f"{name} {seed}")
+        game = GAMES[name]
+        rules = _random_rules(game, chance)
+        opening = _random_opening(game, rules, chance)
+        boldness = chance.choice([0.0, 0.5, 0.9, 1.0, 1.0])
+        round_ = PlayOut(game, rules, opening, chance, boldness, kind=chance.random() < 0.4)
+        round_.run()
+        rounds.append(round_)
+    return rounds
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_play_outs_meet_every_outcome(name: str) -> None:
+    """Harm: the tests below hold only because they never met the rare case (a shoe that runs out, a dead hand)."""
+    outcomes = Counter(payout.outcome for round_ in play_outs(name) for payout in GAMES[name].settle(round_.state))
+    pinned = {
+        result["outcome"] for golden in goldens(name).values() for result in golden.get("answer", {}).get("results", ())
+    }
+    assert pinned <= outcomes.keys()
+    if "dealt" in GAMES[name].carries:
+        assert any(isinstance(action, Shuffle) for round_ in play_outs(name) for action in round_.actions)
+
+
+@every_game
+def test_a_round_replays_to_the_same_state(game: Game[Any, Any]) -> None:
+    """Harm: the table that comes back after a crash is not the one that went down."""
+    for round_ in play_outs(game.name):
+        assert replay(game, round_.rules, round_.opening, round_.actions) == round_.state
+
+
+@every_game
+def test_actions_and_payouts_survive_json(game: Game[Any, Any]) -> None:
+    """Harm: what the log holds as JSON replays to something else than was dealt."""
+    for round_ in play_outs(game.name):
+        logged = msgspec.json.encode([round_.rules, round_.opening, round_.actions])
+        read = msgspec.json.decode(logged, type=tuple[game.rules_type, Opening, list[Action]])  # type: ignore[name-defined]
+        state = replay(game, *read)
+        assert state == round_.state
+        assert game.settle(state) == game.settle(round_.state)
+
+
+@every_game
+def test_chips_are_conserved(game: Game[Any, Any]) -> None:
+    """Harm: a round creates or destroys money, or takes more from anyone than was at stake."""
+    for round_ in play_outs(game.name):
+        payouts = game.settle(round_.state)
+        bets: dict[int, int] = {}
+        for action in round_.actions:
+            if isinstance(action, Bet):
+                bets[action.seat] = action.amount_cents
+        assert [payout.seat for payout in payouts] == sorted({payout.seat for payout in payouts})
+        if game.banked:
+            assert {payout.seat: payout.staked_cents for payout in payouts} == {
+                seat: cents for seat, cents in bets.items() if cents
+            }
+            assert all(0 <= payout.returned_cents <= 2 * payout.staked_cents for payout in payouts)
+        assert all(payout.net_cents == payout.returned_cents - payout.staked_cents for payout in payouts)
+        assert all(payout.why for payout in payouts)
+
+
+@every_game
+def test_payouts_once_decided_stand(game: Game[Any, Any]) -> None:
+    """Harm: a seat that was paid is paid otherwise by what happens to others later."""
+    for round_ in play_outs(game.name):
+        known: set[Any] = set()
+        for state in [*round_.states, round_.state]:
+            decided = set(game.settle(state))
+            assert known <= decided
+            known = decided
+
+
+@every_game
+def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
+    """Harm: a dispute is settled from an exported record that says something else than the table's log."""
+    for round_ in play_outs(game.name):
+        answer = judge(json.dumps(record_of(game, round_.rules, round_.opening, round_.actions)))
+        assert answer["complete"]
+        assert [(result["seat"], result["net"], result["returned"]) for result in answer["results"]] == [
+            (payout.seat, payout.net_cents, payout.returned_cents) for payout in game.settle(round_.state)
+        ]
+        if game.banked:
+            assert answer["house_net"] + sum(result["net"] for result in answer["results"]) == 0
+
+
+@every_game
+def test_an_open_round_is_answered_with_its_prompts(game: Game[Any, Any]) -> None:
+    """Harm: the record of a round in progress is taken for a finished one, or asks for the wrong thing."""
+    for round_ in play_outs(game.name)[:40]:
+        closed = next(at for at, action in enumerate(round_.actions) if isinstance(action, CloseBets)) + 1
+        for length in range(closed, len(round_.actions)):
+            prompts = game.prompts(round_.states[length])
+            if isinstance(prompts[0], AskShuffle):
+                continue  # no record holds it: it is carried out, and the card after it is due
+            answer = judge(json.dumps(record_of(game, round_.rules, round_.opening, round_.actions[:length])))
+            assert not answer["complete"]
+            assert [(ask["kind"], ask["seat"]) for ask in answer["next"]] == [_kind_and_seat(ask) for ask in prompts]
+
+
+def _kind_and_seat(ask: Prompt) -> tuple[Literal["card", "choose"], int]:
+    if isinstance(ask, AskCard):
+        return "card", ask.to
+    assert isinstance(ask, AskChoice)
+    return "choose", ask.seat
+
+
+# --- prompts and legality -------------------------------------------------------------------------------------
+
+
+def _offered(prompts: tuple[Prompt, ...], decks: int) -> Iterator[Action]:
+    """Actions that the prompts' own data say are legal."""
+    for ask in prompts:
+        if isinstance(ask, AskBet):
+            yield from (Bet(ask.seat, cents) for cents in ask.nearest(0) + ask.nearest(10**18))
+            if ask.placed_cents:
+                yield Bet(ask.seat, 0)
+        elif isinstance(ask, AskCloseBets):
+            yield CloseBets()
+        elif isinstance(ask, AskCard):
+            yield from (Card(rank, ask.to) for rank in range(1, 11) if ask.gone[rank - 1] < rank * decks)
+        elif isinstance(ask, AskChoice):
+            yield from (Choose(ask.seat, choice.name) for choice in ask.choices)
+        else:
+            yield Shuffle()
+
+
+def _attempts(prompts: tuple[Prompt, ...]) -> Iterator[Action]:
+    """What anyone might send, most of it illegal."""
+    yield CloseBets()
+    yield Shuffle()
+    for seat in (-1, 0, 1, 2, 5, 9, 10):
+        yield from (Bet(seat, cents) for cents in (-10, 0, 5, 10, 10**15, 10**15 + 10, 10**30))
+        yield from (Choose(seat, choice) for choice in ("hit", "fold", "", "stand"))
+        yield from (Card(rank, seat) for rank in (-1, 0, 1, 10, 11, 10**30))
+    for ask in prompts:
+        if isinstance(ask, AskCard):
+            yield from (Card(rank, ask.to) for rank in range(12))
+        elif isinstance(ask, AskBet):
+            yield Bet(ask.seat, ask.low_cents - 1)
+            yield Bet(ask.seat, ask.high_cents + 1)
+            yield Bet(ask.seat, ask.low_cents + ask.step_cents // 2)
+
+
+def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
+    """Legality judged from the prompts' data alone, without asking them."""
+    for ask in prompts:
+        if isinstance(ask, AskBet) and isinstance(action, Bet) and action.seat == ask.seat:
+            cents = action.amount_cents
+            in_range = ask.low_cents <= cents <= ask.high_cents and cents % ask.step_cents == 0
+            return in_range or (cents == 0 and ask.placed_cents > 0)
+        if isinstance(ask, AskCard | AskChoice | AskShuffle | AskCloseBets) and action in _offered((ask,), decks):
+            return True
+    return False
+
+
+@every_game
+def test_prompts_and_legality_agree(game: Game[Any, Any]) -> None:
+    """Harm: a button that is drawn is refused, or an action that nothing offers changes the round."""
+    for round_ in play_outs(game.name)[:40]:
+        decks = getattr(round_.rules, "decks", 1)
+        for state in [*round_.states, round_.state]:
+            prompts = game.prompts(state)
+            before = msgspec.json.encode(state)
+            for action in _offered(prompts, decks):
+                assert play(game, state, action) != state or isinstance(action, Bet)
+            for action in _attempts(prompts):
+                if not _legal(prompts, action, decks):
+                    with pytest.raises(Illegal) as refusal:
+                        play(game, state, action)
+                    assert refusal.value.code
+                    assert refusal.value.sentence
+            assert msgspec.json.encode(state) == before
+
+
+@every_game
+def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[Any, Any]) -> None:
+    """Harm: which of two simultaneous inputs arrives first changes the round."""
+    for round_ in play_outs(game.name)[:40]:
+        decks = getattr(round_.rules, "decks", 1)
+        for state in round_.states:
+            asks = [ask for ask in game.prompts(state) if isinstance(ask, AskBet | AskChoice)]
+            for one, other in pairwise(asks):
+                first, second = next(_offered((one,), decks)), next(_offered((other,), decks))
+                there = play(game, play(game, state, first), second)
+                assert there == play(game, play(game, state, second), first)
+
+
+@every_game
+def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
+    """Harm: a screen fails, or stays silent, in a state that nobody had thought of."""
+    for round_ in play_outs(game.name)[:60]:
+        for state in [*round_.states, round_.state]:
+            prompts = game.prompts(state)
+            for viewer in (None, DEALER, *round_.opening.seats):
+                view = game.view(state, viewer)
+                assert tuple(seat.seat for seat in view.seats) == round_.opening.seats
+                assert view.over == (not prompts)
+                assert view.cards_left == game.cards_left(state)
+            for ask in prompts:
+                phrase = game.say(state, ask, lambda cents: f"<{cents}>")
+                assert phrase.do
+                assert phrase.say
+                assert phrase.rule
+                if isinstance(ask, AskChoice):
+                    assert all(f"<{choice.cost_cents}>" in phrase.say for choice in ask.choices if choice.cost_cents)
