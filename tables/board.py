@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import structs
+
 from ledger import chips
 from ledger.chips import Denomination, money
 from tables import rounds, shoes, standing
@@ -31,6 +33,7 @@ from tables.inputs import (
     spell,
 )
 from tables.models import ShoeSource, Staff, Table
+from tables.refusals import Refused
 from tables.scene import Scene
 from tables.setup import limits_of, rules_of
 from tables.standing import Round, Standing
@@ -124,6 +127,8 @@ class Board:
     card_keys: bool
     """Whether a card can be keyed now (0 stands for 10)."""
     buttons: tuple[Button, ...]
+    prompts: tuple[Prompt, ...]
+    """What the game asks for, in its own words; empty when it is not the game that is waited for."""
     outcomes: tuple[OutcomeLine, ...]
     """What the latest input decided."""
     pay: OutcomeLine | None
@@ -153,6 +158,8 @@ _WORDS: Final = {
     "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
     "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
 }
+
+_GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
     "load": ("Shoe is loaded", LoadShoe()),
@@ -206,6 +213,7 @@ class _Drawing:
             button=view.button if view else None,
             card_keys=card_keys,
             buttons=tuple(self._buttons(due, prompts, to_pay, card_keys)) if self.deals_here and now.is_open else (),
+            prompts=prompts if due in _GAME_ASKS else (),
             outcomes=tuple(self._line(one) for one in self._latest(now.round)),
             pay=self._line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),
@@ -215,12 +223,13 @@ class _Drawing:
             min_cents=scene.limits.min_cents,
             max_cents=scene.limits.max_cents,
             cap_cents=scene.limits.cap_cents,
-            can_take_back=self.deals_here and self._can_take_back(now.round),
+            can_take_back=self.deals_here and self._can_take_back(),
         )
 
     @property
     def _house(self) -> bool:
-        return self.scene.table.source == ShoeSource.HOUSE
+        shoe = self.scene.standing.shoe
+        return (shoe.source if shoe else self.scene.table.source) == ShoeSource.HOUSE
 
     # --- what is due ---
 
@@ -302,17 +311,15 @@ class _Drawing:
             yield Button("Cut card is out", spell(CutCardOut()), "C")
         if now.shoe is not None and not now.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
-        if self._can_take_back(now.round):
+        if self._can_take_back():
             yield Button("Take back", spell(TakeBack()), "Backspace")
 
-    def _can_take_back(self, current: Round | None) -> bool:
-        now = self.scene.standing
-        if current is None or not current.plays or now.shoe is None or current.first_seq < now.shoe.ready_seq:
+    def _can_take_back(self) -> bool:
+        try:
+            rounds.last_input(self.scene)
+        except Refused:
             return False
-        last = current.plays[-1]
-        if any(isinstance(action, Shuffle) for action in last.actions) or (last.has_card and self._house):
-            return False
-        return current.latest_card_seq <= last.seq
+        return True
 
     # --- the picture ---
 
@@ -370,23 +377,29 @@ class _Drawing:
         )
 
     def _spoken(self, cents: int) -> str:
-        return chips.say(self._cut(cents)) or money(cents)
+        cut = self._cut(cents)
+        return chips.say(cut) if cut else money(cents)
 
     def _chips(self, cents: int) -> tuple[Chips, ...]:
         return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
 
     def _cut(self, cents: int) -> chips.Cut:
-        return chips.cut(cents, self.denominations)
+        """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
+        try:
+            return chips.cut(cents, self.denominations)
+        except ValueError:
+            return ()
 
     def _shoe(self, current: Round | None) -> ShoeBox | None:
         shoe = self.scene.standing.shoe
         if shoe is None:
             return None
-        game, rules = self.scene.game, self.scene.rules
-        size = shoe.decks * DECK_SIZE
-        left = current.game.cards_left(current.state) if current else size - shoe.burn
-        if shoe.cut_out and current is None:
-            left = size - shoe.burn - sum(self.scene.standing.gone)
+        size = left = shoe.decks * DECK_SIZE
+        if current is not None:
+            left = current.game.cards_left(current.state)
+        elif shoe.stage == "ready":
+            left -= shoe.burn + sum(self.scene.standing.gone)
+        rules = structs.replace(self.scene.rules, decks=shoe.decks)
         return ShoeBox(
             shoe.number,
             shoe.source,
@@ -394,7 +407,7 @@ class _Drawing:
             shoe.decks,
             size,
             left,
-            game.at_cut(rules),
+            self.scene.game.at_cut(rules),
             shoe.cut_out,
             shoe.commitment,
         )

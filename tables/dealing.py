@@ -97,17 +97,17 @@ def record(table: Table, entered: Input, *, by: Staff, key: UUID, expected_seq: 
     try:
         with transaction.atomic():
             head = surveillance.lock(table.book_id)
-            if expected_seq is not None and head.seq != expected_seq:
-                return _known(table, key, fingerprint, head) or _stale(head)
-            now = standing.at(head)
-            scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, by)
+            scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by)
             _permit(scene, entered)
+            if expected_seq is not None and head.seq != expected_seq:
+                raise _stale(head)
             outcome = _HANDLERS[type(entered)](scene, entered)
             after = _write(head, scene, outcome, key, fingerprint)
-    except surveillance.KeyReused:
-        return _known(table, key, fingerprint, surveillance.read_head(table.book_id)) or _stale(head)
-    except surveillance.Stale:
-        return _stale(surveillance.read_head(table.book_id))
+    except (Refused, surveillance.KeyReused, surveillance.Stale) as refused:
+        now = surveillance.read_head(table.book_id)
+        if again := _known(now, key, fingerprint):
+            return again
+        raise (refused if isinstance(refused, Refused) else _stale(now)) from None
     if outcome.refusal:
         outcome.refusal.facts["seq"] = after.seq
         raise outcome.refusal
@@ -131,21 +131,21 @@ def _permit(scene: Scene, entered: Input) -> None:
     by, now = scene.by, scene.standing
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
-    runs_floor = by.has_perm("tables.run_floor")
-    if type(entered) in _FLOOR:
+    runs_floor, asked = by.has_perm("tables.run_floor"), type(entered)
+    if asked in _FLOOR:
         if not runs_floor:
             raise Refused("not_permitted", "Only a pit boss opens and closes tables.", 403)
         return
-    if type(entered) is SignIn:
+    if asked is SignIn:
         if by.role != Role.DEALER:
             raise Refused("not_permitted", "Only a dealer takes a table.", 403)
         return
-    if runs_floor and type(entered) in _EITHER:
+    if not now.is_open and asked is not RetireShoe:
+        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+    if runs_floor and asked in _EITHER:
         return
     if now.dealer is None or now.dealer.username != by.username or not by.has_perm("tables.deal"):
         raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)
-    if not now.is_open and type(entered) is not SignOut:
-        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
 
 
 # --- the same thing twice --------------------------------------------------------------------------------------
@@ -155,26 +155,26 @@ def _fingerprint(entered: Input, by: Staff) -> str:
     return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
 
 
-def _known(table: Table, key: UUID, fingerprint: str, head: Head) -> Answer | None:
+def _known(now: Head, key: UUID, fingerprint: str) -> Answer | None:
     """The answer that this key had before; None when it is new. Raises Refused for another input under it."""
-    entry = LogEntry.objects.filter(book_id=table.book_id, key=key).values_list("seq", "body").first()
+    entry = LogEntry.objects.filter(book_id=now.book_id, key=key).values_list("seq", "body").first()
     if entry is None:
         return None
     seq, body = entry
     content = msgspec.json.decode(bytes(body))["content"]
     if content.get("request") != fingerprint:
-        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
+        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=now.seq)
     if refused := content.get("refused"):
-        raise Refused(refused["code"], refused["sentence"], refused["status"], seq=head.seq)
-    return Answer(seq, head.seq, again=True)
+        raise Refused(refused["code"], refused["sentence"], refused["status"], **refused["facts"], seq=now.seq)
+    return Answer(seq, now.seq, again=True)
 
 
-def _stale(head: Head) -> Answer:
-    raise Refused(
+def _stale(now: Head) -> Refused:
+    return Refused(
         "stale_sequence",
         "The table has moved on since this screen was drawn; look at it again, then enter what is still to be done.",
         409,
-        seq=head.seq,
+        seq=now.seq,
     )
 
 
@@ -189,8 +189,7 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
         if at == 0:
             content["request"] = fingerprint
             if outcome.refusal:
-                refused = outcome.refusal
-                content["refused"] = {"code": refused.code, "sentence": refused.sentence, "status": refused.status}
+                content["refused"] = outcome.refusal.spelled()
         draft = Draft(step.subject, step.kind, scene.by.signature, content, step.round, key if at == 0 else None)
         head = cage.post(head, draft, step.moves)
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)

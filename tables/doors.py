@@ -44,6 +44,8 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
     if now.dealer is not None and now.dealer.username == by.username:
         raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+    # Two sign-ins of one person at two tables hold two different books; here they meet.
+    Staff.objects.select_for_update(no_key=True).get(pk=by.pk)
     elsewhere = table_of(by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)

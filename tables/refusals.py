@@ -19,6 +19,10 @@ class Refused(Exception):
         """The body of the API's answer."""
         return {"code": self.code, "detail": self.sentence, **self.facts}
 
+    def spelled(self) -> dict[str, Any]:
+        """As the log keeps a refusal that was reported, so that it can be answered again."""
+        return {"code": self.code, "sentence": self.sentence, "status": self.status, "facts": self.facts}
+
 
 def sentence(text: str) -> str:
     """A clause as a sentence: capital letter, full stop."""

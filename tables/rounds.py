@@ -20,7 +20,7 @@ from tables.inputs import Deal, GameInput, KeyCard, Paid, TakeBack
 from tables.models import ShoeSource
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
-from tables.standing import Play, Round
+from tables.standing import Play, Round, Shoe
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -69,9 +69,8 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     A dealer may do so until the next card; those who run the floor may go further back in the round.
     """
     current = scene.standing.round
-    target = _last_input(scene, current)
-    assert current is not None  # noqa: S101 -- _last_input refuses otherwise
-    _may_take_back(scene, current, target)
+    target = last_input(scene)
+    assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.over:
         moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
@@ -206,7 +205,8 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
     keyed = entered.rank if isinstance(entered, KeyCard) else None
     content = {"rank": keyed, "says": illegal.sentence}
-    alert = f"{scene.table.name}, round {current.number}: a {keyed} was keyed that the shoe cannot hold"
+    where = f"{scene.table.name}, round {current.number}, entry {scene.next_seq}"
+    alert = f"{where}: a {keyed} was keyed that the shoe cannot hold"
     step = Step("alert", "card_refused", content, current.number if scene.standing.round_open else None)
     return Outcome([step], refusal, alert, {"round": current.number, "seq": scene.next_seq, "rank": keyed})
 
@@ -214,17 +214,23 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
 # --- taking back -----------------------------------------------------------------------------------------------
 
 
-def _last_input(scene: Scene, current: Round | None) -> Play:
+def last_input(scene: Scene) -> Play:
+    """The input that can be taken back now. Raises Refused when it stands."""
+    now = scene.standing
+    current, shoe = now.round, now.shoe
     if current is None or not current.plays:
         raise Refused("nothing_to_take_back", "There is nothing to take back in this round.", 409)
-    if scene.standing.shoe is None or current.first_seq < scene.standing.shoe.ready_seq:
-        raise Refused("nothing_to_take_back", "The shoe was shuffled since: that round stands.", 409)
-    return current.plays[-1]
+    if shoe is None or shoe.stage != "ready" or current.first_seq < shoe.ready_seq:
+        raise Refused("nothing_to_take_back", "The shoe was changed or shuffled since: that round stands.", 409)
+    if current.first_seq < now.opened_seq:
+        raise Refused("nothing_to_take_back", "The table was closed since: that round stands.", 409)
+    target = current.plays[-1]
+    _may_take_back(scene, current, shoe, target)
+    return target
 
 
-def _may_take_back(scene: Scene, current: Round, target: Play) -> None:
-    shoe = scene.standing.shoe
-    if target.has_card and shoe is not None and shoe.source == ShoeSource.HOUSE:
+def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> None:
+    if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
     if any(type(action) is Shuffle for action in target.actions):
         raise Refused("card_stands", "The discards were shuffled: that cannot be taken back.", 409)

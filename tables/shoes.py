@@ -78,7 +78,8 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
         return Outcome([step])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
     report = _step("deck_check_failed", shoe, counts=list(entered.counts))
-    alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong)}"
+    where = f"{scene.table.name}, shoe {shoe.number}, entry {scene.next_seq}"
+    alert = f"{where}: the deck check found {'; '.join(wrong)}"
     evidence = {"counts": list(entered.counts), "seq": scene.next_seq}
     return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
@@ -104,8 +105,8 @@ def burn(scene: Scene, entered: Burn) -> Outcome:
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
     shoe = scene.standing.shoe
-    if shoe is None or shoe.stage != "ready" or shoe.cut_out:
-        raise Refused("out_of_turn", "The cut card is not in a shoe that is being dealt.", 409)
+    if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source == ShoeSource.HOUSE:
+        raise Refused("out_of_turn", "No cut card can come out now.", 409)
     return Outcome([cut_step(scene)])
 
 

@@ -19,7 +19,7 @@ from django.db import connection
 from ledger.surveillance import Head, read_head
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, Card, Game, Opening, Payout
+from tables.games.felt import Action, AskBet, Card, Game, Opening, Payout
 from tables.games.play import play, replay
 from tables.models import Table
 
@@ -103,6 +103,8 @@ class Standing:
     seq: int = 0
     hash: bytes | None = None
     is_open: bool = False
+    opened_seq: int = 0
+    """The entry that opened or closed the table last."""
     opening_rack_cents: int = 0
     dealer: Dealer | None = None
     shoe: Shoe | None = None
@@ -111,8 +113,14 @@ class Standing:
 
     @property
     def round_open(self) -> bool:
-        """Whether a round is going on: it has inputs and is not over, or a seat is still to be paid."""
-        return self.round is not None and bool(self.round.plays) and (not self.round.over or bool(self.round.to_pay))
+        """Whether a round is going on: a bet lies on the layout, or a seat is still to be paid."""
+        current = self.round
+        if current is None or not current.plays:
+            return False
+        prompts = current.game.prompts(current.state)
+        if not prompts:
+            return bool(current.to_pay)
+        return not all(isinstance(ask, AskBet) and not ask.placed_cents for ask in prompts)
 
     @property
     def next_number(self) -> int:
@@ -172,7 +180,8 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
         signed_in = Dealer(content["username"], content["name"], seq) if kind == "signed_in" else None
         return replace(now, dealer=signed_in)
     if subject == "table" and kind in ("opened", "closed"):
-        return replace(now, is_open=kind == "opened", opening_rack_cents=content.get("rack_cents", 0))
+        rack = content.get("rack_cents", 0)
+        return replace(now, is_open=kind == "opened", opened_seq=seq, opening_rack_cents=rack)
     return now
 
 
