@@ -145,7 +145,7 @@ class PlayOut:
             return self.unseen.pop()
         view = self.game.view(self.state, None)
         stacks = {seat.seat: seat.stack for seat in view.seats} | {DEALER: view.dealer}
-        rank = max(self.unseen, key=lambda rank: (rank not in stacks[to], rank))
+        rank = max(set(self.unseen), key=lambda rank: (rank not in stacks[to], self.unseen.count(rank)))
         self.unseen.remove(rank)
         return rank
 
