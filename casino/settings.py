@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "tables.signin.TerminalSession",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -103,7 +104,6 @@ def database() -> dict[str, Any]:
 DATABASES = {"default": database()}
 CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # whom deploy/grants.sql is about
 DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
-CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # deploy/grants.sql says what it may do
 
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 
@@ -146,6 +146,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "tables.signin.BadgeBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -163,6 +164,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 # Ten failures from one address shut that address out of that account, so nobody can lock the floor out from
 # elsewhere; fifty from all addresses together shut the account, so a guesser gains little by moving around.
 AXES_HANDLER = "casino.lockout.FloorHandler"
+AXES_USERNAME_CALLABLE = "tables.signin.counted_as"
 AXES_FAILURE_LIMIT = int(os.environ.get("LOCKOUT_FAILURES", "10"))
 LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
 AXES_COOLOFF_TIME = timedelta(minutes=int(os.environ.get("LOCKOUT_MINUTES", "30")))
@@ -177,6 +179,8 @@ AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "ip_address
 # enrolled terminal sets its own, longer, expiry: a dealer must not be locked out in the middle of a round.
 SESSION_COOKIE_AGE = int(os.environ.get("STAFF_IDLE_SECONDS", "900"))
 TERMINAL_IDLE_SECONDS = int(os.environ.get("TERMINAL_IDLE_SECONDS", str(12 * 3600)))
+# How long a link that enrols a terminal works, if nobody uses it. A demo prints one for whoever comes by.
+ENROLMENT_LINK_SECONDS = int(os.environ.get("ENROLMENT_LINK_SECONDS", str(12 * 3600 if DEMO else 1800)))
 SESSION_SAVE_EVERY_REQUEST = True
 SESSION_EXPIRE_AT_BROWSER_CLOSE = False
 SESSION_COOKIE_HTTPONLY = True

@@ -11,9 +11,12 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db import models
+from django.db import models, transaction
+from django.utils.crypto import salted_hmac
 
+from ledger.chips import money
 from ledger.models import AppendOnly
+from tables.house import note
 from tables.roles import Role, may
 
 
@@ -40,7 +43,13 @@ class StaffManager(BaseUserManager["Staff"]):
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
         """Django's ``createsuperuser``: the first operator of a new house."""
-        return self.create_staff(username, name=fields.get("name", username), role=Role.OPERATOR, password=password)
+        name = fields.get("name", username)
+        with transaction.atomic():
+            staff = self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
+            note(
+                "staff", "added", "the command line", {"username": username, "name": name, "role": Role.OPERATOR.value}
+            )
+        return staff
 
 
 class Staff(AbstractBaseUser):
@@ -89,6 +98,11 @@ class Staff(AbstractBaseUser):
         """Whether this is the PIN; takes as long when there is none."""
         return check_password(pin, self.pin or make_password(None)) and bool(self.pin)
 
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What a session is bound to: another password, PIN or role ends all that were begun before."""
+        bound = f"{self.password} {self.pin} {self.role}"
+        return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
+
     @property
     def is_staff(self) -> bool:
         """Whether the Django admin opens for them."""
@@ -120,7 +134,7 @@ class Denomination(models.Model):
         ordering: ClassVar[list[str]] = ["-value_cents"]
 
     def __str__(self) -> str:
-        return f"{self.colour} {self.value_cents / 100:g}"
+        return f"{self.colour} {money(self.value_cents)}"
 
 
 class ShoeSource(models.TextChoices):

@@ -1,14 +1,36 @@
-"""Setting up tables: what an operator may set, and what the games make of it."""
+"""Setting up tables: what an operator may set, what the games make of it, and when it may change.
+
+Limits may change at any time: a round keeps those that it was opened under. What a round rests on (its game,
+options, seats, shoe, unit and chips) waits until the round is over. Every change is an entry in the table's log.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 import msgspec
+from django.db import transaction
 
+from ledger import cage, surveillance
+from ledger.chips import Denomination as Chip
+from ledger.chips import can_cut, money
+from ledger.models import HOUSE, Book
+from ledger.surveillance import Draft
+from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import Limits
-from tables.models import Table
+from tables.games.felt import MOST_CENTS, Game, Limits
+from tables.house import difference
+from tables.models import Denomination, ShoeSource, Staff, Table
+from tables.refusals import Refused, sentence
+from tables.standing import Standing
+
+Faults = dict[str, str]
+"""One sentence for each setting that is wrong."""
+
+UNITS_A_BET: Final = 10
+"""Bets are multiples of so many chip units, so that every payment comes out even."""
 
 
 def rules_of(table: Table) -> Any:
@@ -19,3 +41,220 @@ def rules_of(table: Table) -> Any:
 def limits_of(table: Table) -> Limits:
     """The table's limits, in minor units."""
     return Limits(table.min_cents, table.max_cents, table.cap_cents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that an operator sets about a table but its name, which it keeps for good."""
+
+    game: str = "rocket"
+    options: Mapping[str, Any]
+    seats: int = 6
+    source: str = ShoeSource.KEYED.value
+    unit_cents: int
+    min_cents: int
+    max_cents: int
+    cap_cents: int | None = None
+    denominations: tuple[int, ...]
+    """What the chips of this table are worth."""
+
+
+_WAITS: Final = {
+    "game": "the game",
+    "options": "the game's options",
+    "seats": "the number of seats",
+    "source": "the shoe",
+    "unit_cents": "the chip unit",
+    "denominations": "the chips",
+}
+"""What may not change while a round is open."""
+
+
+def settings_of(table: Table) -> Settings:
+    """A table's settings as they are now, every option spelled out."""
+    return Settings(
+        game=table.game,
+        options=_spelled(rules_of(table)),
+        seats=table.seats,
+        source=table.source,
+        unit_cents=table.unit_cents,
+        min_cents=table.min_cents,
+        max_cents=table.max_cents,
+        cap_cents=table.cap_cents,
+        denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
+    )
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------
+
+
+def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
+    """A new table with its book and places for chips; closed, and without a shoe."""
+    _permit(by, "tables.add_table")
+    refuse(name_faults(name) | faults(settings))
+    settings = _whole(settings)
+    with transaction.atomic():
+        book = cage.open_table_book(name, settings.seats)
+        table = Table(name=name, book=book)
+        _store(table, settings)
+        _write(table, surveillance.lock(book.pk), difference({}, asdict(settings)), by)
+    return table
+
+
+def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Table:
+    """Change some settings of a table. Raises Refused with a sentence for each setting that is wrong or has to wait."""
+    _permit(by, "tables.change_table")
+    with transaction.atomic():
+        head = surveillance.lock(table.book_id)
+        table.refresh_from_db()
+        before = settings_of(table)
+        refuse(change_faults(table, changes, standing.at(head)))
+        after = _whole(replace(before, **changes))
+        changed = difference(asdict(before), asdict(after))
+        if changed["after"]:
+            cage.open_table_book(table.book.name, after.seats)
+            _store(table, after)
+            _write(table, head, changed, by)
+    return table
+
+
+def _permit(by: Staff, permission: str) -> None:
+    if not by.has_perm(permission):
+        raise Refused("not_permitted", "Only an operator sets up tables.", 403)
+
+
+def refuse(found: Faults) -> None:
+    """Raise Refused with every sentence, unless there is none."""
+    if found:
+        raise Refused("bad_settings", " ".join(found.values()), 422, fields=found)
+
+
+def _whole(settings: Settings) -> Settings:
+    """With every option spelled out, so that a later default changes no table, and the largest chip first."""
+    options = _spelled(_rules(GAMES[settings.game], settings))
+    return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
+
+
+def _spelled(rules: Any) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
+
+
+def _store(table: Table, settings: Settings) -> None:
+    for name, value in asdict(settings).items():
+        if name != "denominations":
+            setattr(table, name, value)
+    table.save()
+    table.denominations.set(Denomination.objects.filter(value_cents__in=settings.denominations))
+
+
+def _write(table: Table, head: surveillance.Head, changed: dict[str, Any], by: Staff) -> None:
+    surveillance.append(head, Draft("table", "settings_changed", by.signature, changed))
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------
+
+
+def name_faults(name: str) -> Faults:
+    """What is wrong with the name of a new table."""
+    most = Table._meta.get_field("name").max_length or 0
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > most:
+        return {"name": f"A table's name has 1 to {most} characters, and no space before or after it."}
+    if name == HOUSE or Book.objects.filter(name__iexact=name).exists():
+        return {"name": f"There is a {name} already, or was one: its log keeps the name."}
+    return {}
+
+
+def change_faults(table: Table, changes: Mapping[str, Any], now: Standing) -> Faults:
+    """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
+    before = settings_of(table)
+    after = replace(before, **changes)
+    waiting = [name for name in _WAITS if now.round_open and _differs(name, before, after)]
+    return faults(after) | {name: round_is_open(table, now, f"{_WAITS[name]} can change") for name in waiting}
+
+
+def round_is_open(table: Table, now: Standing, what: str) -> str:
+    """The sentence that says why something has to wait."""
+    number = now.round.number if now.round else 0
+    return f"Round {number} is open at {table.name}: {what} when it is over."
+
+
+def _differs(name: str, before: Settings, after: Settings) -> bool:
+    if name == "denominations":
+        return set(before.denominations) != set(after.denominations)
+    return bool(getattr(before, name) != getattr(after, name))
+
+
+def faults(settings: Settings) -> Faults:
+    """What is wrong with a table's settings, whatever they were before."""
+    game = GAMES.get(settings.game)
+    if game is None:
+        return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
+    found = _felt_faults(game, settings)
+    unit = settings.unit_cents
+    if not 0 < unit <= MOST_CENTS // UNITS_A_BET:
+        return found | {"unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."}
+    return found | _rules_faults(game, settings) | _limit_faults(settings) | _chip_faults(settings)
+
+
+def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    found: Faults = {}
+    if settings.seats not in game.seat_counts:
+        found["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {game.seat_counts[-1]} seats."
+    if settings.source not in ShoeSource.values:
+        found["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
+    return found
+
+
+def _rules(game: Game[Any, Any], settings: Settings) -> Any:
+    return msgspec.convert({**settings.options, "unit": settings.unit_cents}, game.rules_type)
+
+
+def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    if "unit" in settings.options:
+        return {"options": "The unit is the table's chip unit: leave it out of the options."}
+    try:
+        _rules(game, settings)
+    except msgspec.ValidationError as error:
+        text, _, path = str(error).replace("`", "").partition(" - at $.")
+        if path == "unit":
+            return {"unit_cents": f"{game.title} does not take so large a chip unit."}
+        return {"options": sentence(f"{path}: {text[:1].lower()}{text[1:]}" if path else text)}
+    return {}
+
+
+def _limit_faults(settings: Settings) -> Faults:
+    step, found = UNITS_A_BET * settings.unit_cents, {}
+    for name, word, cents in (
+        ("min_cents", "minimum", settings.min_cents),
+        ("max_cents", "maximum", settings.max_cents),
+    ):
+        if not 0 < cents <= MOST_CENTS:
+            found[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
+        elif cents % step:
+            nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
+            found[name] = f"The {word} is a multiple of {money(step)}, ten chip units: {nearest}."
+    if not found and settings.min_cents > settings.max_cents:
+        found["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
+    cap = settings.cap_cents
+    if cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
+        least, most = money(settings.min_cents), money(MOST_CENTS)
+        found["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+    return found
+
+
+def _chip_faults(settings: Settings) -> Faults:
+    values = settings.denominations
+    if not values:
+        return {"denominations": "A table needs chips."}
+    known = set(Denomination.objects.filter(value_cents__in=values).values_list("value_cents", flat=True))
+    if missing := sorted(set(values) - known):
+        return {"denominations": f"There is no chip worth {', '.join(map(money, missing))}."}
+    chips = [Chip(value, money(value)) for value in values]
+    try:
+        payable = can_cut(settings.unit_cents, chips) and can_cut(settings.max_cents, chips)
+    except ValueError:
+        return {"denominations": "These chips have too little in common to pay every amount."}
+    if not payable:
+        unit = money(settings.unit_cents)
+        return {"denominations": f"These chips cannot pay {unit}, the chip unit: add a smaller one."}
+    return {}

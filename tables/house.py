@@ -1,0 +1,36 @@
+"""The house's own book: what happens away from any table is written there, one entry for each event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from ledger import cage, surveillance
+from ledger.models import HOUSE, Book
+from ledger.surveillance import Draft, Head
+
+
+def lock() -> Head:
+    """Hold the house's book until the transaction ends: what takes this first happens one at a time."""
+    return surveillance.lock(_book_id())
+
+
+def note(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
+    """Write one entry. Inside a transaction it stands or falls with it; never put a secret into the content."""
+    with transaction.atomic():
+        surveillance.append(lock(), Draft(subject, kind, by, content))
+
+
+def _book_id() -> int:
+    found = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
+    return found if found is not None else cage.open_house().pk
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What changed, as a log entry says it: only the changed values, before and after."""
+    changed = [name for name, value in after.items() if name not in before or before[name] != value]
+    return {
+        "before": {name: before[name] for name in changed if name in before},
+        "after": {name: after[name] for name in changed},
+    }
