@@ -10,7 +10,7 @@ from ledger import cage
 from ledger.chips import RACK
 from ledger.models import Account
 from tables.inputs import CloseTable, OpenTable, SignIn, SignOut
-from tables.models import Staff, Table
+from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
@@ -44,6 +44,9 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
     if now.dealer is not None and now.dealer.username == by.username:
         raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+    bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
+    if bound is not None and bound.table != scene.table:
+        raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
     # Two sign-ins of one person at two tables hold two different books; here they meet.
     Staff.objects.select_for_update(no_key=True).get(pk=by.pk)
     elsewhere = table_of(by)

@@ -24,8 +24,8 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.terminals import identify
 
-_TERMINAL: Final = "terminal"
-"""Where a session keeps the terminal that it was begun at by badge and PIN."""
+TERMINAL: Final = "terminal"
+"""Where a session keeps the name of the terminal that it was begun at by badge and PIN."""
 
 
 class BadgeBackend(ModelBackend):
@@ -47,11 +47,11 @@ class TerminalSession(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Sign out whoever carried such a session elsewhere."""
-        begun_at = request.session.get(_TERMINAL)
+        begun_at = request.session.get(TERMINAL)
         if begun_at is None:
             return
         terminal = identify(request)
-        if terminal is None or terminal.pk != begun_at:
+        if terminal is None or terminal.name != begun_at:
             logout(request)
 
 
@@ -79,7 +79,7 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
         raise Refused("not_enrolled", "This device is not enrolled: sign in with your name and password.", 403)
     dealer = _prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
     _begin(request, dealer, terminal)
-    request.session[_TERMINAL] = terminal.pk
+    request.session[TERMINAL] = terminal.name
     request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
     return dealer
 
@@ -141,9 +141,3 @@ def sign_out(request: HttpRequest) -> None:
             dealing.sign_out(table, staff)
         note("staff", "signed_out", staff.signature, {"username": staff.username})
     logout(request)
-
-
-def terminal_of(request: HttpRequest) -> str | None:
-    """The terminal that this session was begun at by badge and PIN, for the entry when its dealer takes a table."""
-    terminal = identify(request) if _TERMINAL in request.session else None
-    return terminal.name if terminal else None

@@ -155,12 +155,6 @@ def remember_longer(request: HttpRequest, response: HttpResponse) -> None:
         remember(response, token)
 
 
-def tables_at(terminal: Terminal | None) -> QuerySet[Table]:
-    """The tables that may be taken from a terminal: its own, if it is bound to one."""
-    tables = Table.objects.all()
-    return tables.filter(pk=terminal.table_id) if terminal and terminal.table_id else tables
-
-
 def _cookie() -> str:
     # With this prefix a browser takes the cookie from this host over TLS alone, so no neighbour can plant one.
     return f"__Host-{_COOKIE}" if settings.SESSION_COOKIE_SECURE else _COOKIE
