@@ -131,13 +131,8 @@ NET_EFFECT = """
     net (account_id, cents) AS (
         SELECT source_id, -amount_cents FROM moved
         UNION ALL SELECT target_id, amount_cents FROM moved
-        UNION ALL SELECT a.id, counted.balance_cents
-        FROM horizon AS h
-        JOIN ledger_account AS a ON a.book_id = h.book_id OR a.scope = 0
-        CROSS JOIN LATERAL (
-            SELECT r.balance_cents FROM ledger_recount AS r
-            WHERE r.account_id = a.id AND r.book_id = h.book_id AND r.through_seq <= h.seq
-            ORDER BY r.through_seq DESC LIMIT 1) AS counted)
+        UNION ALL SELECT r.account_id, r.balance_cents
+        FROM horizon AS h JOIN ledger_recount AS r ON r.book_id = h.book_id AND r.through_seq = h.seq)
     SELECT account_id, sum(cents) FROM net GROUP BY account_id
 """
 MOVED = "SELECT source_id, target_id, amount_cents FROM ledger_transfer WHERE book_id = %s AND seq > %s"

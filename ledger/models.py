@@ -195,7 +195,10 @@ class Transfer(AppendOnly):
 
 
 class Recount(AppendOnly):
-    """What all transfers of one book, through one entry, add up to on one account: later sums start from here."""
+    """What all transfers of one book, through one entry, add up to on one account: later sums start from here.
+
+    A recount of a book writes a row for every account that its transfers ever touched.
+    """
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="recounts", db_index=False)
     account = models.ForeignKey(Account, models.PROTECT, related_name="recounts", db_index=False)
@@ -207,10 +210,9 @@ class Recount(AppendOnly):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["account", "book", "through_seq"], name="ledger_recount_once"),
+            models.UniqueConstraint(fields=["book", "through_seq", "account"], name="ledger_recount_once"),
             models.CheckConstraint(name="ledger_recount_of_something", condition=Q(through_seq__gte=1)),
         ]
-        indexes = [models.Index(fields=["book", "through_seq"], name="ledger_recount_through")]
 
     def __str__(self) -> str:
         return f"{self.account_id} through {self.book_id}/{self.through_seq}: {self.balance_cents}"

@@ -12,11 +12,10 @@ from ledger.chips import money
 from ledger.models import Account, Recount
 from ledger.surveillance import CHUNK, Broken, Entry, Fault, Head, entries, read_head, walk
 
-# --- Proving --------------------------------------------------------------------------------------------------
-
-
 ABOVE_ALL = b"\xff" * 33
 """Sorts after every hash."""
+
+# --- Proving --------------------------------------------------------------------------------------------------
 
 
 class Proven(NamedTuple):
@@ -117,26 +116,22 @@ def beyond_head(book_id: int) -> Fault | None:
 
 
 # Running sums and the recounts between them, sorted by account and entry. A recount must say the running sum; at the
-# last one (mark 2) every account must, so that none was left out. `since` starts from the recounts up to there.
+# last one (mark 2) every account must, so that none was left out. The recount through `since` is where sums start.
 WRONG_RECOUNT = """
-    WITH account AS (
-        SELECT a.id FROM ledger_account AS a WHERE a.book_id = %(book)s OR a.scope = 0),
-    latest AS (
-        SELECT account.id AS account_id, seq, coalesce((
-            SELECT r.balance_cents FROM ledger_recount AS r
-            WHERE r.account_id = account.id AND r.book_id = %(book)s AND r.through_seq <= seq
-            ORDER BY r.through_seq DESC LIMIT 1), 0) AS cents
-        FROM account CROSS JOIN (VALUES (%(since)s::bigint), (%(horizon)s::bigint)) AS bound (seq)),
-    moved AS (
+    WITH moved AS (
         SELECT seq, source_id, target_id, amount_cents FROM ledger_transfer
         WHERE book_id = %(book)s AND seq > %(since)s AND seq <= %(horizon)s),
+    counted AS (
+        SELECT account_id, through_seq AS seq, balance_cents FROM ledger_recount
+        WHERE book_id = %(book)s AND through_seq >= %(since)s AND through_seq <= %(horizon)s),
     event (account_id, seq, mark, cents, said) AS (
         SELECT source_id, seq, 0, -amount_cents, NULL::bigint FROM moved
         UNION ALL SELECT target_id, seq, 0, amount_cents, NULL FROM moved
-        UNION ALL SELECT account_id, seq, 0, cents, NULL FROM latest WHERE seq = %(since)s
-        UNION ALL SELECT account_id, through_seq, 1, 0, balance_cents FROM ledger_recount
-            WHERE book_id = %(book)s AND through_seq > %(since)s
-        UNION ALL SELECT account_id, seq, 2, 0, cents FROM latest WHERE seq = %(horizon)s),
+        UNION ALL SELECT account_id, seq, 0, balance_cents, NULL FROM counted WHERE seq = %(since)s
+        UNION ALL SELECT account_id, seq, 1, 0, balance_cents FROM counted WHERE seq > %(since)s
+        UNION ALL SELECT a.id, %(horizon)s, 2, 0, coalesce(c.balance_cents, 0)
+            FROM ledger_account AS a LEFT JOIN counted AS c ON c.account_id = a.id AND c.seq = %(horizon)s
+            WHERE a.book_id = %(book)s OR a.scope = 0),
     summed AS (
         SELECT *, sum(cents) OVER (PARTITION BY account_id ORDER BY seq, mark ROWS UNBOUNDED PRECEDING) AS sum
         FROM event)
@@ -164,16 +159,21 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
 
 
 def recount(book_id: int, by: str) -> list[Recount]:
-    """Add up the transfers since the last recount and write the new sum of each account that moved.
+    """Add up the transfers since the last recount and write the new sum of every account that they ever touched.
 
-    Takes no lock: everything up to the head that is read is final, and two recounts at once write the same sums.
+    Writes nothing when no chips moved. Takes no lock: everything up to the head that is read is final, and two
+    recounts at once write the same sums.
     """
     head = read_head(book_id)
     start = horizons([book_id])[book_id]
     moved = _moved(book_id, start, head.seq)
     if sum(moved.values()) != 0:
         raise Broken(Fault(head.name, head.seq, f"the transfers since entry {start} do not add up to zero"))
-    before = _counted(book_id, moved, start)
+    if not moved:
+        return []
+    counted = dict(
+        Recount.objects.filter(book_id=book_id, through_seq=start).values_list("account_id", "balance_cents")
+    )
     now = timezone.now()
     rows = [
         Recount(
@@ -181,11 +181,11 @@ def recount(book_id: int, by: str) -> list[Recount]:
             account_id=account,
             through_seq=head.seq,
             head_hash=head.hash,
-            balance_cents=before.get(account, 0) + cents,
+            balance_cents=counted.get(account, 0) + moved.get(account, 0),
             at=now,
             by=by,
         )
-        for account, cents in moved.items()
+        for account in sorted(counted.keys() | moved.keys())
     ]
     return list(Recount.objects.bulk_create(rows, ignore_conflicts=True))
 
@@ -196,19 +196,7 @@ def _moved(book_id: int, since: int, through: int) -> dict[int, int]:
         cursor.execute(
             "SELECT leg.account_id, sum(leg.cents) FROM ledger_transfer AS t, LATERAL"
             " (VALUES (t.source_id, -t.amount_cents), (t.target_id, t.amount_cents)) AS leg (account_id, cents)"
-            " WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s GROUP BY leg.account_id ORDER BY leg.account_id",
+            " WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s GROUP BY leg.account_id",
             [book_id, since, through],
         )
         return {account: int(cents) for account, cents in cursor.fetchall()}
-
-
-def _counted(book_id: int, accounts: Iterable[int], through: int) -> dict[int, int]:
-    """What the last recount of each account says, as of an entry."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT a.id, r.balance_cents FROM unnest(%s::bigint[]) AS a (id) CROSS JOIN LATERAL ("
-            " SELECT balance_cents FROM ledger_recount WHERE account_id = a.id AND book_id = %s AND through_seq <= %s"
-            " ORDER BY through_seq DESC LIMIT 1) AS r",
-            [list(accounts), book_id, through],
-        )
-        return dict(cursor.fetchall())

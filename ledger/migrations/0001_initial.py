@@ -158,13 +158,9 @@ class Migration(migrations.Migration):
             model_name='logentry',
             constraint=models.CheckConstraint(condition=models.Q(('legs__gte', 0)), name='ledger_logentry_legs'),
         ),
-        migrations.AddIndex(
-            model_name='recount',
-            index=models.Index(fields=['book', 'through_seq'], name='ledger_recount_through'),
-        ),
         migrations.AddConstraint(
             model_name='recount',
-            constraint=models.UniqueConstraint(fields=('account', 'book', 'through_seq'), name='ledger_recount_once'),
+            constraint=models.UniqueConstraint(fields=('book', 'through_seq', 'account'), name='ledger_recount_once'),
         ),
         migrations.AddConstraint(
             model_name='recount',

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ledger import cage, surveillance
 from ledger.chips import HOUSE_PLACES, MOVEMENTS
+from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book, LogEntry, Transfer
 from ledger.recount import first_fault, recount
 from ledger.surveillance import Draft, KeyReused, read_head
@@ -262,19 +263,24 @@ def test_the_same_key_ten_times_at_once_is_written_once(open_felt: Felt) -> None
     assert first_fault(open_felt.book.pk) is None
 
 
-def test_recounting_and_opening_in_the_middle_of_play(open_felt: Felt) -> None:
-    """Harm prevented: a recount that sees half a round, two recounts that contradict one another, a deadlock."""
+def test_proving_and_recounting_in_the_middle_of_play(open_felt: Felt) -> None:
+    """Harm prevented: a recount that sees half a round, two that contradict one another, a false alarm, a deadlock."""
 
     def deal() -> None:
         for _ in range(20):
-            open_felt.round()
+            open_felt.round(lost=100)
 
     def count() -> None:
         for _ in range(10):
             recount(open_felt.book.pk, "test")
             cage.open_table_book("Table 1", 7)
 
-    assert at_once(deal, deal, count, count) == []
+    def look() -> None:
+        for _ in range(15):
+            assert inspect_book(open_felt.book.pk) == []
+            assert inspect_house() == []
+
+    assert at_once(deal, deal, count, count, look, look) == []
     recount(open_felt.book.pk, "test")
     assert first_fault(open_felt.book.pk) is None
     assert everything() == 0
