@@ -4,10 +4,13 @@ from django.contrib import admin
 from django.urls import include, path
 
 from casino.health import healthz
+from dealer_ui.sign_in_urls import admin_urlpatterns
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("admin/", include(admin_urlpatterns)),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
+    path("", include("dealer_ui.sign_in_urls")),
     path("", include("dealer_ui.urls")),
 ]

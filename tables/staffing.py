@@ -61,11 +61,13 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     return staff
 
 
-def change_password(staff: Staff, password: str) -> None:
-    """Somebody gives themselves another password."""
-    _refuse(_password_faults(staff, password))
+def change_password(staff: Staff, *, old: str, new: str) -> None:
+    """Somebody gives themselves another password; their other sign-ins end."""
+    if not staff.check_password(old):
+        _refuse({"old": "This is not your password."})
+    _refuse(_password_faults(staff, new))
     with transaction.atomic():
-        staff.set_password(password)
+        staff.set_password(new)
         staff.save(update_fields=["password"])
         note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
 
