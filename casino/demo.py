@@ -170,7 +170,7 @@ class Demo:
         finish(begin("manage.py", "migrate", "--verbosity", "0"))
         finish(begin("manage.py", "grants"))
         say("Seeding the pit")
-        logins = finish(begin("manage.py", "seed_demo"))
+        logins = finish(begin("manage.py", "seed_demo", "--address", self.url))
         finish(statics)
         return logins
 

@@ -1,0 +1,177 @@
+"""Seed a demo pit: staff of every role, chips, three Rocket tables that are open; prints how to sign in.
+
+Its logins are public knowledge, so it works in a demo only. A second run adds what is missing and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from ledger import cage, surveillance
+from ledger.cage import Move
+from ledger.chips import money
+from ledger.models import Book, LogEntry
+from ledger.surveillance import Draft
+from tables import dealing, setup, staffing, standing, terminals
+from tables.inputs import OpenTable
+from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
+from tables.roles import Role
+from tables.setup import Settings
+
+PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
+
+
+class Login(NamedTuple):
+    """Somebody who works in the demo."""
+
+    role: Role
+    username: str
+    name: str
+    badge: str | None = None
+    pin: str | None = None
+
+
+OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor")
+PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt")
+STAFF: Final = (
+    Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
+    Login(Role.DEALER, "dan", "Dan Duarte", "102", "2468"),
+    PIT_BOSS,
+    OPERATOR,
+    Login(Role.AUDITOR, "ada", "Ada Abel"),
+)
+
+CHIPS: Final = (
+    (100, "white", "#f4f1e8"),
+    (500, "red", "#c0392b"),
+    (2_500, "green", "#1e8449"),
+    (10_000, "black", "#17202a"),
+    (50_000, "purple", "#6c3483"),
+    (100_000, "orange", "#d35400"),
+)
+
+TABLES: Final = {
+    "Rocket 1": Settings(
+        options={"decks": 6},
+        unit_cents=100,
+        min_cents=1_000,
+        max_cents=10_000,
+        denominations=(100, 500, 2_500, 10_000),
+    ),
+    "Rocket 2": Settings(
+        options={"decks": 2, "start": "low_card"},
+        source=ShoeSource.HOUSE.value,
+        unit_cents=500,
+        min_cents=5_000,
+        max_cents=50_000,
+        denominations=(500, 2_500, 10_000, 50_000),
+    ),
+    "Rocket 3": Settings(
+        options={"decks": 8},
+        unit_cents=500,
+        min_cents=10_000,
+        max_cents=500_000,
+        cap_cents=1_500_000,
+        denominations=(500, 2_500, 10_000, 50_000, 100_000),
+    ),
+}
+
+ISSUED_CENTS: Final = 250_000_000
+SOLD_CENTS: Final = 10_000_000
+BETS_IN_A_RACK: Final = 60
+"""A rack opens with so many bets of the table's maximum."""
+TERMINAL: Final = "Demo terminal"
+
+
+class Command(BaseCommand):
+    """``manage.py seed_demo``"""
+
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The address that the printed link begins with."""
+        parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Seed what is missing, and print the logins."""
+        if settings.CASINO_ENV != "demo":
+            raise CommandError("These logins are public: only a demo (CASINO_ENV=demo) is seeded with them.")
+        if Staff.objects.exists() and not Staff.objects.filter(username=OPERATOR.username).exists():
+            raise CommandError("This house has staff of its own: it is no demo, and is not seeded.")
+        operator = seed_staff()
+        seed_chips(operator)
+        for name, chosen in TABLES.items():
+            if not Table.objects.filter(name=name).exists():
+                open_table(name, chosen, operator)
+        path = terminals.link_for(seed_terminal(operator), by=operator)
+        self.stdout.write(logins())
+        self.stdout.write("\nEnrolment link: open it once in the dealer's browser, and badge and PIN work there.")
+        self.stdout.write(f"{options['address'].rstrip('/')}{path}")
+
+
+def seed_staff() -> Staff:
+    """Everyone who works here; returns the operator, who took the others on."""
+    operator = Staff.objects.filter(username=OPERATOR.username).first()
+    if operator is None:
+        operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
+    for one in STAFF:
+        if not Staff.objects.filter(username=one.username).exists():
+            staffing.add_staff(**one._asdict(), password=PASSWORD, by=operator)
+    return operator
+
+
+def seed_chips(operator: Staff) -> None:
+    """Every kind of chip; and the house's whole stock, of which the players have bought some."""
+    for value, colour, face in CHIPS:
+        Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
+    house = cage.open_house()
+    if LogEntry.objects.filter(book=house, subject="chips").exists():
+        return
+    vault = cage.chart(house.pk)
+    with transaction.atomic():
+        _move(house, "issued", operator, [vault.move("issue", "issue", "cage", ISSUED_CENTS)])
+        _move(house, "sold", operator, [vault.move("sale", "cage", "players", SOLD_CENTS)])
+
+
+def open_table(name: str, chosen: Settings, operator: Staff) -> None:
+    """A new table with a full rack, opened by the pit boss."""
+    with transaction.atomic():
+        table = setup.create_table(name, chosen, by=operator)
+        fill = cage.chart(table.book_id).move("fill", "cage", "rack", BETS_IN_A_RACK * chosen.max_cents)
+        _move(table.book, "filled", operator, [fill])
+        boss = Staff.objects.get(username=PIT_BOSS.username)
+        dealing.record(table, OpenTable(), by=boss, key=uuid4(), expected_seq=standing.of(table).seq)
+
+
+def seed_terminal(operator: Staff) -> Terminal:
+    """The terminal that the printed link is for."""
+    return Terminal.objects.filter(name=TERMINAL).first() or terminals.add(TERMINAL, None, by=operator)
+
+
+def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move]) -> None:
+    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, {}), moves)
+
+
+def logins() -> str:
+    """How everyone signs in, and the tables, as two tables in plain text."""
+    people = [("Role", "Name", "User name", "Password", "Badge", "PIN")]
+    people += [(one.role.label, one.name, one.username, PASSWORD, one.badge or "", one.pin or "") for one in STAFF]
+    felt = [("Table", "Bets", "Shoe")]
+    for name, chosen in TABLES.items():
+        limits = f"{money(chosen.min_cents)} to {money(chosen.max_cents)}"
+        shoe = "house shoe" if chosen.source == ShoeSource.HOUSE else "real cards"
+        felt.append((name, limits, f"{chosen.options['decks']} decks, {shoe}"))
+    return f"{columns(people)}\n\n{columns(felt)}"
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows under each other, each column as wide as it has to be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
