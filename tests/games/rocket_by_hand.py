@@ -83,7 +83,7 @@ class HandDealt:
 
     def play(self) -> None:
         """Deal the round."""
-        self.stacks = {seat: [] for seat in self.bets} | {0: []}
+        self.stacks = {seat: [] for seat in (*self.bets, 0)}
         for seat in self.bets:
             self._draw(seat)
         first = self._first()

@@ -163,9 +163,10 @@ def _random_rules(game: Game[Any, Any], chance: random.Random) -> Any:
         elif isinstance(kind, msgspec.inspect.BoolType):
             options[option.encode_name] = chance.choice([False, True])
         elif isinstance(kind, msgspec.inspect.IntType):
-            options[option.encode_name] = chance.choice([kind.ge, kind.le, chance.randint(kind.ge, min(kind.le, 100))])
+            low, high = kind.ge or 0, kind.le or 100
+            options[option.encode_name] = chance.choice([low, high, chance.randint(low, min(high, 100))])
         elif isinstance(kind, msgspec.inspect.FloatType):
-            options[option.encode_name] = chance.uniform(kind.ge, kind.le)
+            options[option.encode_name] = chance.uniform(kind.ge or 0, kind.le or 1)
     return msgspec.convert(options, game.rules_type)
 
 

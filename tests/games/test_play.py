@@ -8,14 +8,14 @@ from tables.games.rocket import Rocket, Rules, State
 
 ROCKET = Rocket()
 OPENING = Opening((1, 2))
-BETS = [Bet(1, 10), Bet(2, 10), CloseBets()]
+BETS: list[Action] = [Bet(1, 10), Bet(2, 10), CloseBets()]
 
 
 def after(*actions: Action) -> State:
     return replay(ROCKET, Rules(), OPENING, actions)
 
 
-DEALT = (*BETS, Card(5, 1), Card(6, 2))
+DEALT: tuple[Action, ...] = (*BETS, Card(5, 1), Card(6, 2))
 SEAT_1_DECIDES = "out of turn: seat 1 decides: hit or fold"
 
 

@@ -1,6 +1,7 @@
 """Rocket beyond its golden rounds: against a round dealt by hand, and what no round record shows."""
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -134,7 +135,7 @@ def test_the_shoe_stands_as_if_dealt_by_hand(round_: HandDealt) -> None:
 def dealt(cards: list[int], *, bets: dict[int, int], rules: Rules, opening: Opening, hits: str = "") -> State:
     """A round with these bets, as far as the cards go; ``hits`` lists the decisions as h and f."""
     left, choices = iter(cards), iter(hits)
-    placed = iter([*(Bet(seat, cents) for seat, cents in bets.items()), CloseBets()])
+    placed: Iterator[Action] = iter([*(Bet(seat, cents) for seat, cents in bets.items()), CloseBets()])
 
     def answer(prompts: tuple[Prompt, ...]) -> Action | None:
         ask = prompts[0]
