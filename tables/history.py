@@ -253,6 +253,7 @@ class Step:
     seats: tuple[SeatView, ...]
     dealer: tuple[int, ...]
     acting: int | None
+    button: int | None
     cards_left: int | None
     decided: tuple[Payout, ...] = ()
     moved: tuple[Moved, ...] = ()
@@ -334,6 +335,7 @@ def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Mo
         seats=view.seats if view else (),
         dealer=view.dealer if view else (),
         acting=_acting(prompts),
+        button=view.button if view else None,
         cards_left=view.cards_left if view else None,
         decided=decided,
         moved=moved,

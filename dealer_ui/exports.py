@@ -1,0 +1,133 @@
+"""Lists as CSV: streamed a page at a time, so that a table's whole history needs no more memory than one page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
+
+from tables import history
+from tables.history import RoundLine, Story, Wanted, words_of
+
+ROUNDS_AT_ONCE: Final = 100
+ENTRIES_AT_ONCE: Final = 1_000
+
+Row = Sequence[Any]
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a spreadsheet takes for a formula when a cell begins with it."""
+
+
+def cell(value: Any) -> Any:
+    """A value that no spreadsheet will run. Numbers are numbers; text that looks like a formula gets an apostrophe."""
+    if value is None:
+        return ""
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).hex()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    text = value if isinstance(value, str) else None
+    if text is not None and text.lstrip(" ").startswith(FORMULA):
+        return f"'{text}"
+    return value
+
+
+def spell(rows: Iterable[Row]) -> str:
+    """Rows as CSV text."""
+    text = io.StringIO()
+    csv.writer(text).writerows([cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def answer(name: str, header: Row, pages: Iterator[Iterable[Row]]) -> StreamingHttpResponse:
+    """A download that reads each page when the one before it is on its way."""
+    response = StreamingHttpResponse(_pages(header, pages), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+async def _pages(header: Row, pages: Iterator[Iterable[Row]]) -> AsyncIterator[str]:
+    yield spell([header])
+    following: Callable[[], str | None] = lambda: next((spell(page) for page in pages), None)  # noqa: E731
+    while (text := await sync_to_async(following)()) is not None:
+        yield text
+
+
+# --- The lists -------------------------------------------------------------------------------------------------
+
+ROUND_HEADER: Final = (
+    "round", "began", "ended", "dealers", "shoe", "seats", "staked_cents", "house_net_cents", "outcomes", "taken_back",
+    "cards_refused", "first_entry", "last_entry", "fault",
+)  # fmt: skip
+
+
+def round_pages(book_id: int, through: int, wanted: Wanted) -> Iterator[list[Row]]:
+    """A table's rounds from one downwards; with ``wanted`` only those."""
+    number: int | None = through
+    while number:
+        if wanted:
+            page = history.search(book_id, wanted, through=number, count=ROUNDS_AT_ONCE)
+        else:
+            page = history.rounds(book_id, through=number, count=ROUNDS_AT_ONCE)
+        yield [_round_row(line) for line in page.lines]
+        number = page.older
+
+
+def _round_row(line: RoundLine) -> Row:
+    outcomes = (f"{one.seat}:{one.payout.outcome}" for one in line.seats if one.payout)
+    return (
+        line.number, line.began, line.ended, "; ".join(line.dealers), line.shoe,
+        " ".join(str(one.seat) for one in line.seats), line.staked_cents, line.house_net_cents, " ".join(outcomes),
+        line.taken_back, line.refused, line.first_seq, line.last_seq, line.fault,
+    )  # fmt: skip
+
+
+LOG_HEADER: Final = (
+    "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash", "previous_hash", "body",
+)  # fmt: skip
+
+
+def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
+    """A table's log, the newest entry first."""
+    before: int | None = None
+    while page := history.log(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
+        yield [
+            (one.seq, one.at, one.by, one.subject, one.kind, one.round, words_of(one), one.legs, one.hash,
+             one.prev_hash, bytes(one.body).decode(errors="replace"))
+            for one in page
+        ]  # fmt: skip
+        before = page[-1].seq
+
+
+STEP_HEADER: Final = ("entry", "at", "by", "says", "taken_back_by", "transfer", "from", "to", "amount_cents", "hash")
+
+
+def step_rows(story: Story) -> Iterator[list[Row]]:
+    """One round: a row for each input, and one for each transfer that it made."""
+    for step in story.steps:
+        entry = step.entry
+        head = (entry.seq, entry.at, entry.by, step.words, step.corrected_by)
+        moved: list[Row] = [(one.kind, one.source, one.target, one.amount_cents) for one in step.moved]
+        yield [(*head, *one, entry.hash) for one in moved or [(None,) * 4]]
+
+
+ALERT_HEADER: Final = ("alert", "at", "table", "kind", "message", "acknowledged_by", "acknowledged_at", "note")
+
+
+def alert_pages(read: Callable[[int | None, int], Iterable[Any]]) -> Iterator[list[Row]]:
+    """Every alert, the newest first. ``read`` gives so many before one."""
+    before: int | None = None
+    while page := list(read(before, ENTRIES_AT_ONCE)):
+        yield [_alert_row(alert) for alert in page]
+        before = page[-1].pk
+
+
+def _alert_row(alert: Any) -> Row:
+    taken = getattr(alert, "acknowledgement", None)
+    closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
+    return (alert.pk, alert.at, alert.book.name if alert.book else "", alert.kind, alert.message, *closing)

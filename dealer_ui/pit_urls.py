@@ -1,0 +1,28 @@
+"""Addresses of the pit, all of them under ``/pit/``."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dealer_ui import pit
+
+app_name = "pit"
+
+urlpatterns = [
+    path("", pit.floor, name="floor"),
+    path("strip", pit.strip, name="strip"),
+    path("alerts/", pit.alerts, name="alerts"),
+    path("alerts/open", pit.alert_panel, name="alert-panel"),
+    path("alerts/<int:pk>/acknowledge", pit.acknowledge, name="acknowledge"),
+    path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
+    path("tables/<int:pk>/", pit.table, name="table"),
+    path("tables/<int:pk>/card", pit.card, name="card"),
+    path("tables/<int:pk>/rounds", pit.rounds, name="rounds"),
+    path("tables/<int:pk>/rounds.csv", pit.rounds_csv, name="rounds-csv"),
+    path("tables/<int:pk>/rounds/<int:number>/", pit.round_, name="round"),
+    path("tables/<int:pk>/rounds/<int:number>/record.json", pit.record, name="record"),
+    path("tables/<int:pk>/rounds/<int:number>/steps.csv", pit.steps_csv, name="steps-csv"),
+    path("tables/<int:pk>/log/", pit.log, name="log"),
+    path("tables/<int:pk>/log.csv", pit.log_csv, name="log-csv"),
+    path("tables/<int:pk>/do/<slug:name>/", pit.act, name="act"),
+]

@@ -1,0 +1,73 @@
+"""How the pit's pages write amounts, hashes and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django import template
+
+from ledger import chips
+from tables import telling
+from tables.board import OutcomeLine, SeatBox
+from tables.games.felt import Payout, SeatView
+
+register = template.Library()
+
+
+@register.filter
+def signed(cents: int | None) -> str:
+    """A difference, its sign spelled out: +16, −34, ±0."""
+    if cents is None:
+        return ""
+    return f"{'+' if cents > 0 else '−' if cents < 0 else '±'}{chips.money(abs(cents))}"
+
+
+@register.filter
+def trend(cents: int | None) -> str:
+    """What a difference is, as a class: up, down, even."""
+    return "up" if (cents or 0) > 0 else "down" if (cents or 0) < 0 else "even"
+
+
+@register.filter
+def short(digest: bytes | None) -> str:
+    """The first ten digits of a hash; a dash where there is none."""
+    return bytes(digest).hex()[:10] if digest else "—"
+
+
+@register.filter
+def whole(digest: bytes | None) -> str:
+    """A hash in full."""
+    return bytes(digest).hex() if digest else ""
+
+
+@register.filter
+def words(name: Any) -> str:
+    """A name from the log as words: dealer_pair is "dealer pair"."""
+    return "" if name is None else str(name).replace("_", " ")
+
+
+@register.filter
+def lasted(began: datetime, ended: datetime) -> str:
+    """How long something took: 8 s, 1 min 12 s."""
+    minutes, seconds = divmod(int((ended - began).total_seconds()), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
+@register.filter
+def total(counts: Sequence[int]) -> int:
+    """What some counts add up to."""
+    return sum(counts)
+
+
+@register.filter
+def outcome_of(seat: SeatView | SeatBox) -> Payout | OutcomeLine | None:
+    """What became of a seat, on the layout of now as on one of the past."""
+    return seat.payout if isinstance(seat, SeatView) else seat.outcome
+
+
+@register.filter
+def whom(seat: int) -> str:
+    """A seat, or the dealer."""
+    return telling.whom(seat)
