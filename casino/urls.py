@@ -6,6 +6,9 @@ from django.urls import include, path
 from casino.health import healthz
 from dealer_ui.sign_in_urls import admin_urlpatterns
 
+handler400 = "casino.failures.bad_request"
+handler500 = "casino.failures.server_error"
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", include(admin_urlpatterns)),

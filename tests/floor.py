@@ -2,8 +2,10 @@
 
 import uuid
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 
 from ledger import cage, surveillance
@@ -22,10 +24,17 @@ PIN = "1234"
 
 def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     """Somebody of a role, with a password, and a PIN if they have a badge."""
-    pin = PIN if badge else None
-    return Staff.objects.create_staff(
-        username, name=username.title(), role=role, password=PASSWORD, badge=badge, pin=pin
+    pin = hashed(PIN) if badge else ""
+    password = hashed(PASSWORD)
+    return Staff.objects.create(
+        username=username, name=username.title(), role=role, password=password, badge=badge, pin=pin
     )
+
+
+@cache
+def hashed(secret: str) -> str:
+    """Argon2 is slow on purpose: once for all tests."""
+    return make_password(secret)
 
 
 def table(name: str = "Rocket 1", **settings: Any) -> Table:

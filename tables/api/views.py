@@ -1,0 +1,193 @@
+"""The API's views: who may ask, and whom to ask. What is read and answered is in forms.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from django.http import HttpRequest
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ledger.models import Book
+from ledger.surveillance import Head
+from tables import board, dealing, doors, history, standing
+from tables.api import errors, forms, schema
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.standing import Standing
+
+
+class SignedIn(SessionAuthentication):
+    """The session of the screens, with its CSRF token."""
+
+    def authenticate_header(self, request: Request) -> str:
+        """So that nobody signed in is a 401 and not a 403."""
+        return "Session"
+
+    def enforce_csrf(self, request: Request) -> None:
+        """The refusal has a code of its own, for the client can do something about it."""
+        try:
+            super().enforce_csrf(request)
+        except errors.exceptions.PermissionDenied as denied:
+            raise Refused("csrf_failed", f"{denied.detail}", 403) from None
+
+
+class IsStaff(BasePermission):
+    """Somebody who works here."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether anybody is signed in."""
+        return isinstance(request.user, Staff) and request.user.is_active
+
+
+class FloorView(APIView):
+    """What every view here has in common."""
+
+    authentication_classes = (SignedIn,)
+    permission_classes = (IsStaff,)
+    metadata_class = None
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        """One form for every refusal."""
+        return errors.answer
+
+
+def _answers(status: int, form: dict[str, Any]) -> dict[Any, Any]:
+    return {status: form, "4XX": schema.ref(forms.Problem), 503: schema.ref(forms.Problem)}
+
+
+class Tables(FloorView):
+    """The tables that the caller may see: all of them, or the one that a dealer deals at."""
+
+    @extend_schema(responses=_answers(200, {"type": "array", "items": schema.ref(forms.TableLine)}))
+    def get(self, request: Request) -> Response:
+        """List them."""
+        tables = _visible(_staff(request))
+        now = standing.at_all([_head(table.book) for table in tables])
+        return Response([msgspec.to_builtins(forms.table_line(table, now[table.book_id])) for table in tables])
+
+
+class OneTable(FloorView):
+    """One table as its screen shows it."""
+
+    @extend_schema(responses=_answers(200, schema.ref(board.Board)))
+    def get(self, request: Request, pk: int) -> Response:
+        """Its board."""
+        staff = _staff(request)
+        table, now = _reach(staff, pk)
+        return Response(forms.board_form(board.board(table, staff, now)))
+
+
+class Inputs(FloorView):
+    """What is entered at a table."""
+
+    @extend_schema(
+        request={"application/json": schema.ref(forms.Entered)}, responses=_answers(200, schema.ref(forms.Acknowledged))
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Make one input durable. Sent again with its key, it is answered again and not recorded again."""
+        staff = _staff(request)
+        if not (staff.has_perm("tables.deal") or staff.has_perm("tables.run_floor")):
+            raise Refused("not_permitted", "Only a dealer or a pit boss enters anything at a table.", 403)
+        entered, made = forms.read(_plain(request))
+        table = _table(staff, pk)
+        answer = dealing.record(table, made, by=staff, key=entered.key, expected_seq=entered.expected_seq)
+        return Response(msgspec.to_builtins(forms.Acknowledged(answer.entry, answer.seq, answer.again)))
+
+
+class OneRound(FloorView):
+    """A round that was dealt, or is being dealt."""
+
+    @extend_schema(responses=_answers(200, schema.ref(forms.RoundForm)))
+    def get(self, request: Request, pk: int, number: int) -> Response:
+        """As a record that anyone can replay."""
+        table, now = _reach(_staff(request), pk)
+        told = history.story(table, number) if number <= (now.round.number if now.round else 0) else None
+        if told is None:
+            raise Refused("no_such_round", f"There is no round {number} at {table.name}.", 404)
+        return Response(msgspec.to_builtins(forms.round_form(table, told)))
+
+
+class Nowhere(FloorView):
+    """Every other address under the API's."""
+
+    @extend_schema(exclude=True)
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Whatever the method."""
+        return super().dispatch(request, *args, **kwargs)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse, once it is known who asks."""
+        super().initial(request, *args, **kwargs)
+        raise Refused("not_found", "There is nothing at this address.", 404)
+
+
+class Watches(IsStaff):
+    """Somebody who may see the whole floor."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Not a dealer."""
+        return super().has_permission(request, view) and bool(request.user.has_perm("tables.watch_floor"))
+
+
+class Schema(FloorView, SpectacularJSONAPIView):
+    """The OpenAPI description."""
+
+    permission_classes = (Watches,)
+    custom_settings = {"APPEND_COMPONENTS": schema.components()}
+
+
+# --- who sees which table --------------------------------------------------------------------------------------
+
+
+def _staff(request: Request) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the permission classes saw to it
+    return request.user
+
+
+def _visible(staff: Staff) -> list[Table]:
+    tables = Table.objects.select_related("book")
+    if staff.has_perm("tables.watch_floor"):
+        return list(tables)
+    own = doors.table_of(staff) if staff.has_perm("tables.deal") else None
+    return list(tables.filter(pk=own.pk)) if own else []
+
+
+def _head(book: Book) -> Head:
+    return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
+
+
+def _table(staff: Staff, pk: int) -> Table:
+    """A table by its number; somebody who may not see the floor is not told which ones there are."""
+    table = Table.objects.filter(pk=pk).first()
+    if table is not None:
+        return table
+    if staff.has_perm("tables.watch_floor"):
+        raise Refused("no_such_table", f"There is no table {pk}.", 404)
+    raise _not_yours()
+
+
+def _reach(staff: Staff, pk: int) -> tuple[Table, Standing]:
+    """A table that this member of staff may see, as it stands."""
+    table = _table(staff, pk)
+    now = standing.of(table)
+    deals_here = now.dealer is not None and now.dealer.username == staff.username and staff.has_perm("tables.deal")
+    if not (deals_here or staff.has_perm("tables.watch_floor")):
+        raise _not_yours()
+    return table, now
+
+
+def _not_yours() -> Refused:
+    return Refused("not_your_table", "You are not signed in at this table.", 403)
+
+
+def _plain(request: Request) -> HttpRequest:
+    plain: HttpRequest = request._request
+    return plain

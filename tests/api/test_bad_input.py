@@ -1,0 +1,335 @@
+"""Whatever is sent to the API, the answer is a 4xx with a code and a sentence, and nothing is written."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.api.conftest import Caller, Floor, nothing_written, problem, written
+from tests.conftest import APPLICATION
+
+pytestmark = pytest.mark.django_db
+
+
+def body(made: Any, seq: int = 8, **changes: Any) -> bytes:
+    document = {"key": str(uuid.uuid4()), "expected_seq": seq, "input": made} | changes
+    return json.dumps({name: value for name, value in document.items() if value is not ...}).encode()
+
+
+BET = {"do": "bet", "seat": 1, "amount_cents": 2_000}
+MALFORMED: dict[str, bytes] = {
+    "nothing": b" ",
+    "no JSON": b"bet 20 on seat 1",
+    "half of it": body(BET)[:-10],
+    "two documents": body(BET) + body(BET),
+    "bytes that are no text": body(BET).replace(b"bet", b"\xff\xfe\xfd"),
+    "half a surrogate": body({"do": "choose", "seat": 1, "choice": "?"}).replace(b"?", b"\\ud800"),
+    "a list": json.dumps([BET]).encode(),
+    "a number": b"7",
+    "null": b"null",
+    "very deep": b"[" * 4_000,
+    "a deep input": body({"do": "check_decks", "counts": []}).replace(b"[]", b"[" * 2_000),
+    "NaN for a bet": body(BET).replace(b"2000", b"NaN"),
+    "infinity for a bet": body(BET).replace(b"2000", b"-Infinity"),
+    "half a cent": body(BET | {"amount_cents": 1000.5}),
+    "a float": body(BET).replace(b"2000", b"2e3"),
+    "a bet as text": body(BET | {"amount_cents": "2000"}),
+    "a bet that is true": body(BET | {"amount_cents": True}),
+    "five thousand digits": body(BET).replace(b"2000", b"9" * 5_000),
+    "no such input": body({"do": "steal"}),
+    "no do": body({"seat": 1}),
+    "a do that is a list": body({"do": ["bet"]}),
+    "a key that no input has": body(BET | {"colour": "red"}),
+    "a key that is missing": body({"do": "bet", "seat": 1}),
+    "a card as text": body({"do": "card", "rank": "8"}),
+    "no card": body({"do": "card", "rank": None}),
+    "an input that is text": body("bet"),
+    "no input": body(...),
+    "no key": body(BET, key=...),
+    "a key that is no UUID": body(BET, key="1"),
+    "no sequence": body(BET, expected_seq=...),
+    "a sequence of null": body(BET, expected_seq=None),
+    "a negative sequence": body(BET, expected_seq=-1),
+    "a sequence with a fraction": body(BET, expected_seq=8.5),
+    "something else besides": body(BET, by="202 Bella"),
+}
+
+
+@pytest.mark.parametrize("sent", MALFORMED.values(), ids=MALFORMED)
+def test_what_is_no_input_is_refused_and_nothing_is_written(dealer: Caller, sent: bytes) -> None:
+    """Harm: a guess at what was meant becomes a bet in the log."""
+    with nothing_written():
+        problem(dealer.send(sent), 400, "bad_input")
+
+
+def test_a_number_of_four_thousand_digits_is_a_bet_that_is_too_high(house: Floor, dealer: Caller) -> None:
+    """Harm: Python refuses to print a number that it could read, and the refusal itself fails."""
+    with nothing_written():
+        sent = body(BET, seq=house.dealer.now.seq).replace(b"2000", b"9" * 4_290)
+        problem(dealer.send(sent), 422, "bad_bet")
+
+
+def test_the_place_of_the_mistake_is_named(dealer: Caller) -> None:
+    """Harm: whoever writes a client has to guess which of ten fields is wrong."""
+    assert problem(dealer.send(body(BET | {"amount_cents": 10.5})), 400, "bad_input")["detail"] == (
+        "Amount_cents: expected `int`, got `float`."
+    )
+    assert problem(dealer.send(body(BET, key="1")), 400, "bad_input")["detail"].startswith("Key: ")
+
+
+@pytest.mark.parametrize(
+    ("cents", "nearest"),
+    [
+        (5, [1_000]),
+        (500, [1_000]),
+        (-10, [1_000]),
+        (-1_000, [1_000]),
+        (1_050, [1_000, 2_000]),
+        (2_001, [2_000, 3_000]),
+        (11_000, [10_000]),
+        (10**30, [10_000]),
+        (2**63, [10_000]),
+        (0, [1_000]),
+    ],
+)
+def test_a_bet_that_is_not_legal_is_refused_with_the_nearest_that_are(
+    dealer: Caller, cents: int, nearest: list[int]
+) -> None:
+    """Harm: a bet that cannot be paid in chips, or that the house never offered, stands."""
+    with nothing_written():
+        refused = problem(dealer.enter("bet", seat=1, amount_cents=cents), 422, "bad_bet")
+    assert refused["nearest_cents"] == nearest
+    assert refused["seat"] == 1
+
+
+@pytest.mark.parametrize("seat", [0, 7, -1, 10**30])
+def test_an_unknown_seat_is_refused(dealer: Caller, seat: int) -> None:
+    """Harm: chips on a seat that is not there have no place in the ledger."""
+    with nothing_written():
+        problem(dealer.enter("bet", seat=seat, amount_cents=1_000), 422, "unknown_seat")
+
+
+@pytest.mark.parametrize("rank", [0, 11, -3, 10**30])
+@pytest.mark.parametrize("due", ["first card", "decision"])
+def test_a_card_that_no_deck_has_is_refused(house: Floor, dealer: Caller, rank: int, due: str) -> None:
+    """Harm: a slip of the keyboard becomes a card of the round."""
+    house.dealer.bets(seat1=1_000)
+    if due == "decision":
+        house.dealer.cards(8, 9)
+    with nothing_written():
+        problem(dealer.enter("card", rank=rank), 422, "no_such_card")
+
+
+@pytest.mark.parametrize(
+    ("entered", "status", "code"),
+    [
+        ({"do": "close_bets"}, 422, "out_of_turn"),
+        ({"do": "card", "rank": 8}, 422, "out_of_turn"),
+        ({"do": "choose", "seat": 1, "choice": "fold"}, 422, "out_of_turn"),
+        ({"do": "shuffle"}, 422, "out_of_turn"),
+        ({"do": "deal"}, 422, "keyed_shoe"),
+        ({"do": "paid", "seat": 1}, 409, "nothing_to_pay"),
+        ({"do": "take_back"}, 409, "nothing_to_take_back"),
+        ({"do": "load_shoe"}, 409, "out_of_turn"),
+        ({"do": "burn"}, 409, "out_of_turn"),
+        ({"do": "check_decks", "counts": [1, 2]}, 409, "out_of_turn"),
+        ({"do": "open_table"}, 403, "not_permitted"),
+        ({"do": "close_table"}, 403, "not_permitted"),
+        ({"do": "sign_in", "terminal": "somebody else's"}, 403, "not_permitted"),
+    ],
+)
+def test_what_may_not_be_done_now_is_refused_by_name(
+    dealer: Caller, entered: dict[str, Any], status: int, code: str
+) -> None:
+    """Harm: a client that cannot tell "not now" from "never" tries again for ever."""
+    with nothing_written():
+        problem(dealer.enter(**entered), status, code)
+
+
+def test_an_unknown_choice_is_refused_with_those_there_are(house: Floor, dealer: Caller) -> None:
+    """Harm: an unknown word is taken for the likeliest one."""
+    house.dealer.bets(seat1=1_000)
+    house.dealer.cards(8, 9)
+    with nothing_written():
+        refused = problem(dealer.enter("choose", seat=1, choice="stand\u0000"), 422, "unknown_choice")
+    assert "hit or fold" in refused["detail"]
+
+
+def test_a_stale_sequence_is_refused_with_the_current_one(house: Floor, dealer: Caller) -> None:
+    """Harm: a dealer acts on a board that is not there any more."""
+    seq = house.dealer.now.seq
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    with nothing_written():
+        for wrong in (seq, seq + 2, 0, 10**30):
+            assert problem(dealer.enter("close_bets", seq=wrong), 409, "stale_sequence")["seq"] == seq + 1
+
+
+def test_a_key_that_was_used_for_another_input_is_refused(dealer: Caller) -> None:
+    """Harm: the second input is taken for the first one sent again, and is lost without a word."""
+    key = uuid.uuid4()
+    assert dealer.enter("bet", key=key, seat=1, amount_cents=1_000).status_code == 200
+    with nothing_written():
+        problem(dealer.enter("bet", key=key, seat=2, amount_cents=1_000), 409, "key_reused")
+
+
+def test_a_table_that_is_closed_says_so(house: Floor, dealer: Caller) -> None:
+    """Harm: rounds are dealt at a table whose rack was counted and locked."""
+    house.boss("close_table")
+    with nothing_written():
+        problem(dealer.enter("bet", seat=1, amount_cents=1_000), 409, "table_closed")
+
+
+def test_a_dealer_who_tapped_out_enters_nothing_more(house: Floor, dealer: Caller) -> None:
+    """Harm: somebody deals in the name of a dealer who went home."""
+    house.dealer("sign_out")
+    with nothing_written():
+        problem(dealer.enter("bet", seat=1, amount_cents=1_000), 403, "not_your_table")
+
+
+def test_nobody_signed_in_is_a_401(house: Floor) -> None:
+    """Harm: the API is open to whoever reaches its address."""
+    with nothing_written():
+        answer = house.as_(None).enter("bet", seat=1, amount_cents=1_000)
+        problem(answer, 401, "not_authenticated")
+    assert answer["WWW-Authenticate"] == "Session"
+
+
+def test_somebody_who_was_deactivated_is_signed_out_at_once(house: Floor, dealer: Caller) -> None:
+    """Harm: a session outlives the job."""
+    staff = house.dealer.by
+    staff.is_active = False
+    staff.save()
+    with nothing_written():
+        problem(dealer.enter("bet", seat=1, amount_cents=1_000), 401, "not_authenticated")
+
+
+def test_without_the_token_against_forged_requests_nothing_is_entered(house: Floor) -> None:
+    """Harm: a page elsewhere deals with the dealer's cookie."""
+    with nothing_written():
+        forged = house.as_(house.dealer.by, enforce_csrf_checks=True)
+        problem(forged.enter("bet", seat=1, amount_cents=1_000), 403, "csrf_failed")
+
+
+@pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options"])
+def test_an_unsupported_method_is_refused(dealer: Caller, method: str) -> None:
+    """Harm: a method that nobody thought of does something."""
+    with nothing_written():
+        answer = getattr(dealer.client, method)(f"/api/tables/{dealer.table.pk}/inputs/")
+        problem(answer, 405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "json"])
+def test_an_unsupported_media_type_is_refused(dealer: Caller, kind: str) -> None:
+    """Harm: a form on another site may send text, but not JSON, without asking: text must never be read as JSON."""
+    with nothing_written():
+        problem(dealer.send(body(BET), content_type=kind), 415, "unsupported_media_type")
+
+
+def test_a_broken_form_upload_is_refused(house: Floor) -> None:
+    """Harm: Django's own parser meets the body before the API does, and fails with a page of its own."""
+    caller = house.as_(house.dealer.by, enforce_csrf_checks=True)
+    with nothing_written():
+        answer = caller.send(b"--x", content_type="multipart/form-data; boundary=\xff")
+        assert answer.status_code in {400, 403, 415}
+        problem(answer, answer.status_code, answer.json()["code"])
+
+
+def test_an_answer_that_is_not_wanted_in_json_is_refused(dealer: Caller) -> None:
+    """Harm: a page of HTML where a client expects a code."""
+    problem(dealer.get("tables/", accept="text/html"), 406, "not_acceptable")
+
+
+@pytest.mark.parametrize("size", [8_193, 3_000_000])
+def test_a_body_that_is_too_large_is_refused(dealer: Caller, size: int) -> None:
+    """Harm: a megabyte is read, parsed and hashed before it is refused."""
+    with nothing_written():
+        problem(dealer.send(body(BET) + b" " * size), 413, "too_large")
+
+
+@pytest.mark.parametrize("path", ["", "nonsense/", "tables/abc/", "tables/1", "tables/1/inputs", "tables/-1/", "v2/x"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_unknown_address_is_a_404_of_the_same_form(dealer: Caller, path: str, method: str) -> None:
+    """Harm: a client reads HTML where it expects a code."""
+    problem(getattr(dealer.client, method)(f"/api/{path}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("pk", [0, 999_999, 2**63, 10**30])
+def test_a_table_that_is_not_there(house: Floor, dealer: Caller, pk: int) -> None:
+    """Harm: a number too large for the database is an error of the server's; or it tells a dealer what exists."""
+    with nothing_written():
+        problem(dealer.get(f"tables/{pk}/"), 403, "not_your_table")
+        problem(dealer.send(body(BET), table=pk or 999_999), 403, "not_your_table")
+        problem(house.as_(house.boss.by).get(f"tables/{pk}/"), 404, "no_such_table")
+
+
+@pytest.mark.parametrize("number", [0, 2, 2**31, 2**63, 10**30])
+def test_a_round_that_was_not_dealt(house: Floor, dealer: Caller, number: int) -> None:
+    """Harm: as above."""
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    problem(dealer.get(f"tables/{house.table.pk}/rounds/{number}/"), 404, "no_such_round")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+words = ["bet", "close_bets", "choose", "shuffle", "card", "deal", "paid", "take_back", "cut_card_out", "check_decks"]
+inputs = st.fixed_dictionaries(
+    {"do": st.sampled_from(words)},
+    optional={
+        "seat": st.integers(-1, 8) | json_values,
+        "amount_cents": st.integers(-2_000, 12_000) | json_values,
+        "rank": st.integers(-1, 12) | json_values,
+        "choice": st.sampled_from(["hit", "fold"]) | json_values,
+        "counts": json_values,
+    },
+)
+
+
+@settings(
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    made=inputs | json_values,
+    rest=st.fixed_dictionaries({}, optional={"key": json_values, "expected_seq": json_values}),
+)
+def test_no_body_makes_the_server_fail(house: Floor, made: Any, rest: dict[str, Any]) -> None:
+    """Harm: one client with a bug takes a web process down, or finds out what lies behind it."""
+    caller = house.as_(house.dealer.by)
+    seq = house.dealer.now.seq
+    before = written()
+    answer = caller.send(json.dumps({"key": str(uuid.uuid4()), "expected_seq": seq, "input": made} | rest))
+    assert answer.status_code < 500
+    if answer.status_code == 200:
+        assert answer.json()["seq"] > seq
+    else:
+        problem(answer, answer.status_code, answer.json()["code"])
+        assert answer.json()["code"] == "impossible_card" or written() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dead_database_is_a_503_and_nothing_is_half_written(house: Floor) -> None:
+    """Harm: a traceback where the client should be told to try again with the same key."""
+    caller, seq = house.as_(house.dealer.by), house.dealer.now.seq
+    before, where = written(), connection.settings_dict["HOST"]
+    sent = body(BET, seq=seq)
+    connection.close()
+    connection.settings_dict["HOST"] = "/nowhere/at/all"
+    caller.client.raise_request_exception = False
+    try:
+        for answer in (caller.send(sent), caller.get("tables/"), caller.get(f"tables/{house.table.pk}/")):
+            problem(answer, 503, "database_unavailable")
+            assert answer["Retry-After"] == "1"
+            assert "sessionid" not in answer.cookies  # or the client would be signed out as well
+    finally:
+        connection.settings_dict["HOST"] = where
+        assert connection.settings_dict["USER"] == APPLICATION
+    assert written() == before
+    assert caller.send(sent).status_code == 200
