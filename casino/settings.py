@@ -9,6 +9,7 @@ import dj_database_url
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -243,7 +244,56 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-UNFOLD = {"SITE_TITLE": "Casino", "SITE_HEADER": "Casino"}
+
+def listed(title: str, icon: str, name: str) -> dict[str, Any]:
+    """A line of the admin's side bar."""
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{name}_changelist"),
+        "permission": lambda request: request.user.has_perm(f"{name.replace('_', '.view_')}"),
+    }
+
+
+UNFOLD = {
+    "SITE_TITLE": "Casino tables",
+    "SITE_HEADER": "Casino tables",
+    "SITE_SYMBOL": "playing_cards",
+    "SHOW_HISTORY": False,  # ours is the log
+    "SHOW_VIEW_ON_SITE": False,
+    "SIDEBAR": {
+        "navigation": [
+            {"title": "Floor", "items": [{"title": "The pit, live", "icon": "visibility", "link": "/pit/"}]},
+            {
+                "title": "Set up",
+                "separator": True,
+                "items": [
+                    listed("Tables", "table_restaurant", "tables_table"),
+                    listed("Chips", "poker_chip", "tables_denomination"),
+                    listed("Staff", "badge", "tables_staff"),
+                    listed("Terminals", "tablet", "tables_terminal"),
+                ],
+            },
+            {
+                "title": "Records",
+                "separator": True,
+                "items": [
+                    listed("Log", "receipt_long", "ledger_logentry"),
+                    listed("Transfers", "sync_alt", "ledger_transfer"),
+                    listed("Places of chips", "account_balance", "ledger_account"),
+                    listed("Recounts", "calculate", "ledger_recount"),
+                    listed("Alerts", "notifications", "ledger_alert"),
+                ],
+            },
+        ],
+    },
+    "COLORS": {
+        "primary": {
+            "50": "#f1f8f4", "100": "#dcefe4", "200": "#bbdfcb", "300": "#8ec8aa", "400": "#5cab84",
+            "500": "#3a8f68", "600": "#297354", "700": "#215c45", "800": "#1c4a38", "900": "#183d2f", "950": "#0b221b",
+        },
+    },
+}  # fmt: skip
 
 LOGGING = {
     "version": 1,
