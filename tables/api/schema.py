@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
+from drf_spectacular.authentication import SessionScheme
 
 from tables.api.forms import Acknowledged, Entered, Problem, RoundForm, TableLine
 from tables.board import Board
@@ -34,6 +35,13 @@ def components() -> dict[str, Any]:
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
     return {"schemas": schemas}
+
+
+class SignedInScheme(SessionScheme):
+    """The session cookie, described as such."""
+
+    target_class = "tables.api.views.SignedIn"
+    name = "session"
 
 
 def _table(kind: type) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
-from drf_spectacular.views import SpectacularJSONAPIView
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import BasePermission
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -66,7 +67,9 @@ def _answers(status: int, form: dict[str, Any]) -> dict[Any, Any]:
 class Tables(FloorView):
     """The tables that the caller may see: all of them, or the one that a dealer deals at."""
 
-    @extend_schema(responses=_answers(200, {"type": "array", "items": schema.ref(forms.TableLine)}))
+    @extend_schema(
+        operation_id="list_tables", responses=_answers(200, {"type": "array", "items": schema.ref(forms.TableLine)})
+    )
     def get(self, request: Request) -> Response:
         """List them."""
         tables = _visible(_staff(request))
@@ -77,7 +80,7 @@ class Tables(FloorView):
 class OneTable(FloorView):
     """One table as its screen shows it."""
 
-    @extend_schema(responses=_answers(200, schema.ref(board.Board)))
+    @extend_schema(operation_id="read_board", responses=_answers(200, schema.ref(board.Board)))
     def get(self, request: Request, pk: int) -> Response:
         """Its board."""
         staff = _staff(request)
@@ -89,7 +92,9 @@ class Inputs(FloorView):
     """What is entered at a table."""
 
     @extend_schema(
-        request={"application/json": schema.ref(forms.Entered)}, responses=_answers(200, schema.ref(forms.Acknowledged))
+        operation_id="enter",
+        request={"application/json": schema.ref(forms.Entered)},
+        responses=_answers(200, schema.ref(forms.Acknowledged)),
     )
     def post(self, request: Request, pk: int) -> Response:
         """Make one input durable. Sent again with its key, it is answered again and not recorded again."""
@@ -105,7 +110,7 @@ class Inputs(FloorView):
 class OneRound(FloorView):
     """A round that was dealt, or is being dealt."""
 
-    @extend_schema(responses=_answers(200, schema.ref(forms.RoundForm)))
+    @extend_schema(operation_id="read_round", responses=_answers(200, schema.ref(forms.RoundForm)))
     def get(self, request: Request, pk: int, number: int) -> Response:
         """As a record that anyone can replay."""
         table, now = _reach(_staff(request), pk)
@@ -137,11 +142,12 @@ class Watches(IsStaff):
         return super().has_permission(request, view) and bool(request.user.has_perm("tables.watch_floor"))
 
 
-class Schema(FloorView, SpectacularJSONAPIView):
+class Schema(FloorView, SpectacularAPIView):
     """The OpenAPI description."""
 
+    renderer_classes = [JSONRenderer]
     permission_classes = (Watches,)
-    custom_settings = {"APPEND_COMPONENTS": schema.components()}
+    custom_settings = {"APPEND_COMPONENTS": schema.components(), "POSTPROCESSING_HOOKS": []}
 
 
 # --- who sees which table --------------------------------------------------------------------------------------

@@ -1,0 +1,261 @@
+"""What the API tells, and whom."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tables import standing
+from tables.games.record import judge
+from tables.models import Staff
+from tests import floor
+from tests.api.conftest import Caller, Floor, nothing_written, problem
+
+pytestmark = pytest.mark.django_db
+
+
+def people(house: Floor) -> dict[str, Staff | None]:
+    return {
+        "nobody": None,
+        "dealer": house.dealer.by,
+        "another dealer": house.idle,
+        "pit boss": house.boss.by,
+        "operator": house.operator,
+        "auditor": house.auditor,
+    }
+
+
+WATCHERS = {"pit boss", "operator", "auditor"}
+
+
+def addresses(house: Floor) -> dict[str, tuple[str, set[str]]]:
+    """Every address that is read, and who may."""
+    own, other = house.table.pk, house.other.pk
+    return {
+        "list": ("tables/", WATCHERS | {"dealer", "another dealer"}),
+        "board": (f"tables/{own}/", WATCHERS | {"dealer"}),
+        "another board": (f"tables/{other}/", WATCHERS),
+        "round": (f"tables/{own}/rounds/1/", WATCHERS | {"dealer"}),
+        "schema": ("schema/", WATCHERS),
+    }
+
+
+def test_each_address_answers_those_whom_it_concerns_and_nobody_else(house: Floor) -> None:
+    """Harm: a dealer watches other tables; somebody without a session watches any."""
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    for who, staff in people(house).items():
+        caller = house.as_(staff)
+        for what, (path, allowed) in addresses(house).items():
+            with nothing_written():
+                answer = caller.get(path, accept="*/*")
+            if who in allowed:
+                assert answer.status_code == 200, (who, what)
+            else:
+                code = "not_authenticated" if staff is None else answer.json()["code"]
+                problem(answer, 401 if staff is None else 403, code)
+
+
+def test_only_dealers_and_pit_bosses_enter_anything(house: Floor) -> None:
+    """Harm: whoever may read the log may also write it."""
+    for who, staff in people(house).items():
+        caller = house.as_(staff)
+        with nothing_written():
+            answer = caller.enter("bet", seat=9, amount_cents=1_000)
+        expected = {"nobody": 401, "dealer": 422}.get(who, 403)
+        problem(answer, expected, answer.json()["code"])
+
+
+def test_a_dealer_enters_nothing_at_another_table(house: Floor) -> None:
+    """Harm: two tables' logs are mixed up by a screen that kept the wrong address."""
+    boss = floor.Hand(house.other, house.boss.by)
+    boss("open_table")
+    caller = house.as_(house.dealer.by)
+    caller.table = house.other
+    with nothing_written():
+        problem(caller.enter("load_shoe"), 403, "not_your_table")
+        problem(caller.enter("load_shoe", seq=0), 403, "not_your_table")
+
+
+def test_the_list_has_the_tables_that_one_may_see(house: Floor) -> None:
+    """Harm: as above, by the back door of a list."""
+
+    def names(staff: Staff) -> list[str]:
+        return [line["name"] for line in house.as_(staff).get("tables/").json()]
+
+    assert names(house.boss.by) == ["Rocket 1", "Rocket 2"]
+    assert names(house.dealer.by) == ["Rocket 1"]
+    assert names(house.idle) == []
+
+
+def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> None:
+    """Harm: a pit of fifty tables costs a hundred queries every time somebody looks."""
+    house.dealer("bet", seat=1, amount_cents=1_000)
+    caller = house.as_(house.boss.by)
+    standing.cache.items.clear()
+    with CaptureQueriesContext(connection) as captured:
+        first, second = caller.get("tables/").json()
+    assert first == {
+        "id": house.table.pk,
+        "name": "Rocket 1",
+        "game": "rocket",
+        "seats": 6,
+        "source": "keyed",
+        "seq": house.dealer.now.seq,
+        "is_open": True,
+        "dealer": "Dora",
+        "round": 1,
+        "round_open": True,
+    }
+    assert (second["is_open"], second["dealer"], second["round_open"]) == (False, None, False)
+    asked = [query["sql"] for query in captured if "session" not in query["sql"] and "POINT" not in query["sql"]]
+    assert len(asked) == 3  # who asks, the tables, and all standings at once
+
+
+def test_a_board_says_what_can_be_entered_now(house: Floor) -> None:
+    """Harm: a client has to know the rules of the game to know what comes next."""
+    caller = house.as_(house.dealer.by)
+    asks = caller.get(f"tables/{house.table.pk}/").json()
+    assert (asks["due"], asks["seq"]) == ("bets", house.dealer.now.seq)
+    assert [one["kind"] for one in asks["prompts"]] == ["bet"] * 6
+    assert asks["prompts"][0] | {"seat": 0} == {
+        "kind": "bet", "seat": 0, "low_cents": 1_000, "high_cents": 10_000, "step_cents": 1_000,
+        "placed_cents": 0, "capped": False,
+    }  # fmt: skip
+    house.dealer.bets(seat2=5_000)
+    house.dealer.cards(8, 9)
+    asks = caller.get(f"tables/{house.table.pk}/").json()
+    assert asks["prompts"] == [
+        {
+            "kind": "choose",
+            "seat": 2,
+            "choices": [
+                {"name": "hit", "cost_cents": 0, "draws": True},
+                {"name": "fold", "cost_cents": 4_000, "draws": False},
+            ],
+        }
+    ]
+    assert {button["input"]["do"] for button in asks["buttons"]} >= {"choose", "take_back"}
+
+
+def test_every_button_of_a_board_is_an_input_that_is_accepted(house: Floor) -> None:
+    """Harm: a screen offers what is then refused."""
+    caller = house.as_(house.dealer.by)
+    house.dealer("bet", seat=2, amount_cents=5_000)
+    for _ in range(3):
+        (button,) = [one for one in _board(caller)["buttons"] if one["label"] == "Take back"]
+        assert caller.enter(**button["input"]).status_code == 200
+        house.dealer("bet", seat=2, amount_cents=5_000)
+    (close,) = [one for one in _board(caller)["buttons"] if one["primary"]]
+    assert caller.enter(**close["input"]).status_code == 200
+
+
+def _board(caller: Caller) -> dict[str, Any]:
+    board: dict[str, Any] = caller.get(f"tables/{caller.table.pk}/").json()
+    return board
+
+
+def test_no_board_tells_what_is_left_in_the_shoe(house: Floor) -> None:
+    """Harm: the house's own system counts cards for whoever can read its network traffic."""
+    house.dealer.bets(seat2=5_000)
+    for staff in (house.dealer.by, house.boss.by):
+        board = house.as_(staff).get(f"tables/{house.table.pk}/").json()
+        assert "gone" not in json.dumps(board)
+    assert _board(house.as_(house.dealer.by))["prompts"] == [{"kind": "card", "to": 2}]
+
+
+def test_the_order_of_a_house_shoe_is_nowhere(house: Floor) -> None:
+    """Harm: whoever reads a board knows the next card."""
+    dealer, _ = _house_table()
+    board = house.as_(house.boss.by).get(f"tables/{dealer.table.pk}/").json()
+    assert set(board["shoe"]) == {
+        "number", "source", "stage", "decks", "size", "cards_left", "cut_at", "cut_out", "commitment"
+    }  # fmt: skip
+    assert "order" not in json.dumps(board)
+    assert "nonce" not in json.dumps(board)
+
+
+def _house_table() -> tuple[floor.Hand, floor.Hand]:
+    made = floor.table("House", source="house")
+    boss = floor.Hand(made, Staff.objects.get(username="bella"))
+    dealer = floor.Hand(made, floor.staff(boss.by.role.__class__("dealer"), "doris", "109"))
+    boss("open_table")
+    floor.dealing.sign_in(made, dealer.by)
+    dealer.ready_shoe()
+    return dealer, boss
+
+
+def test_those_who_watch_get_no_inputs(house: Floor) -> None:
+    """Harm: an auditor's screen has buttons that deal."""
+    for staff in (house.boss.by, house.operator, house.auditor):
+        board = house.as_(staff).get(f"tables/{house.table.pk}/").json()
+        assert board["buttons"] == []
+        assert not board["can_take_back"]
+
+
+def test_a_round_is_a_record_that_anyone_can_replay(house: Floor) -> None:
+    """Harm: a dispute is settled by the house's word alone."""
+    house.dealer.bets(seat1=2_000, seat4=5_000)
+    house.dealer.cards(8, 4, 10, 8, 7, 10)
+    caller = house.as_(house.dealer.by)
+    answer = caller.get(f"tables/{house.table.pk}/rounds/1/").json()
+    assert (answer["table"], answer["round"], answer["complete"]) == ("Rocket 1", 1, True)
+    assert judge(json.dumps(answer["record"]))["house_net"] == -3_400
+    entries = answer["entries"]
+    assert [one["kind"] for one in entries] == ["play"] * 9
+    assert [after["prev_hash"] for after in entries[1:]] == [one["hash"] for one in entries[:-1]]
+    assert entries[-1]["hash"] == bytes(house.dealer.now.hash or b"").hex()
+
+
+def test_a_round_that_goes_on_is_a_record_that_is_not_complete(house: Floor) -> None:
+    """Harm: half a round is taken for a whole one."""
+    house.dealer.bets(seat1=2_000)
+    house.dealer.cards(8)
+    answer = house.as_(house.dealer.by).get(f"tables/{house.table.pk}/rounds/1/").json()
+    assert not answer["complete"]
+    judged = judge(json.dumps(answer["record"]))
+    assert (judged["complete"], judged["next"][0]["kind"]) == (False, "card")
+
+
+# --- The description ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def described(house: Floor) -> dict[str, Any]:
+    answer = house.as_(house.auditor).get("schema/")
+    schema: dict[str, Any] = json.loads(answer.content)
+    return schema
+
+
+def test_every_address_is_described(described: dict[str, Any]) -> None:
+    """Harm: whoever writes a client reads our code instead."""
+    assert {path: set(methods) for path, methods in described["paths"].items()} == {
+        "/api/tables/": {"get"},
+        "/api/tables/{id}/": {"get"},
+        "/api/tables/{id}/inputs/": {"post"},
+        "/api/tables/{id}/rounds/{number}/": {"get"},
+    }
+    inputs = described["components"]["schemas"]["Entered"]["properties"]["input"]
+    assert "bet" in inputs["discriminator"]["mapping"]
+    assert "sign_in" not in inputs["discriminator"]["mapping"]
+
+
+def test_answers_are_what_the_description_says(house: Floor, described: dict[str, Any]) -> None:
+    """Harm: the description drifts away from what is sent."""
+    house.dealer.bets(seat1=2_000, seat2=1_000)
+    house.dealer.cards(8, 9)
+    caller = house.as_(house.dealer.by)
+
+    def check(answer: Any, form: str) -> None:
+        whole = described | {"$ref": f"#/components/schemas/{form}"}
+        jsonschema.validate(answer.json(), whole, cls=jsonschema.Draft202012Validator)
+
+    for _ in range(4):
+        check(caller.get(f"tables/{house.table.pk}/"), "Board")
+        check(caller.enter("card", rank=7), "Acknowledged")
+    check(caller.get(f"tables/{house.table.pk}/rounds/1/"), "RoundForm")
+    check(caller.get("tables/77/"), "Problem")
+    for line in caller.get("tables/").json():
+        jsonschema.validate(line, described | {"$ref": "#/components/schemas/TableLine"})
