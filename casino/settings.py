@@ -9,6 +9,7 @@ import dj_database_url
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -259,6 +260,9 @@ UNFOLD = {
     "SITE_TITLE": "Casino tables",
     "SITE_HEADER": "Casino tables",
     "SITE_SYMBOL": "playing_cards",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
+    ],
     "SHOW_HISTORY": False,  # ours is the log
     "SHOW_VIEW_ON_SITE": False,
     "SIDEBAR": {

@@ -100,18 +100,18 @@ class TableAdmin(SetUp):
         editable = self.has_change_permission(request, obj) if obj else True
         options = tuple(option_fields(game)) if editable else ("chosen_options",)
         return [
-            (None, {"fields": (("name", "game"),)}),
+            (None, {"fields": ("name", "game")}),
             (
                 "Limits",
                 {
-                    "fields": (("minimum", "maximum", "cap"),),
+                    "fields": ("minimum", "maximum", "cap"),
                     "description": "They may change at any time; an open round keeps those that it was opened under.",
                 },
             ),
             (
                 "Felt",
                 {
-                    "fields": (("seats", "source"), ("unit", "denominations")),
+                    "fields": ("seats", "source", "unit", "denominations"),
                     "description": "This, and the options, may change between rounds only.",
                 },
             ),
@@ -233,13 +233,18 @@ class TerminalAdmin(SetUp):
     """Terminals: enrolled from the device itself, or by a link that is opened there."""
 
     form = TerminalForm
-    list_display = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
+    list_display = ("name", "for_table", "is_active", "enrolled_by", "enrolled_at")
     list_select_related = ("table", "enrolled_by")
     list_filter = ("is_active",)
     fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
     kept = ("name", "is_active", "enrolled_by", "enrolled_at")
     actions_list = ("enrol_here", "enrol_elsewhere")
     actions_detail = ("link", "revoke")
+
+    @admin.display(description="table", ordering="table", empty_value="any")
+    def for_table(self, terminal: Terminal) -> Table | None:
+        """The only table that may be dealt from it."""
+        return terminal.table
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A device is enrolled, not typed in."""

@@ -7,4 +7,5 @@ class TablesConfig(AppConfig):
     """The floor: tables, shoes, rounds, staff."""
 
     name = "tables"
+    verbose_name = "Set up"
     default_auto_field = "django.db.models.BigAutoField"

@@ -55,7 +55,7 @@ class StaffManager(BaseUserManager["Staff"]):
 class Staff(AbstractBaseUser):
     """One person who works here. What they may do follows from their role alone (see ``roles.py``)."""
 
-    username = models.CharField(max_length=40, unique=True)
+    username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
     role = models.CharField(max_length=10, choices=Role.choices)
     badge = models.CharField(
@@ -131,6 +131,7 @@ class Denomination(models.Model):
     )
 
     class Meta:
+        verbose_name = "chip"
         ordering: ClassVar[list[str]] = ["-value_cents"]
 
     def __str__(self) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from axes.handlers.proxy import AxesProxyHandler
-from axes.helpers import get_credentials
 from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.backends import ModelBackend
@@ -93,17 +92,16 @@ def by_password(request: HttpRequest, username: str, password: str) -> Staff:
 
 def _prove(request: HttpRequest, wrong: str, **credentials: str) -> Staff:
     """Who the credentials belong to. Raises Refused, and notes it when these tries have locked somebody out."""
-    tried = get_credentials(credentials.pop("username", None), **credentials)
-    locked = not AxesProxyHandler.is_allowed(request, tried)
-    staff = authenticate(request, **{name: value for name, value in tried.items() if value is not None})
+    locked = not AxesProxyHandler.is_allowed(request, credentials)
+    staff = authenticate(request, **credentials)
     if staff is not None:
         return staff
-    shut = not AxesProxyHandler.is_allowed(request, tried)
+    shut = not AxesProxyHandler.is_allowed(request, credentials)
     request.axes_locked_out = False  # type: ignore[attr-defined]  # the refusal is the answer, not axes' own page
     if not shut:
         raise Refused("wrong_credentials", wrong, 403)
     if not locked:
-        _note_lock_out(request, counted_as(request, tried))
+        _note_lock_out(request, counted_as(request, credentials))
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
     raise Refused("locked_out", f"Too many tries: wait {minutes} minutes, or ask an operator to let you in.", 429)
 

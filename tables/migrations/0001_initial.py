@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('password', models.CharField(max_length=128, verbose_name='password')),
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('username', models.CharField(max_length=40, unique=True)),
+                ('username', models.CharField(max_length=40, unique=True, verbose_name='user name')),
                 ('name', models.CharField(help_text='As it is written in the log, on slips and on screens.', max_length=60)),
                 ('role', models.CharField(choices=[('dealer', 'Dealer'), ('pit_boss', 'Pit boss'), ('operator', 'Operator'), ('auditor', 'Auditor')], max_length=10)),
                 ('badge', models.CharField(blank=True, max_length=8, null=True, unique=True, validators=[django.core.validators.RegexValidator('^\\d{3,8}$', 'A badge number has 3 to 8 digits.')], verbose_name='badge number')),
@@ -43,6 +43,7 @@ class Migration(migrations.Migration):
                 ('face', models.CharField(max_length=7, validators=[django.core.validators.RegexValidator('^#[0-9a-f]{6}$', 'Write it as #rrggbb.')], verbose_name='face colour')),
             ],
             options={
+                'verbose_name': 'chip',
                 'ordering': ['-value_cents'],
             },
         ),
