@@ -6,6 +6,7 @@ multiple of ten chip units, so no amount is ever rounded.
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
@@ -13,6 +14,7 @@ from msgspec import Meta, structs
 from tables.games.cards import DECK_SIZE, RANKS, Composition, add, count
 from tables.games.felt import (
     DEALER,
+    MOST_CENTS,
     Action,
     AskBet,
     AskCard,
@@ -61,6 +63,8 @@ class State(Struct, frozen=True):
     stage: int
     seats: tuple[int, ...]
     bets: tuple[int, ...]
+    asks: tuple[AskBet, ...]
+    """The prompts of the bets, until those are closed."""
     stacks: tuple[tuple[int, ...], ...]
     payouts: tuple[Payout | None, ...]
     dealer: tuple[int, ...]
@@ -96,7 +100,10 @@ class Rocket:
         if left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds after the burn")
         no_bets = (0,) * len(opening.seats)
-        return State(rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, left, opening.button)
+        asks = _ask_bets(rules, opening, no_bets)
+        return State(
+            rules, opening, BETS, opening.seats, no_bets, asks, (), (), (), opening.dealt, left, opening.button
+        )
 
     # --- prompts ---
 
@@ -106,7 +113,7 @@ class Rocket:
         if stage == DECIDE:
             return (_ask_choice(state),)
         if stage == BETS:
-            return _ask_bets(state)
+            return (*state.asks, _CLOSE) if any(state.bets) else state.asks
         if stage == OVER:
             return ()
         if not state.left:
@@ -121,7 +128,7 @@ class Rocket:
         if type(action) is Choose:
             return _fold(state) if action.choice == "fold" else _with(state, stage=HIT)
         if type(action) is Bet:
-            return _with(state, bets=put(state.bets, state.seats.index(action.seat), action.amount_cents))
+            return _bet(state, action)
         if type(action) is CloseBets:
             return _close(state)
         return _shuffled(state)
@@ -130,7 +137,7 @@ class Rocket:
 
     def settle(self, state: State) -> tuple[Payout, ...]:
         """The payouts decided so far, in seat order."""
-        return tuple(payout for payout in state.payouts if payout is not None)
+        return tuple(filter(None, state.payouts))
 
     def view(self, state: State, viewer: int | None) -> View:
         """Every card of Rocket lies faceup, so all see the same."""
@@ -178,18 +185,23 @@ class Rocket:
 _with = structs.replace
 
 
-def _ask_bets(state: State) -> tuple[Prompt, ...]:
-    limits, step, exposed = state.opening.limits, 10 * state.rules.unit, sum(state.bets)
-    low, high, cap = max(limits.min_cents, step), limits.max_cents, limits.cap_cents
-    asks: list[Prompt] = []
-    for seat, own in zip(state.seats, state.bets, strict=True):
-        if cap is None or cap - exposed + own >= high:
-            asks.append(AskBet(seat, low, high, step, own))
-        else:
-            asks.append(AskBet(seat, low, cap - exposed + own, step, own, True))
-    if exposed:
-        asks.append(_CLOSE)
-    return tuple(asks)
+def _ask_bets(rules: Rules, opening: Opening, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
+    limits, step = opening.limits, 10 * rules.unit
+    low, high = max(limits.min_cents, step), limits.max_cents
+    room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
+    return tuple(
+        AskBet(seat, low, min(high, room + own), step, own, room + own < high)
+        for seat, own in zip(opening.seats, bets, strict=True)
+    )
+
+
+def _bet(state: State, action: Bet) -> State:
+    at = state.seats.index(action.seat)
+    bets = put(state.bets, at, action.amount_cents)
+    if state.opening.limits.cap_cents is None:
+        # What one seat bets leaves the others' prompts as they are.
+        return _with(state, bets=bets, asks=put(state.asks, at, _with(state.asks[at], placed_cents=bets[at])))
+    return _with(state, bets=bets, asks=_ask_bets(state.rules, state.opening, bets))
 
 
 def _ask_choice(state: State) -> AskChoice:
@@ -205,10 +217,9 @@ def _lowest(state: State, index: int) -> int:
 
 def _close(state: State) -> State:
     """From here on only the seats that bet count."""
-    seats = tuple(seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet)
-    bets = tuple(filter(None, state.bets))
+    seats, bets = tuple(compress(state.seats, state.bets)), tuple(filter(None, state.bets))
     n = len(seats)
-    return _with(state, stage=DEAL, seats=seats, bets=bets, stacks=((),) * n, payouts=(None,) * n)
+    return _with(state, stage=DEAL, seats=seats, bets=bets, asks=(), stacks=((),) * n, payouts=(None,) * n)
 
 
 def _deal(state: State, rank: int) -> State:
