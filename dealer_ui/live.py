@@ -27,6 +27,8 @@ from tables.models import Staff, Table
 
 log = logging.getLogger(__name__)
 
+NAME: Final = "casino live"
+"""What the database calls the listening connection."""
 HEARTBEAT: Final = 15.0
 """Seconds between two signs of life; at each, the stream asks anew whether this viewer may still watch."""
 RETRY_MS: Final = 1_000
@@ -70,10 +72,11 @@ class Screen:
 
     async def news(self, seconds: float) -> News:
         """What is new; nothing, when nothing happened for so many seconds."""
-        try:
-            await asyncio.wait_for(self._awake.wait(), max(seconds, 0))
-        except TimeoutError:
-            return News({}, set())
+        if not self._awake.is_set():
+            try:
+                await asyncio.wait_for(self._awake.wait(), max(seconds, 0))
+            except TimeoutError:
+                return News({}, set())
         self._awake.clear()
         told, self._waiting = self._waiting, News({}, set())
         return told
@@ -158,7 +161,8 @@ def _direct() -> dict[str, Any]:
     parameters: dict[str, Any] = connection.get_connection_params()
     for django_only in ("cursor_factory", "context", "prepare_threshold"):
         parameters.pop(django_only, None)
-    return {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3} | parameters
+    patience = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    return patience | parameters | {"application_name": NAME}
 
 
 # --- Telling ---------------------------------------------------------------------------------------------------
