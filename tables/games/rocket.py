@@ -71,12 +71,10 @@ class State(Struct, frozen=True):
     gone: Composition
     left: int
     button: int | None
-    first: int = 0
-    """Index of the seat that starts each pass."""
-    turn: int = 0
-    """How many seats of this pass lie behind, counted from ``first``."""
-    acting: int = 0
-    """Index of the seat that decides, or gets a card."""
+    order: tuple[int, ...] = ()
+    """Indices of the seats still in, in the order of each pass."""
+    waiting: tuple[int, ...] = ()
+    """Indices of the seats that have yet to act in this pass, or to get their first card: the first one is next."""
 
 
 class Rocket:
@@ -118,7 +116,7 @@ class Rocket:
             return ()
         if not state.left:
             return (AskShuffle(_discards(state), state.rules.burn),)
-        to = DEALER if stage == DEALER_CARD else state.seats[state.acting]
+        to = DEALER if stage == DEALER_CARD else state.seats[state.waiting[0]]
         return (AskCard(to, state.gone, state.rules.decks),)
 
     def apply(self, state: State, action: Action) -> State:
@@ -205,7 +203,7 @@ def _bet(state: State, action: Bet) -> State:
 
 
 def _ask_choice(state: State) -> AskChoice:
-    index = state.acting
+    index = state.waiting[0]
     fold = Choice("fold", _lowest(state, index) * (state.bets[index] // 10))
     return AskChoice(state.seats[index], (_HIT, fold))
 
@@ -218,15 +216,16 @@ def _lowest(state: State, index: int) -> int:
 def _close(state: State) -> State:
     """From here on only the seats that bet count."""
     seats, bets = tuple(compress(state.seats, state.bets)), tuple(filter(None, state.bets))
-    n = len(seats)
-    return _with(state, stage=DEAL, seats=seats, bets=bets, asks=(), stacks=((),) * n, payouts=(None,) * n)
+    order = tuple(range(len(seats)))
+    closed = _with(state, stage=DEAL, seats=seats, bets=bets, asks=(), order=order, waiting=order)
+    return _with(closed, stacks=((),) * len(seats), payouts=(None,) * len(seats))
 
 
 def _deal(state: State, rank: int) -> State:
     """A seat's first card; after the last seat's the dealer's card is due."""
-    stacks = put(state.stacks, state.acting, (rank,))
-    dealt = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1, acting=state.acting + 1)
-    if dealt.acting < len(state.seats):
+    stacks = put(state.stacks, state.waiting[0], (rank,))
+    dealt = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1, waiting=state.waiting[1:])
+    if dealt.waiting:
         return dealt
     if state.rules.start == "low_card":
         dealt = _low_card_starts(dealt)
@@ -242,44 +241,43 @@ def _low_card_starts(state: State) -> State:
     tied = [seat for seat, stack in zip(state.seats, state.stacks, strict=True) if stack == low]
     previous = state.button or 0
     starter = min(tied, key=lambda seat: (seat <= previous, seat))
-    return _with(state, first=state.seats.index(starter), button=starter)
+    first = state.seats.index(starter)
+    return _with(state, order=(*state.order[first:], *state.order[:first]), button=starter)
 
 
 def _fold(state: State) -> State:
-    index = state.acting
-    bet, low = state.bets[index], _lowest(state, index)
-    why = f"folds for the lowest card, {low}: pays {low}/10 of the bet"
-    return _leave(state, index, Payout(state.seats[index], bet, bet - low * (bet // 10), "fold", low, why))
+    low = _lowest(state, state.waiting[0])
+    return _leave(state, "fold", low, f"folds for the lowest card, {low}: pays {low}/10 of the bet")
 
 
 def _hit(state: State, rank: int) -> State:
-    index = state.acting
+    index = state.waiting[0]
     stack = state.stacks[index]
     stacks = put(state.stacks, index, (*stack, rank))
     drawn = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1)
-    if rank not in stack:
-        return _next_turn(drawn, state.turn + 1)
+    if rank in stack:
+        return _leave(drawn, "pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
+    return _next_turn(drawn, state.waiting[1:])
+
+
+def _leave(state: State, outcome: str, rank: int, why: str) -> State:
+    """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
+    index = state.waiting[0]
     bet = state.bets[index]
-    why = f"pair of {rank}s: loses {rank}/10 of the bet"
-    return _leave(drawn, index, Payout(state.seats[index], bet, bet - rank * (bet // 10), "pair", rank, why))
+    payout = Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why)
+    order = list(state.order)
+    order.remove(index)
+    left = _with(state, payouts=put(state.payouts, index, payout), order=tuple(order))
+    return _next_turn(left, state.waiting[1:])
 
 
-def _leave(state: State, index: int, payout: Payout) -> State:
-    """A seat is out; its cards are discards from now on."""
-    return _next_turn(_with(state, payouts=put(state.payouts, index, payout)), state.turn + 1)
-
-
-def _next_turn(state: State, turn: int) -> State:
-    """The next seat still in decides; after the last one the dealer hits, if anyone is left to hit for."""
-    payouts, seats = state.payouts, len(state.seats)
-    while turn < seats:
-        acting = (state.first + turn) % seats
-        if payouts[acting] is None:
-            deciding = _with(state, stage=DECIDE, turn=turn, acting=acting)
-            # A fold that is the only legal answer is not asked, it is carried out.
-            return deciding if state.left or _can_refill(state) else _fold(deciding)
-        turn += 1
-    if None not in payouts:
+def _next_turn(state: State, waiting: tuple[int, ...]) -> State:
+    """The next of those waiting decides; after the last one the dealer hits, if anyone is left to hit for."""
+    if waiting:
+        deciding = _with(state, stage=DECIDE, waiting=waiting)
+        # A fold that is the only legal answer is not asked, it is carried out.
+        return deciding if state.left or _can_refill(state) else _fold(deciding)
+    if not state.order:
         return _with(state, stage=OVER)
     if not (state.left or _can_refill(state)):
         return _pay_all(state, "push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
@@ -292,7 +290,7 @@ def _dealer_card(state: State, rank: int) -> State:
         return _pay_all(drawn, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
     if rank in state.dealer:
         return _pay_all(drawn, "dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
-    return _next_turn(drawn, 0)
+    return _next_turn(drawn, drawn.order)
 
 
 def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str) -> State:
@@ -312,8 +310,7 @@ _CARD: Final = {DEAL: _deal, DEALER_CARD: _dealer_card, HIT: _hit}
 
 def _in_play(state: State) -> Composition:
     """The cards of the seats still in, and the dealer's: all that a shuffle leaves where it is."""
-    stacks = (stack for stack, payout in zip(state.stacks, state.payouts, strict=True) if payout is None)
-    return count([*state.dealer, *(rank for stack in stacks for rank in stack)])
+    return count([*state.dealer, *(rank for index in state.order for rank in state.stacks[index])])
 
 
 def _discards(state: State) -> int:
@@ -344,7 +341,7 @@ def _seat_view(state: State, seat: int, index: int | None) -> SeatView:
 
 
 def _say_decision(state: State, prompt: AskChoice, money: Money) -> Phrase:
-    cost, low = money(prompt.choices[-1].cost_cents), _lowest(state, state.acting)
+    cost, low = money(prompt.choices[-1].cost_cents), _lowest(state, state.waiting[0])
     return Phrase(
         f"Seat {prompt.seat}: hit, or fold for {cost}.",
         f"Seat {prompt.seat}, hit, or fold for {cost}?",

@@ -207,6 +207,13 @@ def test_an_opening_must_leave_the_burn() -> None:
         assert refusal.value.code == "impossible_shoe"
 
 
+def test_an_opening_counts_ten_ranks() -> None:
+    """Harm: a composition that was cut short is taken for that of a full shoe."""
+    for counts in (NOTHING[:9], (*NOTHING, 0)):
+        with pytest.raises(ValueError):
+            ROCKET.open(Rules(), Opening((1,), dealt=counts))
+
+
 # --- bets -----------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,210 @@
+"""`./run bench engine`: Rocket rounds through the engine, beside a minimal hand-written loop on the same cards.
+
+Six seats and six-deck shoes, dealt to the cut card. Seats fold when that costs no more than two tenths of the bet.
+Both sides must come to the same result in every round; they take turns, and the median of their ratios counts.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import TypeVar
+
+from tables.games.cards import NOTHING, shoe
+from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
+from tables.games.play import play, run
+from tables.games.rocket import Rocket, Rules, State
+
+SHOES, REPEATS = 60, 9
+ROCKET, RULES = Rocket(), Rules()
+SEATS = (1, 2, 3, 4, 5, 6)
+BETS = (100, 50, 200, 10, 70, 1_000)
+BETTING: tuple[Action, ...] = (*(Bet(seat, bet) for seat, bet in zip(SEATS, BETS, strict=True)), CloseBets())
+CUT = ROCKET.at_cut(RULES)
+CHEAP = 2
+"""A fold that costs so many tenths of the bet is taken."""
+
+T = TypeVar("T")
+Result = list[tuple[str, int | None, int]]
+"""Of each seat: outcome, card, and what it won."""
+Answer = Callable[[tuple[Prompt, ...]], Action]
+Way = Callable[[State, Answer], State]
+
+
+def shuffled_shoes() -> list[list[int]]:
+    """Shoes after the burn, the first card first; the same in every run."""
+    chance = random.Random(1)
+    cards = [rank for rank, held in enumerate(shoe(RULES.decks), 1) for _ in range(held)]
+    return [chance.sample(cards, len(cards))[RULES.burn :] for _ in range(SHOES)]
+
+
+# --- by the engine --------------------------------------------------------------------------------------------
+
+
+def answers(draw: Callable[[], int]) -> Answer:
+    """What the table does in one round: the bets, the cards of the shoe, the seats' decisions."""
+    bet = iter(BETTING).__next__
+
+    def answer(prompts: tuple[Prompt, ...]) -> Action:
+        ask = prompts[0]
+        if isinstance(ask, AskCard):
+            return Card(draw(), ask.to)
+        if isinstance(ask, AskChoice):
+            seat = ask.seat
+            return Choose(seat, "fold" if ask.choices[1].cost_cents * 10 <= BETS[seat - 1] * CHEAP else "hit")
+        return bet()
+
+    return answer
+
+
+def by_run(state: State, answer: Answer) -> State:
+    """Through ``run``: every prompt is asked once."""
+    return run(ROCKET, state, answer)
+
+
+def by_play(state: State, answer: Answer) -> State:
+    """Through ``prompts`` and ``play``, which looks at the prompts again, as screens and the log do."""
+    while prompts := ROCKET.prompts(state):
+        state = play(ROCKET, state, answer(prompts))
+    return state
+
+
+def by_engine(way: Way, shoes: list[list[int]]) -> list[tuple[Payout, ...]]:
+    results = []
+    for cards in shoes:
+        draw, gone, left = iter(cards).__next__, NOTHING, len(cards)
+        while left > CUT:
+            state = way(ROCKET.open(RULES, Opening(SEATS, dealt=gone)), answers(draw))
+            results.append(ROCKET.settle(state))
+            gone, left = ROCKET.gone(state), ROCKET.cards_left(state)
+    return results
+
+
+# --- by hand --------------------------------------------------------------------------------------------------
+
+
+def by_hand(shoes: list[list[int]]) -> list[Result]:
+    """The same results and nothing else: no bets to check, no turn to keep, no cards to count, no way to resume."""
+    results = []
+    for cards in shoes:
+        deck = cards[::-1]
+        while len(deck) > CUT:
+            results.append(round_by_hand(deck.pop))
+    return results
+
+
+def round_by_hand(draw: Callable[[], int]) -> Result:
+    stacks = [[draw()] for _ in BETS]
+    dealer = [draw()]
+    if dealer[0] == 3:
+        return [("death_card", 3, bet * 3 // 10) for bet in BETS]
+    results: Result = [("", None, 0)] * len(BETS)
+    playing = list(range(len(BETS)))
+    while playing:
+        lowest, still = min(dealer), []
+        for seat in playing:
+            stack = stacks[seat]
+            low = min(lowest, *stack)
+            if low <= CHEAP:
+                results[seat] = ("fold", low, -low * BETS[seat] // 10)
+                continue
+            card = draw()
+            if card in stack:
+                results[seat] = ("pair", card, -card * BETS[seat] // 10)
+                continue
+            stack.append(card)
+            still.append(seat)
+        playing = still
+        if playing:
+            card = draw()
+            if card == 3 or card in dealer:
+                outcome = "death_card" if card == 3 else "dealer_pair"
+                for seat in playing:
+                    results[seat] = (outcome, card, card * BETS[seat] // 10)
+                break
+            dealer.append(card)
+    return results
+
+
+# --- where the time goes --------------------------------------------------------------------------------------
+
+Step = tuple[State, tuple[Prompt, ...], Action]
+
+
+def steps(shoes: list[list[int]]) -> list[Step]:
+    """Every action of the rounds, with the state that it met and its prompts."""
+    taken: list[Step] = []
+
+    def watched(state: State, answer: Answer) -> State:
+        while prompts := ROCKET.prompts(state):
+            action = answer(prompts)
+            taken.append((state, prompts, action))
+            state = ROCKET.apply(state, action)
+        return state
+
+    by_engine(watched, shoes)
+    return taken
+
+
+def parts(taken: list[Step]) -> Iterator[tuple[str, float]]:
+    """Microseconds an action, of each part of the engine by itself."""
+
+    def prompts() -> None:
+        for state, _, _ in taken:
+            ROCKET.prompts(state)
+
+    def admits() -> None:
+        for _, asks, action in taken:
+            for ask in asks:
+                if ask.admits(action):
+                    break
+
+    def apply() -> None:
+        for state, _, action in taken:
+            ROCKET.apply(state, action)
+
+    for part in (prompts, admits, apply):
+        yield part.__name__, min(seconds(part)[0] for _ in range(REPEATS)) / len(taken) * 1e6
+
+
+def seconds(work: Callable[[], T]) -> tuple[float, T]:
+    start = perf_counter()
+    result = work()
+    return perf_counter() - start, result
+
+
+def measured(shoes: list[list[int]], ways: tuple[Way, ...]) -> tuple[list[float], list[list[float]]]:
+    """Seconds of the loop and of each way, by turns; what they come to must be the same."""
+    loop: list[float] = []
+    engine: list[list[float]] = [[] for _ in ways]
+    for _ in range(REPEATS):
+        time, expected = seconds(lambda: by_hand(shoes))
+        loop.append(time)
+        for way, times in zip(ways, engine, strict=True):
+            time, results = seconds(partial(by_engine, way, shoes))
+            dealt = [[(payout.outcome, payout.card, payout.net_cents) for payout in result] for result in results]
+            assert dealt == expected, "the engine and the hand-written loop differ"
+            times.append(time)
+    return loop, engine
+
+
+def main() -> None:
+    shoes = shuffled_shoes()
+    rounds, taken = len(by_hand(shoes)), steps(shoes)
+    actions = len(taken)
+    loop, (running, playing) = measured(shoes, (by_run, by_play))
+    print(f"{rounds:,} rounds of Rocket, six seats, six decks, {actions:,} actions; medians of {REPEATS} runs")
+    print(f"{'':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'time':>9}")
+    print(f"{'hand-written loop':24}{rounds / median(loop):>10,.0f}{'':>23}{'1 x':>9}")
+    for label, times in (("engine: run", running), ("engine: prompts, play", playing)):
+        time = median(times)
+        ratio = median(one / other for one, other in zip(times, loop, strict=True))
+        print(f"{label:24}{rounds / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.2f}{ratio:>7.1f} x")
+    shares = dict(parts(taken))
+    shares["answering, opening, settling"] = min(running) / actions * 1e6 - sum(shares.values())
+    print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
+
+
+if __name__ == "__main__":
+    main()
