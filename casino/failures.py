@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.urls import reverse
 from django.views import defaults
 
+from dealer_ui import outages
 from tables.api.errors import AWAY, DATABASE_AWAY
 from tables.refusals import Refused
 
@@ -22,7 +23,7 @@ def is_api(request: HttpRequest) -> bool:
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """Django calls this while it handles the exception."""
     if isinstance(sys.exception(), DATABASE_AWAY):
-        return refusal(request, AWAY)
+        return refusal(request, AWAY) if is_api(request) else outages.answer(request)
     if is_api(request):
         return refusal(request, Refused("internal_error", "The server failed: nothing was acknowledged.", 500))
     return defaults.server_error(request)

@@ -1,0 +1,258 @@
+"""The dealer's screen: pick a table, deal it, tap out. A dealer reaches nothing but the table they are signed in to.
+
+Every input is a form that posts itself, its rendering's key and the sequence number that it was drawn from; the answer
+is the whole board, drawn anew. Without JavaScript the same forms work as plain pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import screen
+from tables import dealing, doors, standing
+from tables.board import board
+from tables.games.cards import RANKS
+from tables.games.felt import Bet
+from tables.inputs import CheckDecks, Input, SignIn, read
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.signin import TERMINAL
+from tables.standing import Standing
+
+Rest = ParamSpec("Rest")
+DealerView = Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponse]
+
+_AMOUNT: Final = re.compile(r"-?(\d{1,40}|\d{1,3}(,\d{3}){1,12})(\.\d{1,2})?")
+
+
+def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    """For dealers alone. Who is not signed in is asked to; a fragment says so in a sentence instead."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        viewer = request.user
+        if not isinstance(viewer, Staff) or not viewer.is_active:
+            return _signed_out(request)
+        if not viewer.has_perm("tables.deal"):
+            return _gone(request, "Only a dealer deals. Your own screens are on the front page.")
+        response = view(request, viewer, *args, **kwargs)
+        patch_cache_control(response, no_store=True)
+        return response
+
+    return guarded
+
+
+# --- The way to a table ----------------------------------------------------------------------------------------
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """The front page of each role."""
+    viewer = request.user
+    if not isinstance(viewer, Staff):
+        return redirect_to_login(request.get_full_path())
+    if viewer.role == Role.DEALER:
+        here = doors.table_of(viewer)
+        return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
+    return redirect("admin:index" if viewer.role == Role.OPERATOR else "pit:floor")
+
+
+@dealers
+@require_GET
+def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The tables that are open, and who deals at them."""
+    return _tables(request, viewer)
+
+
+@dealers
+@require_POST
+def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Take a table. Who stands there already is relieved, after one question."""
+    table = get_object_or_404(Table, pk=pk)
+    now = standing.of(table)
+    if now.dealer and now.dealer.username == viewer.username:
+        return redirect("dealer:screen", pk)
+    if now.dealer and request.POST.get("relieves") != now.dealer.username:
+        return render(request, "dealer_ui/dealer/relieve.html", {"table": table, "now": now})
+    terminal = request.session.get(TERMINAL)
+    try:
+        # On the state that was looked at: should another dealer have come in between, they are asked about as well.
+        dealing.record(table, SignIn(terminal), by=viewer, key=uuid4(), expected_seq=now.seq)
+    except Refused as refused:
+        return _tables(request, viewer, refused)
+    return redirect("dealer:screen", pk)
+
+
+def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
+    drawn = [(table, standing.of(table)) for table in Table.objects.select_related("book")]
+    here = next((table for table, now in drawn if now.dealer and now.dealer.username == viewer.username), None)
+    context = {
+        "tables": [(table, now) for table, now in drawn if now.is_open],
+        "closed": [table for table, now in drawn if not now.is_open],
+        "here": here,
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
+
+
+# --- At the table ----------------------------------------------------------------------------------------------
+
+
+@dealers
+@require_GET
+def dealer_screen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The whole page."""
+    return _draw(request, viewer, pk)
+
+
+@dealers
+@require_GET
+def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The board alone, as an open page fetches it when its table has moved."""
+    return _draw(request, viewer, pk, whole=False)
+
+
+@dealers
+@require_POST
+def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
+    table = get_object_or_404(Table, pk=pk)
+    refused = None
+    try:
+        key, seq = _key(request.POST), _seq(request.POST)
+        dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq)
+    except Refused as refusal:
+        refused = refusal
+    if refused is None and not _by_script(request):
+        return redirect("dealer:screen", pk)
+    return _draw(request, viewer, pk, refused=refused, whole=not _by_script(request))
+
+
+@dealers
+@require_POST
+def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Tap out."""
+    table = get_object_or_404(Table, pk=pk)
+    try:
+        dealing.sign_out(table, viewer)
+    except Refused as refused:
+        return _draw(request, viewer, pk, refused=refused)
+    messages.success(request, f"You have tapped out of {table.name}.")
+    return redirect("dealer:tables")
+
+
+def _draw(
+    request: HttpRequest,
+    viewer: Staff,
+    pk: int,
+    *,
+    refused: Refused | None = None,
+    whole: bool = True,
+) -> HttpResponse:
+    table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
+    now = standing.of(table)
+    if now.dealer is None or now.dealer.username != viewer.username:
+        return _gone(request, _why_gone(table, now))
+    drawn = screen.draw(board(table, viewer, now), now, request.POST.dict(), refused)
+    context = {"screen": drawn, "board": drawn.board, "table": table, "refused": refused}
+    name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
+    return render(request, name, context, status=refused.status if refused else 200)
+
+
+# --- Who is not at the table -----------------------------------------------------------------------------------
+
+
+def _by_script(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _signed_out(request: HttpRequest) -> HttpResponse:
+    if request.method == "GET" and not _by_script(request):
+        return redirect_to_login(request.get_full_path())
+    return _plain(request, "You are signed out. What was recorded stands.", 401)
+
+
+def _gone(request: HttpRequest, sentence: str) -> HttpResponse:
+    return _plain(request, sentence, 403)
+
+
+def _why_gone(table: Table, now: Standing) -> str:
+    if not now.is_open:
+        return f"{table.name} is closed."
+    if now.dealer is None:
+        return f"Nobody deals at {table.name} now: sign in there to deal."
+    return f"{now.dealer.name} deals at {table.name} now."
+
+
+def _plain(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
+    """A board's place taken by one sentence and the way on; as a page of its own, or inside an open one."""
+    label, address = ("Sign in", settings.LOGIN_URL) if status == 401 else ("Choose a table", reverse("home"))
+    context = {"sentence": sentence, "label": label, "address": address}
+    name = "dealer_ui/dealer/_gone.html" if _by_script(request) else "dealer_ui/dealer/gone.html"
+    return render(request, name, context, status=status)
+
+
+# --- Reading what a form sent ----------------------------------------------------------------------------------
+
+
+def _entered(form: QueryDict) -> Input:
+    """The input that a form stands for: a button's own, a bet as it was typed, or the counts of a deck check."""
+    if "input" in form:
+        return read(form.get("input", ""))
+    if "amount" in form:
+        return Bet(_seat(form), 0 if "off" in form else cents(form.get("amount", "")))
+    if "count1" in form:
+        return CheckDecks(tuple(_count(form, rank) for rank in RANKS))
+    raise Refused("bad_input", "Nothing was entered.", 400)
+
+
+def cents(typed: str) -> int:
+    """An amount as it is typed at the table, such as 20, 12.50 or 1,000. What is legal there, the game says."""
+    text = typed.strip().replace("−", "-")
+    if not _AMOUNT.fullmatch(text):
+        raise Refused("bad_bet", f"“{typed.strip()[:20]}” is no amount: type it in digits, such as 20.", 422)
+    whole, _, part = text.lstrip("-").replace(",", "").partition(".")
+    amount = int(whole) * 100 + int(part.ljust(2, "0") or 0)
+    return -amount if text.startswith("-") else amount
+
+
+def _seat(form: QueryDict) -> int:
+    typed = form.get("seat", "")
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 9):
+        raise Refused("bad_input", "Choose a seat first, then its bet.", 422)
+    return int(typed)
+
+
+def _count(form: QueryDict, rank: int) -> int:
+    typed: Any = form.get(f"count{rank}", "").strip()
+    if not (typed.isascii() and typed.isdecimal() and len(typed) <= 3):
+        raise Refused("bad_counts", f"The column of {rank}s needs a count, in digits.", 422)
+    return int(typed)
+
+
+def _key(form: QueryDict) -> UUID:
+    try:
+        return UUID(form.get("key", ""))
+    except ValueError:
+        raise Refused("bad_input", "This form was incomplete: enter it again.", 400) from None
+
+
+def _seq(form: QueryDict) -> int:
+    typed = form.get("seq", "")
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 19):
+        raise Refused("bad_input", "This form was incomplete: enter it again.", 400)
+    return int(typed)

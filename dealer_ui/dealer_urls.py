@@ -1,0 +1,18 @@
+"""Addresses of the dealer's screens."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dealer_ui import dealer
+
+app_name = "dealer"
+
+urlpatterns = [
+    path("", dealer.tables, name="tables"),
+    path("<int:pk>/", dealer.dealer_screen, name="screen"),
+    path("<int:pk>/board", dealer.fragment, name="board"),
+    path("<int:pk>/input", dealer.enter, name="input"),
+    path("<int:pk>/take", dealer.take, name="take"),
+    path("<int:pk>/leave", dealer.leave, name="leave"),
+]

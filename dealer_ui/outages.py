@@ -1,0 +1,45 @@
+"""A screen whose database does not answer: 503 and one sentence. An input is one transaction, so nothing was
+half-written; the dealer's screen sends its own again, under the same key. (The API answers for itself.)
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.template.loader import render_to_string
+
+from tables.api.errors import AWAY, DATABASE_AWAY
+
+log = logging.getLogger(__name__)
+
+
+class Outages:
+    """Answers for every view that the database let down."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Nothing to do unless a view fails."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """An outage as a plain answer; other failures are left alone."""
+        if not isinstance(exception, DATABASE_AWAY):
+            return None
+        log.error("%s %s: the database does not answer: %s", request.method, request.path, exception)
+        return answer(request)
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """The sentence: as a page, or bare for a script. The page is drawn without context, so it asks for no session."""
+    if request.headers.get("HX-Request") == "true":
+        response = HttpResponse(AWAY.sentence, content_type="text/plain; charset=utf-8", status=AWAY.status)
+    else:
+        page = render_to_string("dealer_ui/outage.html", {"sentence": AWAY.sentence})
+        response = HttpResponse(page, status=AWAY.status)
+    response["Retry-After"] = "1"
+    response["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,239 @@
+"""A board as the dealer's templates draw it: the same facts, grouped by where they stand on the screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+from uuid import UUID, uuid4
+
+import msgspec
+
+from ledger.chips import Denomination, money
+from tables.board import Board, Button, OutcomeLine, SeatBox
+from tables.games.cards import RANKS
+from tables.games.felt import Bet
+from tables.inputs import KeyCard, spell
+from tables.refusals import Refused
+from tables.standing import Standing
+from tables.telling import tell
+
+_CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
+_TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One of the ten card keys."""
+
+    rank: int
+    hotkey: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button that enters something; ``value`` is the input as JSON."""
+
+    label: str
+    value: str
+    hotkey: str
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a deck check: what was counted (or is expected), and what a whole shoe has."""
+
+    rank: int
+    counted: str
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One seat of the layout."""
+
+    box: SeatBox
+    selected: bool
+    again: Press | None
+    """The same bet as in the round before, in one tap."""
+    paid: bool
+    paying: bool
+    walked: bool
+    """Whether the walk at the round's end comes to it."""
+
+    @property
+    def called(self) -> str:
+        """What became of it, in a word or two."""
+        outcome = self.box.outcome
+        if outcome is None:
+            return ""
+        return f"pair of {outcome.card}s" if outcome.outcome == "pair" else _called(outcome)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Everything that one rendering of the dealer's screen draws."""
+
+    board: Board
+    now: Standing
+    key: UUID
+    """Made for this rendering: an input from it is recorded once, however often it is sent."""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """What was typed into a form that was refused; or the bet that was just taken."""
+    refused: Refused | None = None
+
+    @property
+    def mode(self) -> str:
+        """Which keys lie below the felt: cards, bets, check, or the plain steps."""
+        if self.board.due in ("bets", "check"):
+            return self.board.due
+        return "cards" if self.board.card_keys else "step"
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """The ten large keys, 0 standing for 10."""
+        return tuple(Key(rank, str(rank % 10), json.dumps(spell(KeyCard(rank)))) for rank in RANKS)
+
+    @cached_property
+    def primary(self) -> Press | None:
+        """The next step, which Enter takes."""
+        return next((_press(one) for one in self.board.buttons if one.primary), None)
+
+    @cached_property
+    def choices(self) -> tuple[Press, ...]:
+        """What else the seat may do."""
+        aside = (_TAKES_BACK, _RETIRES, _CUTS)
+        return tuple(_press(one) for one in self.board.buttons if not one.primary and one.input["do"] not in aside)
+
+    @property
+    def take_back(self) -> Press | None:
+        """Take the latest input back."""
+        return self._find(_TAKES_BACK)
+
+    @property
+    def cut_card(self) -> Press | None:
+        """The cut card came out before the count says so."""
+        return self._find(_CUTS)
+
+    @property
+    def retire(self) -> Press | None:
+        """The shoe leaves the table; unless that is the next step, it is out of the way of the thumb."""
+        return self._find(_RETIRES) if self.board.due != "retire" else None
+
+    def _find(self, does: str) -> Press | None:
+        return next((_press(one) for one in self.board.buttons if one.input["do"] == does), None)
+
+    @property
+    def latest(self) -> str:
+        """What taking back would take back, in words."""
+        current = self.now.round
+        if current is None or not current.plays:
+            return ""
+        return tell("round", "play", {"actions": msgspec.to_builtins(current.plays[-1].actions)})
+
+    @cached_property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats as they lie, clockwise from the dealer's left."""
+        return tuple(self._seats())
+
+    def _seats(self) -> Iterable[Seat]:
+        paying = self.board.pay.seat if self.board.pay else None
+        walked = {line.seat for line in self.board.outcomes} if paying else set()
+        for box in self.board.seats:
+            yield Seat(
+                box,
+                selected=box.seat == self._selected,
+                again=_again(box),
+                paid=paying is not None and box.seat in walked and box.seat > paying,
+                paying=box.seat == paying,
+                walked=box.seat in walked,
+            )
+
+    @cached_property
+    def _selected(self) -> int | None:
+        """The seat that chips go to: the next empty one to the left of the one that bet last."""
+        if self.board.due != "bets":
+            return None
+        seat = self.typed.get("seat", "")
+        if self.refused and seat.isdecimal():
+            return int(seat)
+        last = (
+            int(seat) if seat.isdecimal() else max((box.seat for box in self.board.seats if box.bet_cents), default=0)
+        )
+        return next((box.seat for box in self.board.seats if box.seat > last and not box.bet_cents), None)
+
+    @property
+    def hands(self) -> tuple[OutcomeLine, ...]:
+        """What the dealer's hands do about the latest input, until the next one; a walk is the prompt's own."""
+        now = self.now
+        if now.round is None or now.round.paid or self.board.pay:
+            return ()
+        shuffled_since = now.shoe is None or now.shoe.stage != "ready" or now.round.first_seq < now.shoe.ready_seq
+        return () if shuffled_since else self.board.outcomes
+
+    @property
+    def acting(self) -> str:
+        """Who acts, for the eye and for the keyboard's type-ahead."""
+        if self.board.dealer_acting:
+            return "dealer"
+        return next((f"seat {box.seat}" for box in self.board.seats if box.acting), "")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The ten columns of a deck check."""
+        wholes = zip(RANKS, self.board.deck_columns, strict=False)
+        return tuple(Column(rank, self.typed.get(f"count{rank}", str(whole)), whole) for rank, whole in wholes)
+
+    @property
+    def tray(self) -> tuple[Denomination, ...]:
+        """The chips that a bet can be made of, smallest first."""
+        return tuple(one for one in sorted(self.board.denominations) if one.value_cents <= self.board.max_cents)
+
+    @property
+    def nearest(self) -> tuple[Press, ...]:
+        """The legal bets nearest to one that was refused."""
+        facts = self.refused.facts if self.refused else {}
+        amounts = facts.get("nearest_cents", ()) if self.board.due == "bets" else ()
+        return tuple(_bet(facts["seat"], amount, f"Bet {money(amount)}") for amount in amounts)
+
+    @property
+    def staked_cents(self) -> int:
+        """All bets that are still at stake."""
+        return sum(box.bet_cents for box in self.board.seats if box.state == "in")
+
+    @property
+    def bet_range(self) -> str:
+        """Which bets are legal, for the eye."""
+        board = self.board
+        ask = next((box.ask for box in board.seats if box.ask), None)
+        steps = f", in steps of {money(ask.step_cents)}" if ask else ""
+        cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
+        return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
+
+
+def draw(board: Board, now: Standing, typed: Mapping[str, str], refused: Refused | None) -> Screen:
+    """A fresh rendering of a board, with a key of its own."""
+    return Screen(board, now, uuid4(), typed, refused)
+
+
+def _press(button: Button) -> Press:
+    return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
+
+
+def _again(box: SeatBox) -> Press | None:
+    ask, amount = box.ask, box.last_bet_cents
+    if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
+        return None
+    return _bet(box.seat, amount, f"Again {money(amount)}")
+
+
+def _bet(seat: int, amount_cents: int, label: str) -> Press:
+    return Press(label, json.dumps(spell(Bet(seat, amount_cents))), "", "bet")
+
+
+def _called(outcome: OutcomeLine) -> str:
+    return _CALLED.get(outcome.outcome, outcome.outcome.replace("_", " "))

@@ -1,0 +1,407 @@
+// The dealer's keyboard, touch and line. The server draws every board; this only decides which key is sent, and when.
+//
+// One input is on its way at a time. A dealer who deals fast types ahead of the answer, and a keyed card must neither be
+// lost nor land on a prompt that it was not meant for. Ignoring the keys in between would do just that: of 8 4 10 the 4
+// would be dropped and the 10 become the second seat's card. So keys typed ahead are kept in order, shown above the
+// keys, and sent one by one, each on the board that answered the one before. That is sound because the k-th card keyed
+// is the k-th card turned, whoever it is for; it stops being sound as soon as anything unexpected happens. Then all
+// that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
+//   - an input before it was refused, or the board asks for something else than cards (or bets, when bets were typed);
+//   - the same key came twice within a moment: one finger, or two equal cards? Only the dealer knows.
+// Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards.
+//
+// When the line is lost, the input stays as it is, with its key, and is sent again until the table answers; the key
+// makes sure that it is recorded once. The dealer may also drop it: then the board says whether it had arrived.
+"use strict";
+
+(() => {
+  const BOUNCE_MS = 300;
+  const PAUSES_MS = [500, 1000, 2000, 4000];
+  const EXPECTED_AFTER = { card: "cards", choose: "cards", close_bets: "cards", take_back: "cards", bet: "bets" };
+  const CARD_LIKE = ["card", "choose"];
+
+  let flying = null; // the input on its way: {form, button, name, does}
+  let ahead = []; // keys typed since, in order
+  let expects = ""; // the mode that they were typed for
+  let shut = ""; // why no key is taken until the dealer has looked
+  let note = ""; // what became of the last key, if nothing did
+  let lost = 0; // how often the line has failed since it last worked
+  let retry = 0; // the timer of the next attempt
+  let latest = { name: "", at: -Infinity };
+  let replaying = false;
+  let heard = 0; // the newest sequence number that the live stream told of
+
+  const at = (id) => document.getElementById(id);
+  const board = () => at("board");
+  const mode = () => board().dataset.mode;
+  const seq = () => Number(board().dataset.seq || 0);
+  const spell = (key) => (mode() !== "bets" && key === "0" ? "10" : ({ Backspace: "take back" }[key] ?? key));
+
+  // --- Pressing ---
+
+  function press(key) {
+    if (shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
+    if (lost) return insist();
+    if (flying) return typeAhead(key);
+    return act(key);
+  }
+
+  /** Do what a key means on this board. False when it means nothing there. */
+  function act(key) {
+    if (mode() === "bets" && composing(key)) return true;
+    const button = board().querySelector(`[data-hotkey="${key}"]`);
+    if (!button) {
+      say(`${spell(key)} does nothing here.`);
+      return false;
+    }
+    button.form.requestSubmit(button);
+    return true;
+  }
+
+  function typeAhead(key) {
+    if (key === "Backspace" && ahead.length) {
+      ahead.pop();
+      return draw();
+    }
+    const wanted = EXPECTED_AFTER[flying.does];
+    const usual = mode() === "bets" || mode() === "cards";
+    if (!wanted || !usual) return say(`${spell(key)} was not entered: the table is still answering.`);
+    if (bounced(key, wanted)) return undefined;
+    expects = wanted;
+    ahead.push(key);
+    latest = { name: key, at: performance.now() };
+    return draw();
+  }
+
+  /** Whether a key is the same finger again. Figures of a bet may well follow each other. */
+  function bounced(name, wanted, does) {
+    const again = name === latest.name && performance.now() - latest.at < BOUNCE_MS;
+    if (!again || (wanted === "bets" && name !== "Enter")) return false;
+    const figure = /^\d$/.test(name);
+    if (figure || CARD_LIKE.includes(does)) stop(`${figure && name === "0" ? "10" : name} came twice at once and was entered once.`);
+    else say(`${name} came twice at once and was entered once.`);
+    return true;
+  }
+
+  /** Whether a form may be sent now; every input passes here, whether by key, by touch or by click. */
+  function admit(form, button) {
+    const name = button.dataset.hotkey || button.id || button.textContent.trim();
+    if (shut || lost) {
+      insist();
+      return false;
+    }
+    if (flying) {
+      if (button === flying.button && !CARD_LIKE.includes(button.dataset.does)) return false; // a double click
+      if (button.dataset.hotkey) typeAhead(button.dataset.hotkey);
+      else say("Not entered: the table is still answering.");
+      return false;
+    }
+    if (!replaying && bounced(name, "", button.dataset.does)) return false;
+    if (button.id === "place" && !betIsWhole()) return false;
+    flying = { form, button, name, does: button.dataset.does };
+    latest = { name, at: performance.now() };
+    note = "";
+    button.classList.add("is-sent");
+    board().setAttribute("aria-busy", "true");
+    return true;
+  }
+
+  // --- Answers ---
+
+  function answered() {
+    const what = flying;
+    flying = null;
+    online();
+    const fresh = board();
+    if (fresh.dataset.gone) return farewell();
+    if (ahead.length && (fresh.dataset.refused || mode() !== expects)) dropAhead();
+    if (what && fresh.dataset.refused) speak("warned", at("refused")?.innerText);
+    compose();
+    speak("spoken", at("prompt").innerText);
+    replaying = true;
+    while (ahead.length && !flying && !shut) if (!act(ahead[0]) && ahead.length) dropAhead();
+      else ahead.shift();
+    replaying = false;
+    draw();
+    if (heard > seq() && !flying) look();
+    return undefined;
+  }
+
+  function dropAhead() {
+    const keys = ahead.map(spell).join(" ");
+    ahead = [];
+    stop(`Not entered: ${keys}. Something else came before.`);
+  }
+
+  /** Take no more keys until the dealer has looked at the table. */
+  function stop(why) {
+    shut = why;
+    speak("warned", why);
+    draw();
+  }
+
+  function goOn() {
+    shut = "";
+    latest = { name: "", at: -Infinity };
+    draw();
+  }
+
+  function insist() {
+    const box = lost ? at("line") : at("typed");
+    box.classList.remove("is-insisting");
+    void box.offsetWidth; // starts the animation anew
+    box.classList.add("is-insisting");
+  }
+
+  function farewell() {
+    ahead = [];
+    at("live").remove();
+    speak("warned", at("prompt").innerText);
+  }
+
+  // --- The line ---
+
+  function offline(sentence) {
+    lost += 1;
+    const kept = flying ? `${nameOf(flying)} is not confirmed yet: it is sent again until the table answers, and recorded once.` : "";
+    at("line-says").textContent = `${sentence} ${kept}`;
+    at("line-drop").hidden = !flying;
+    at("line-reload").hidden = true;
+    at("line").hidden = false;
+    document.body.classList.add("is-lost");
+    window.clearTimeout(retry);
+    retry = window.setTimeout(again, PAUSES_MS[Math.min(lost, PAUSES_MS.length) - 1]);
+  }
+
+  function online() {
+    lost = 0;
+    window.clearTimeout(retry);
+    at("line").hidden = true;
+    document.body.classList.remove("is-lost");
+  }
+
+  /** The same form, the same key: recorded once, however often it arrives. */
+  function again() {
+    window.clearTimeout(retry);
+    if (!flying) return look();
+    return window.htmx.ajax("POST", flying.form.action, {
+      source: flying.form,
+      target: "#board",
+      swap: "outerHTML",
+    });
+  }
+
+  function dropFlying() {
+    flying?.button.classList.remove("is-sent");
+    flying = null;
+    ahead = [];
+    at("line-says").textContent = "Dropped here. If the table had it already, the board will show it.";
+    at("line-drop").hidden = true;
+    look();
+  }
+
+  /** Fetch the board again; never while an input is on its way, for its answer is the newer board. */
+  function look() {
+    if (!flying) window.htmx.ajax("GET", at("live").dataset.board, { target: "#board", swap: "outerHTML" });
+  }
+
+  function nameOf(what) {
+    const label = what.does === "card" ? what.button.getAttribute("aria-label") : what.button.textContent.trim();
+    return `“${label.replace(/\s+/g, " ")}”`;
+  }
+
+  function lamp(state, words) {
+    at("lamp").dataset.state = state;
+    at("lamp-says").textContent = words;
+    lampState = [state, words];
+  }
+  let lampState = ["wait", "Connecting"];
+
+  // --- Bets ---
+
+  const chosen = () => board().querySelector('input[name="seat"]:checked');
+
+  /** What a key means while bets are taken: figures and chips make the amount, Enter places it. */
+  function composing(key) {
+    const amount = at("amount");
+    if (/^[\d.,-]$/.test(key)) amount.value += key;
+    else if (key === "Backspace" && amount.value) amount.value = amount.value.slice(0, -1);
+    else if (key === "Enter" && amount.value) at("bet").requestSubmit(at("place"));
+    else if (key === "ArrowLeft" || key === "ArrowRight") choose(key === "ArrowLeft" ? -1 : 1);
+    else if (key === "R") repeat();
+    else return false;
+    compose();
+    return true;
+  }
+
+  function choose(step) {
+    const seats = [...board().querySelectorAll('input[name="seat"]')];
+    const from = seats.indexOf(chosen());
+    const to = from < 0 ? (step > 0 ? 0 : seats.length - 1) : (from + step + seats.length) % seats.length;
+    seats[to].checked = true;
+  }
+
+  function repeat() {
+    const button = chosen()?.closest(".seat").querySelector(".seat__again");
+    if (button) button.form.requestSubmit(button);
+    else say("This seat has no earlier bet to repeat.");
+  }
+
+  function betIsWhole() {
+    if (!chosen()) say("Choose a seat first, then its bet.");
+    else if (!at("amount").value) say("Tap chips or type the amount first.");
+    else return true;
+    return false;
+  }
+
+  /** Bring the bet's form in line with the chosen seat and the amount so far. */
+  function compose() {
+    if (!at("bet")) return;
+    const seat = chosen();
+    const amount = at("amount").value;
+    at("bet-seat").textContent = seat ? `seat ${seat.value}` : "the chosen seat";
+    at("place").classList.toggle("button--primary", Boolean(amount));
+    at("close")?.classList.toggle("button--primary", !amount);
+    at("clear").disabled = !amount;
+    at("off").disabled = !Number(seat?.dataset.bet);
+    for (const mark of board().querySelectorAll(".seat__chosen")) {
+      mark.textContent = amount && mark.closest(".seat").contains(seat) ? `▼ ${amount}` : "▼ bet here";
+    }
+  }
+
+  /** A chip is tapped: its value joins the amount, in whole cents. */
+  function addChip(cents) {
+    const amount = at("amount");
+    const sum = Math.round(Number(amount.value.replace(/,/g, "") || 0) * 100) + cents;
+    if (!Number.isSafeInteger(sum)) return;
+    amount.value = sum % 100 ? (sum / 100).toFixed(2) : String(sum / 100);
+    compose();
+  }
+
+  // --- Words on the screen ---
+
+  function say(words) {
+    note = words;
+    speak("spoken", words);
+    draw();
+  }
+
+  function speak(id, words) {
+    at(id).textContent = "";
+    window.requestAnimationFrame(() => (at(id).textContent = words ?? ""));
+  }
+
+  function draw() {
+    const box = at("typed");
+    if (!box) return;
+    const waiting = ahead.length ? `Next: ${ahead.map(spell).join(" ")}` : "";
+    const words = shut || waiting || note;
+    box.hidden = !words;
+    box.classList.toggle("is-shut", Boolean(shut));
+    at("typed-says").textContent = shut ? `${shut} Look at the table, then go on.` : words;
+    at("go-on").hidden = !shut;
+    lamp(...lampState);
+  }
+
+  // --- What the browser tells ---
+
+  /** A form sends the button that was meant, also when it was a key, and when it is sent again. */
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { formData, verb } = event.detail;
+    if (verb !== "post" || !flying) return;
+    for (const name of ["input", "off"]) formData.delete(name);
+    if (flying.button.name) formData.set(flying.button.name, flying.button.value);
+  });
+
+  document.addEventListener(
+    "submit",
+    (event) => {
+      if (!event.target.hasAttribute("hx-post")) return;
+      if (admit(event.target, event.submitter ?? event.target.querySelector("button"))) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    },
+    true,
+  );
+
+  const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight"];
+  const nameKey = (key) => (NAMED.includes(key) || /^[\d.,-]$/.test(key) ? key : /^[a-z]$/i.test(key) ? key.toUpperCase() : "");
+
+  document.addEventListener("keydown", (event) => {
+    const key = nameKey(event.key);
+    const focus = document.activeElement;
+    if (!key || event.ctrlKey || event.metaKey || event.altKey || board().dataset.gone) return;
+    const field = focus.matches("input:not([type=radio])");
+    if (field && !shut && !lost && !(flying && focus.id === "amount") && (focus.id !== "amount" || !NAMED.includes(key))) return;
+    if (focus.id === "amount" && key === "Backspace" && !flying && !shut && !lost && focus.value) return;
+    if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
+    event.preventDefault();
+    if (!event.repeat) press(key);
+  });
+
+  document.addEventListener("click", (event) => {
+    const chip = event.target.closest(".chipkey");
+    if (chip && !flying) addChip(Number(chip.dataset.cents));
+    else if (chip) say("Not entered: the table is still answering.");
+    if (event.target.closest("#clear")) at("amount").value = "";
+    if (event.target.closest("#go-on")) goOn();
+    if (event.target.closest("#line-retry")) again();
+    if (event.target.closest("#line-drop")) dropFlying();
+    compose();
+    // After a touch the keyboard belongs to the table again, not to the button that was touched.
+    if (event.detail) event.target.closest("button")?.blur();
+  });
+  document.addEventListener("input", compose);
+  document.addEventListener("change", (event) => {
+    compose();
+    if (event.target.name === "seat") event.target.blur();
+  });
+  window.addEventListener("online", () => lost && again());
+  window.addEventListener("pageshow", (event) => event.persisted && look());
+
+  let kept = {};
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, requestConfig } = event.detail;
+    if (!xhr.responseText.includes('id="board"') && xhr.status < 500) {
+      event.detail.shouldSwap = false;
+      event.detail.isError = false;
+      offline("This page is out of date: reload it.");
+      window.clearTimeout(retry);
+      at("line-reload").hidden = false;
+      return;
+    }
+    // A refresh from outside must not wipe out what is half typed.
+    kept = {};
+    if (requestConfig.verb !== "get") return;
+    for (const field of board().querySelectorAll("input.input")) if (field.value !== field.defaultValue) kept[field.id] = field.value;
+    kept.seat = chosen()?.value;
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (!board()) return;
+    for (const [id, value] of Object.entries(kept)) if (id !== "seat" && at(id)) at(id).value = value;
+    const seat = kept.seat && board().querySelector(`input[name="seat"][value="${kept.seat}"]`);
+    if (seat) seat.checked = true;
+    kept = {};
+    if (event.detail.target.id === "board" || event.detail.elt.id === "board") answered();
+  });
+  document.addEventListener("htmx:sendError", () => offline("No connection."));
+  document.addEventListener("htmx:timeout", () => offline("The table does not answer."));
+  document.addEventListener("htmx:responseError", (event) => {
+    const { xhr } = event.detail;
+    offline(xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain") ? xhr.responseText : "The house does not answer.");
+  });
+
+  document.addEventListener("htmx:sseOpen", () => {
+    lamp("live", "Live");
+    if (lost) again();
+  });
+  document.addEventListener("htmx:sseError", () => lamp("off", "Not live"));
+  document.addEventListener("htmx:sseBeforeMessage", (event) => {
+    event.preventDefault();
+    heard = Math.max(heard, Number(event.detail.data) || 0);
+    if (heard > seq() && !flying && !lost) look();
+  });
+
+  document.documentElement.classList.add("has-script");
+  compose();
+})();

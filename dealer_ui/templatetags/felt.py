@@ -1,0 +1,214 @@
+"""Cards and chips as drawings. Symbols stand once in a page, everything else refers to them.
+
+Only SVG attributes carry what is computed: the content policy admits no style attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from ledger import chips
+from tables.board import Chips, ShoeBox
+from tables.games.cards import RANKS
+from tables.models import Denomination
+
+register = template.Library()
+register.filter("money", chips.money)
+
+
+@register.filter
+def size(cents: int) -> str:
+    """An amount without its sign: the word beside it says which way it goes."""
+    return chips.money(abs(cents))
+
+
+# --- Cards -----------------------------------------------------------------------------------------------------
+
+_PIP_ROWS: Final[dict[int, tuple[int, ...]]] = {
+    1: (1,),
+    2: (2,),
+    3: (1, 2),
+    4: (2, 2),
+    5: (2, 1, 2),
+    6: (1, 2, 3),
+    7: (2, 3, 2),
+    8: (3, 2, 3),
+    9: (3, 3, 3),
+    10: (1, 2, 3, 4),
+}
+"""A card of rank r has r pips: triangles for the triangular numbers, as the deck itself is a triangle."""
+
+_RANK_INKS: Final = (
+    "#3b4a54",
+    "#0d6660",
+    "#b3261e",
+    "#5b2a86",
+    "#3a6412",
+    "#1c4c9c",
+    "#9c1f63",
+    "#7a4010",
+    "#30308c",
+    "#161a18",
+)
+_PIP: Final = "M0-10C2-3 3-2 10 0 3 2 2 3 0 10-2 3-3 2-10 0-3-2-2-3 0-10Z"
+_ROW_LENGTH: Final = 5
+
+
+@register.simple_tag
+def card_symbols() -> SafeString:
+    """The ten cards, to be referred to; once in a page."""
+    drawn = format_html_join("", "{}", ((_card_symbol(rank),) for rank in RANKS))
+    pip = format_html('<symbol id="pip" viewBox="-10 -10 20 20" overflow="visible"><path d="{}"/></symbol>', _PIP)
+    return format_html('<svg class="symbols" aria-hidden="true">{}{}</svg>', pip, drawn)
+
+
+@register.simple_tag
+def card(rank: int) -> SafeString:
+    """One card, with its name for those who cannot see it."""
+    return format_html(
+        '<svg class="card" viewBox="0 0 100 140" role="img" aria-label="{}"><use href="#card-{}"/></svg>', rank, rank
+    )
+
+
+@register.simple_tag
+def fan(stack: Sequence[int]) -> SafeString:
+    """A stack as it lies: overlapping, every rank in sight, in rows of five."""
+    rows = (stack[at : at + _ROW_LENGTH] for at in range(0, len(stack), _ROW_LENGTH))
+    drawn = format_html_join("", '<span class="fan">{}</span>', ((_row(row),) for row in rows))
+    return format_html(
+        '<span class="stack" role="img" aria-label="Cards: {}">{}</span>', ", ".join(map(str, stack)), drawn
+    )
+
+
+def _row(ranks: Iterable[int]) -> SafeString:
+    return format_html_join(
+        "",
+        '<svg class="card" viewBox="0 0 100 140" aria-hidden="true"><use href="#card-{}"/></svg>',
+        ((rank,) for rank in ranks),
+    )
+
+
+def _card_symbol(rank: int) -> SafeString:
+    ink = _RANK_INKS[rank - 1]
+    pips = format_html_join("", '<use href="#pip" x="{}" y="{}" width="20" height="20"/>', _pip_places(rank))
+    return format_html(
+        '<symbol id="card-{rank}" viewBox="0 0 100 140">'
+        '<rect x="1" y="1" width="98" height="138" rx="11" fill="#fbf7ec" stroke="#c9bfa6" stroke-width="2"/>'
+        '<rect x="7" y="53" width="86" height="80" rx="7" fill="{ink}" fill-opacity=".09"/>'
+        '<text x="25" y="45" fill="{ink}" font-size="46" font-weight="800" text-anchor="middle"{squeeze}>{rank}</text>'
+        '<g fill="{ink}">{pips}</g></symbol>',
+        rank=rank,
+        ink=ink,
+        squeeze=mark_safe(' textLength="42" lengthAdjust="spacingAndGlyphs"') if rank == 10 else "",
+        pips=pips,
+    )
+
+
+def _pip_places(rank: int) -> list[tuple[float, float]]:
+    rows = _PIP_ROWS[rank]
+    down = 20 if len(rows) > 3 else 24
+    return [
+        (40 + 21 * (at - (count - 1) / 2), 83 + down * (row - (len(rows) - 1) / 2))
+        for row, count in enumerate(rows)
+        for at in range(count)
+    ]
+
+
+# --- Chips -----------------------------------------------------------------------------------------------------
+
+_EDGES: Final = (
+    "14.14 17.27",  # six wide spots
+    "7.85 7.85",  # twelve narrow ones
+    "23.56 23.56",  # four
+    "5 5 5 16.42",  # six pairs
+    "3 3 3 3 3 16.42",  # six times three
+    "31.42 15.71",  # four long ones
+    "2.600 5.250",  # a fine rim
+    "47.12 15.71",  # three very long ones
+)
+"""How the spots lie around the rim (circumference 188.5): each denomination has its own, whatever its colour."""
+
+
+@register.simple_tag
+def chip_symbols(denominations: Iterable[Denomination]) -> SafeString:
+    """The chips of a table seen from above, to be referred to; largest first, so that patterns stay put."""
+    smallest_first = sorted(denominations, key=lambda one: one.value_cents)
+    drawn = format_html_join("", "{}", ((_chip_symbol(one, at),) for at, one in enumerate(smallest_first)))
+    return format_html('<svg class="symbols" aria-hidden="true">{}</svg>', drawn)
+
+
+@register.simple_tag
+def chip(value_cents: int) -> SafeString:
+    """One chip; its value is written on it."""
+    return format_html(
+        '<svg class="chip" viewBox="0 0 72 72" aria-hidden="true"><use href="#chip-{}"/></svg>', value_cents
+    )
+
+
+@register.simple_tag
+def piles(cut: Sequence[Chips], named: bool = False) -> SafeString:
+    """An amount in chips, a pile for each colour, in words for those who cannot see it."""
+    words = ", ".join(f"{pile.count} {pile.colour}" for pile in cut)
+    counts = (f"{pile.count} {pile.colour}" if named else f"×{pile.count}" for pile in cut)
+    drawn = format_html_join(
+        "",
+        '<span class="chips__pile">{} <b>{}</b></span>',
+        ((chip(pile.value_cents), count) for pile, count in zip(cut, counts, strict=True)),
+    )
+    return (
+        format_html('<span class="chips" role="img" aria-label="{}">{}</span>', words, drawn) if cut else mark_safe("")
+    )
+
+
+def _chip_symbol(one: Denomination, at: int) -> SafeString:
+    spots = "#2a3531" if _is_light(one.face) else "#fbf7ec"
+    value = chips.money(one.value_cents)
+    size = {1: 30, 2: 27, 3: 21, 4: 17, 5: 14}.get(len(value), 12)
+    return format_html(
+        '<symbol id="chip-{id}" viewBox="0 0 72 72">'
+        '<circle cx="36" cy="36" r="35" fill="{face}" stroke="#0008" stroke-width="1.5"/>'
+        '<circle cx="36" cy="36" r="30" fill="none" stroke="{spots}" stroke-width="9" stroke-dasharray="{edge}"/>'
+        '<circle cx="36" cy="36" r="23" fill="#fbf7ec" stroke="{face}" stroke-width="2.5"/>'
+        '<text x="36" y="{y}" fill="#17201c" font-size="{size}" font-weight="750" text-anchor="middle">{value}</text>'
+        "</symbol>",
+        id=one.value_cents,
+        face=one.face,
+        spots=spots,
+        edge=_EDGES[at % len(_EDGES)],
+        y=36 + size * 0.35,
+        size=size,
+        value=value,
+    )
+
+
+def _is_light(face: str) -> bool:
+    red, green, blue = (int(face[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+
+
+# --- The shoe --------------------------------------------------------------------------------------------------
+
+_SHOE_LONG: Final = 116
+
+
+@register.simple_tag
+def shoe_drawing(shoe: ShoeBox) -> SafeString:
+    """The shoe from the side: how much of it is left, and where the cut card lies."""
+    left = round(_SHOE_LONG * min(shoe.cards_left, shoe.size) / shoe.size, 1)
+    cut = round(_SHOE_LONG * shoe.cut_at / shoe.size, 1)
+    return format_html(
+        '<svg class="shoe__drawing" viewBox="0 0 132 62" aria-hidden="true">'
+        '<path d="M8 6h100l18 22v28H8z" fill="#0b1512" stroke="#74867d" stroke-width="2" stroke-linejoin="round"/>'
+        '<rect x="8" y="16" width="{}" height="32" fill="#fbf7ec"/>'
+        '<path d="M8 20h{left}M8 24h{left}M8 28h{left}M8 32h{left}M8 36h{left}M8 40h{left}M8 44h{left}"'
+        ' stroke="#b9ad90" stroke-width="1"/>'
+        '<path d="M{cut} 11v42" stroke="#ffcf5c" stroke-width="4"/></svg>',
+        left,
+        left=left,
+        cut=8 + cut,
+    )
