@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -250,3 +251,15 @@ def test_a_plain_record_says_no_more_than_it_must() -> None:
     record = record_of(Rocket(), Rules(), Opening((1,)), [Bet(1, 10), CloseBets()])
     assert {"dealt", "button"}.isdisjoint(record)
     assert msgspec.json.decode(json.dumps(record))["cards"] == []
+
+
+def test_the_format_is_described_as_it_is_read() -> None:
+    """Harm: the description promises another answer, or another refusal, than a record gets."""
+    described = (Path(__file__).parents[2] / "docs" / "round-record.md").read_text()
+    blocks = [block.partition("\n")[2] for block in described.split("```")[1::2]]
+    record, answer, decision, refusals = (block for block in blocks if "replay" not in block)
+    assert judge(record) == json.loads(answer)
+    asked = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]
+    assert json.loads(decision) in asked
+    pinned = {golden.get("refused") for golden in goldens("rocket").values()} | {refusal_of("")}
+    assert set(refusals.splitlines()) <= pinned
