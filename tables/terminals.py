@@ -49,6 +49,7 @@ def link_for(terminal: Terminal, *, by: Staff) -> str:
     """The path that enrols the device on which it is opened first. The terminal's device, if it has one, stays
     enrolled until then. Every other link for this terminal dies as one is used."""
     _permit(by)
+    terminal.refresh_from_db()
     note("terminal", "link_made", by.signature, _said(terminal))
     return reverse("enrol", args=[signing.dumps([terminal.pk, terminal.token_digest[:16], by.pk], salt=_LINK)])
 
@@ -65,7 +66,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         token = _token()
         terminal.token_digest, terminal.is_active = _digest(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
-        terminal.save()
+        terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
         note("terminal", "enrolled", by.signature, _said(terminal) | {"link": True})
     return terminal, token
 
@@ -75,7 +76,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     _permit(by)
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = _digest(_token()), False
-        terminal.save()
+        terminal.save(update_fields=["token_digest", "is_active"])
         note("terminal", "revoked", by.signature, _said(terminal))
 
 
@@ -83,6 +84,7 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
     """From now on this terminal is for one table, or for any."""
     _permit(by)
     with transaction.atomic():
+        terminal.refresh_from_db()
         before, terminal.table = _said(terminal), table
         terminal.save(update_fields=["table"])
         note("terminal", "changed", by.signature, {"name": terminal.name} | difference(before, _said(terminal)))
@@ -101,7 +103,7 @@ def _resolve(code: str, terminals: QuerySet[Terminal]) -> tuple[Terminal, Staff]
         pk, digest, maker = signing.loads(code, salt=_LINK, max_age=settings.ENROLMENT_LINK_SECONDS)
         terminal = terminals.get(pk=pk, token_digest__startswith=digest)
         by = Staff.objects.get(pk=maker)
-    except (signing.BadSignature, Terminal.DoesNotExist, Staff.DoesNotExist):
+    except (signing.BadSignature, Terminal.DoesNotExist, Staff.DoesNotExist, TypeError, ValueError):
         says = "This link is too old, or was used before: ask an operator for another one."
         raise Refused("link_dead", says, 410) from None
     _permit(by)
