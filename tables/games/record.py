@@ -39,8 +39,6 @@ from tables.games.play import run
 FORMAT: Final = "round-record/1"
 _SEAT = Annotated[int, Meta(ge=1, le=99)]
 _COUNT = Annotated[int, Meta(ge=0)]
-
-
 _LONGEST: Final = 300
 
 
@@ -95,13 +93,9 @@ def judge(document: bytes | str) -> dict[str, Any]:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
     rules = _rules(record, game)
     opening = _opening(record, game)
-    try:
-        state = game.open(rules, opening)
-    except Illegal as illegal:
-        raise RecordError("dealt", illegal.sentence) from None
     answers = _Answers(record)
     try:
-        state = run(game, state, answers)
+        state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
         raise RecordError(answers.place, illegal.sentence) from None
     prompts = game.prompts(state)
@@ -168,7 +162,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> None:
     seen = set()
     for key, _ in pairs:
         if key in seen:
-            raise RecordError(key, "this key is given twice in one object")
+            raise RecordError(key or '""', "this key is given twice in one object")
         seen.add(key)
 
 
@@ -211,7 +205,7 @@ class _Answers:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.bets = self.cards = self.actions = 0
-        self.place = "record"
+        self.place = "dealt"  # all that a game may find impossible in an opening
 
     def __call__(self, prompts: tuple[Prompt, ...]) -> Action | None:
         ask, record = prompts[0], self.record

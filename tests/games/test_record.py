@@ -87,6 +87,7 @@ def test_what_is_no_record_is_refused(document: bytes | str, line: str) -> None:
         ('{"decks": 1}', "[" * 100_000, "record: nested too deeply"),
         ('{"decks": 1}', "[" * 100_000 + "]" * 100_000, "record: nested too deeply"),
         ('{"decks": 1}', '{"decks": 1, "decks": 2}', "decks: this key is given twice in one object"),
+        ('{"decks": 1}', '{"": 1, "": 2}', '"": this key is given twice in one object'),
         ('"button": 2', '"button": 2, "button": 2', "button: this key is given twice in one object"),
         ('"button": 2', '"button": 2, "\\u0062utton": 3', "button: this key is given twice in one object"),
         ('"bet": 5000', '"bet": 5000, "bet": 10', "bet: this key is given twice in one object"),
@@ -100,7 +101,7 @@ def test_what_is_no_record_is_refused(document: bytes | str, line: str) -> None:
         ('"button": 2', '"button": 2.0', "button: expected `int`, got `float`"),
         ('"button": 2', '"button": 100', "button: expected `int` <= 99"),
     ],
-    ids=range(30),
+    ids=range(31),
 )
 def test_a_wrong_value_is_named_by_its_place(was: str, becomes: str, line: str) -> None:
     """Harm: whoever sends a record must guess what is wrong with it; or a guess of ours is paid."""
