@@ -1,0 +1,153 @@
+"""Several screens, several processes, one table: what happens at the same moment happens once, and in one order."""
+
+import uuid
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ledger import cage
+from ledger.models import LogEntry, Transfer
+from tables import audit, dealing, inputs, standing
+from tables.dealing import Answer
+from tables.inputs import Input
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+from tests.tables.at_once import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def dealer() -> Hand:
+    return dealt()[0]
+
+
+def send(hand: Hand, made: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:
+    """An input, ready to be entered on a state that a screen has seen."""
+    return partial(
+        dealing.record,
+        hand.table,
+        made,
+        by=hand.by,
+        key=key or uuid.uuid4(),
+        expected_seq=hand.now.seq if seq is None else seq,
+    )
+
+
+def codes(results: list[Any]) -> list[str]:
+    return sorted("done" if isinstance(one, Answer) else one.code for one in results)
+
+
+def test_the_same_key_ten_times_at_once_is_recorded_once_and_answered_alike(dealer: Hand) -> None:
+    """Harm: a client that sends again because the answer is late has its bet doubled."""
+    seq = dealer.now.seq
+    answers = at_once(*[send(dealer, inputs.Bet(1, 1_000), key=uuid.UUID(int=7))] * 10)
+    assert {(one.entry, one.seq) for one in answers} == {(seq + 1, seq + 1)}
+    assert sorted(one.again for one in answers) == [False] + [True] * 9
+    assert LogEntry.objects.filter(book_id=dealer.table.book_id, seq__gt=seq).count() == 1
+
+
+def test_the_last_card_ten_times_at_once_settles_once(dealer: Hand) -> None:
+    """Harm: a round is paid twice."""
+    dealer.bets(seat1=1_000, seat2=5_000)
+    dealer.cards(8, 9)
+    transfers = Transfer.objects.filter(book_id=dealer.table.book_id)
+    before = transfers.count()
+    seq, key = dealer.now.seq, uuid.uuid4()
+    standing.cache.items.clear()
+    answers = at_once(*[send(dealer, inputs.KeyCard(3), key=key)] * 10)
+    assert {one.entry for one in answers} == {seq + 1}
+    assert transfers.count() - before == 6
+    assert sum(cage.net_effect(cage.all_books()).values()) == 0
+
+
+def test_one_key_with_two_bodies_at_once_records_one_of_them(dealer: Hand) -> None:
+    """Harm: the loser is told that its input stands."""
+    key = uuid.uuid4()
+    calls = [send(dealer, inputs.Bet(seat, 1_000), key=key) for seat in (1, 2)]
+    assert codes(at_once(*calls)) == ["done", "key_reused"]
+
+
+def test_two_screens_cannot_both_act_on_one_state(dealer: Hand) -> None:
+    """Harm: one press of Hit and one of Fold, at the same moment, and both count."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 9)
+    seq = dealer.now.seq
+    calls = [send(dealer, made, seq) for made in (inputs.Choose(1, "fold"), inputs.KeyCard(7))]
+    results = at_once(*calls)
+    assert codes(results) == ["done", "stale_sequence"]
+    (stale,) = [one for one in results if isinstance(one, Refused)]
+    assert stale.facts["seq"] == seq + 1 == dealer.now.seq
+
+
+def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
+    """Harm: as above, with eight."""
+    seq = dealer.now.seq
+    for step in range(5):
+        results = at_once(*[send(dealer, inputs.Bet(1 + seat % 6, 1_000 * (step + 1))) for seat in range(8)])
+        assert codes(results) == ["done"] + ["stale_sequence"] * 7
+        assert dealer.now.seq == seq + step + 1
+    assert audit.verify(dealer.table.book).fault is None
+
+
+def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
+    """Harm: two tables mix up their logs, or one house-wide lock makes every table as slow as all together."""
+    others = []
+    for number in range(2, 6):
+        made = floor.table(f"Rocket {number}")
+        boss = Hand(made, floor.staff(Role.PIT_BOSS, f"boss{number}"))
+        boss("open_table")
+        hand = Hand(made, floor.staff(Role.DEALER, f"dealer{number}"))
+        dealing.sign_in(made, hand.by)
+        hand.ready_shoe()
+        others.append(hand)
+
+    def deal(hand: Hand) -> int:
+        for _ in range(3):
+            hand.bets(seat1=1_000, seat2=2_000)
+            hand.cards(7, 8, 3)
+            hand.pay()
+        return hand.now.seq
+
+    results = at_once(*[partial(deal, hand) for hand in (dealer, *others)])
+    assert [one for one in results if isinstance(one, Exception)] == []
+    for hand in (dealer, *others):
+        report = audit.verify(hand.table.book)
+        assert (report.fault, report.rounds) == (None, 3)
+    assert sum(cage.net_effect(cage.all_books()).values()) == 0
+
+
+def test_one_dealer_signs_in_at_one_of_two_tables(dealer: Hand) -> None:
+    """Harm: two quick taps, and one dealer stands at two tables; each log says that they dealt there."""
+    tables = [floor.table(f"Rocket {number}") for number in (2, 3, 4)]
+    for made in tables:
+        Hand(made, floor.staff(Role.PIT_BOSS, f"boss {made.name}"))("open_table")
+    ida = floor.staff(Role.DEALER, "ida", "102")
+    results = at_once(*[partial(dealing.sign_in, made, ida) for made in tables])
+    assert codes(results) == ["done", "signed_in_elsewhere", "signed_in_elsewhere"]
+
+
+def test_two_dealers_take_one_table_one_after_the_other(dealer: Hand) -> None:
+    """Harm: both believe that the table is theirs."""
+    ida, iris = floor.staff(Role.DEALER, "ida", "102"), floor.staff(Role.DEALER, "iris", "103")
+    results = at_once(*[partial(dealing.sign_in, dealer.table, one) for one in (ida, iris)])
+    assert codes(results) == ["done", "done"]
+    here = dealer.now.dealer
+    assert here is not None
+    last = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq")
+    assert here.since_seq == last.seq
+    (out,) = [one for one in (ida, iris) if one.username != here.username]
+    with pytest.raises(Refused, match="not signed in"):
+        send(Hand(dealer.table, out), inputs.Bet(1, 1_000))()
+
+
+def test_a_table_closes_or_a_bet_is_placed_but_not_both(dealer: Hand) -> None:
+    """Harm: a round is open at a closed table, and its chips are counted into the rack."""
+    boss = Hand(dealer.table, floor.staff(Role.PIT_BOSS, "bert"))
+    results = at_once(send(boss, inputs.CloseTable()), send(dealer, inputs.Bet(1, 1_000)))
+    done = [isinstance(one, Answer) for one in results]
+    assert sorted(done) == [False, True]
+    assert dealer.now.is_open == done[1] == dealer.now.round_open

@@ -1,0 +1,219 @@
+"""Keys taken back: by a correcting entry, never by an edit; and what then becomes of the chips."""
+
+import pytest
+
+from ledger import cage
+from ledger.models import LogEntry, Transfer
+from tables import audit, dealing
+from tables.models import Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+from tests.tables.chance import RARE_CUT, run_out
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hands() -> tuple[Hand, Hand]:
+    return dealt()
+
+
+@pytest.fixture
+def dealer(hands: tuple[Hand, Hand]) -> Hand:
+    return hands[0]
+
+
+@pytest.fixture
+def boss(hands: tuple[Hand, Hand]) -> Hand:
+    return hands[1]
+
+
+def refusal(hand: Hand, do: str) -> str:
+    with pytest.raises(Refused) as caught:
+        hand(do)
+    return caught.value.code
+
+
+def test_a_wrong_card_is_taken_back_before_the_next_and_both_entries_stay(dealer: Hand) -> None:
+    """Harm: history is edited; or a slip of the finger decides a round."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    before = dealer.now
+    dealer.cards(9)
+    wrong = dealer.now.seq
+    dealer("take_back")
+    after = dealer.now
+    assert before.round is not None
+    assert after.round is not None
+    assert after.round.state == before.round.state
+    assert LogEntry.objects.filter(book_id=dealer.table.book_id, seq=wrong).exists()
+    correction = LogEntry.objects.get(book_id=dealer.table.book_id, seq=wrong + 1)
+    assert (correction.kind, correction.by) == ("take_back", "101 Dora")
+    dealer.cards(7, 10)
+    assert audit.verify(dealer.table.book).fault is None
+
+
+def test_after_the_next_card_only_a_pit_boss_takes_back(dealer: Hand, boss: Hand) -> None:
+    """Harm: a dealer rewinds a round to where it was better for a friend."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 9)
+    dealer("take_back")
+    assert refusal(dealer, "take_back") == "card_stands"
+    assert not dealer.board.can_take_back
+    boss("take_back")
+    assert dealer.now.round is not None
+    assert dealer.now.round.state.stacks == ((),)
+
+
+def test_a_pit_boss_takes_a_round_back_to_its_first_bet_and_it_can_be_dealt_anew(dealer: Hand, boss: Hand) -> None:
+    """Harm: a round that was dealt to the wrong seats cannot be undone but in the database."""
+    dealer.bets(seat1=1_000, seat2=2_000)
+    dealer.cards(8, 9, 7)
+    for _ in range(6):
+        boss("take_back")
+    assert refusal(boss, "take_back") == "nothing_to_take_back"
+    assert not dealer.now.round_open
+    dealer.bets(seat3=3_000)
+    dealer.cards(8, 3)
+    assert dealer.now.round is not None
+    assert dealer.now.round.number == 1
+    report = audit.verify(dealer.table.book)
+    assert (report.fault, report.rounds) == (None, 1)
+
+
+def test_a_decision_and_a_bet_are_taken_back_too(dealer: Hand) -> None:
+    """Harm: a fold that was a slip costs the player chips."""
+    dealer("bet", seat=1, amount_cents=2_000)
+    dealer("bet", seat=1, amount_cents=5_000)
+    dealer("take_back")
+    dealer("close_bets")
+    dealer("take_back")
+    dealer("close_bets")
+    dealer.cards(8, 9)
+    state = dealer.now.round.state if dealer.now.round else None
+    dealer("choose", seat=1, choice="fold")
+    dealer("take_back")
+    assert dealer.now.round is not None
+    assert dealer.now.round.state == state
+    assert dealer.now.round.state.bets == (2_000,)
+
+
+def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_settles_anew(dealer: Hand) -> None:
+    """Harm: chips stay where a wrong key sent them, or move twice, or by an edit of old transfers."""
+    before = cage.net_effect([dealer.table.book_id])
+    dealer.bets(seat1=1_000, seat2=2_000)
+    dealer.cards(8, 9, 3)  # the death card ...
+    settled = dealer.now.seq
+    dealer("paid", seat=2)
+    dealer("take_back")  # ... was no 3
+    assert not dealer.board.pay
+    assert cage.net_effect([dealer.table.book_id]) == before | {
+        account: 0 for account in cage.net_effect([dealer.table.book_id]) if account not in before
+    }
+    back = Transfer.objects.filter(book_id=dealer.table.book_id, seq=dealer.now.seq).order_by("leg")
+    there = Transfer.objects.filter(book_id=dealer.table.book_id, seq=settled).order_by("-leg")
+    assert [(row.kind, row.reverses_id) for row in back] == [("reversal", row.pk) for row in there]
+    dealer.cards(7, 8, 9)  # both seats pair: the round ends otherwise
+    assert not dealer.now.round_open
+    net = cage.net_effect([dealer.table.book_id])
+    rack = cage.chart(dealer.table.book_id).ids["rack", None]
+    assert net[rack] - before[rack] == 800 + 1_800
+    report = audit.verify(dealer.table.book)
+    assert (report.fault, report.rounds) == (None, 2)
+
+
+def test_a_round_may_be_settled_and_taken_back_several_times(dealer: Hand) -> None:
+    """Harm: the second correction finds transfers that were reversed already."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    for _ in range(3):
+        dealer.cards(3)
+        dealer("take_back")
+    dealer.cards(3)
+    assert audit.verify(dealer.table.book).fault is None
+    rack = cage.chart(dealer.table.book_id).ids["rack", None]
+    assert cage.net_effect([dealer.table.book_id])[rack] == floor.FLOAT_CENTS - floor.POCKET_CENTS - 300
+
+
+def test_what_is_over_stands_once_the_next_round_has_begun(dealer: Hand, boss: Hand) -> None:
+    """Harm: chips of a round that was paid and cleared move again under the next one's bets."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    dealer("bet", seat=1, amount_cents=1_000)
+    boss("take_back")
+    for hand in (dealer, boss):
+        assert refusal(hand, "take_back") == "nothing_to_take_back"
+
+
+@pytest.mark.parametrize("through", ["shuffle", "cut", "burn", "retired"])
+def test_what_is_over_stands_once_the_shoe_was_shuffled(dealer: Hand, boss: Hand, through: str) -> None:
+    """Harm: a round goes on with a shoe that its cards are not missing from."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    dealer("cut_card_out")
+    dealer.cards(3)
+    dealer.pay()
+    if through == "retired":
+        boss("retire_shoe")
+    else:
+        for do, step in (("shuffle_shoe", "shuffle"), ("place_cut_card", "cut"), ("burn", "burn")):
+            dealer(do)
+            if step == through:
+                break
+    for hand in (dealer, boss):
+        assert refusal(hand, "take_back") == "nothing_to_take_back"
+    assert not dealer.board.can_take_back
+
+
+def test_what_is_over_stands_once_the_table_was_closed(dealer: Hand, boss: Hand) -> None:
+    """Harm: the rack that was counted at closing changes afterwards, and nobody can say why."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    boss("close_table")
+    assert refusal(boss, "take_back") == "table_closed"
+    boss("open_table")
+    dealing.sign_in(dealer.table, dealer.by)
+    for hand in (dealer, boss):
+        assert refusal(hand, "take_back") == "nothing_to_take_back"
+
+
+def test_a_card_of_a_house_shoe_stands_and_a_fold_does_not(boss: Hand) -> None:
+    """Harm: a player who saw the next card decides again."""
+    ida = floor.staff(Role.DEALER, "ida", "102")
+    made = floor.table("House", source="house")
+    boss.table = made
+    boss("open_table")
+    dealing.sign_in(made, ida)
+    dealer = Hand(made, ida)
+    dealer.ready_shoe()
+    while not (dealer.now.round_open and dealer.board.due == "choose"):  # a 3 would end the round at once
+        dealer.pay()
+        dealer.bets(seat1=1_000, seat2=1_000)
+        dealer("deal")
+    dealer("choose", seat=1, choice="fold")
+    dealer("take_back")
+    dealer("choose", seat=1, choice="hit")
+    for hand in (dealer, boss):
+        assert refusal(hand, "take_back") == "card_stands"
+
+
+def test_a_shuffle_in_mid_round_stands(boss: Hand, dealer: Hand) -> None:
+    """Harm: cards that lie among the shuffled discards come back as if they had never been there."""
+    dealer("retire_shoe")
+    Table.objects.filter(pk=dealer.table.pk).update(options=RARE_CUT)
+    dealer.table.refresh_from_db()
+    dealer.ready_shoe()
+    run_out(dealer)
+    dealer("choose", seat=2, choice="hit")
+    dealer("shuffle")
+    for hand in (dealer, boss):
+        assert refusal(hand, "take_back") == "card_stands"
+    dealer.cards(9)
+    dealer("take_back")  # the card alone was keyed wrongly
+    assert refusal(dealer, "take_back") == "card_stands"
+    dealer.cards(10)
+    assert audit.verify(dealer.table.book).fault is None

@@ -1,0 +1,139 @@
+"""Where a table stands: state plus events equals a fresh read, and no other history is ever served."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from django.db import transaction
+
+from ledger import cage
+from ledger.surveillance import read_head
+from tables import audit, history, standing
+from tables.games.cards import DECK_SIZE
+from tables.games.record import judge
+from tables.standing import Cache, Standing
+from tests import floor
+from tests.floor import Hand, dealt
+from tests.tables.chance import Chance, chance
+
+pytestmark = pytest.mark.django_db
+
+
+def fresh(hand: Hand) -> Standing:
+    """What the database says, to somebody who knows nothing."""
+    kept = dict(standing.cache.items)
+    standing.cache.items.clear()
+    read = standing.of(hand.table)
+    standing.cache.items.update(kept)
+    return read
+
+
+def check(floor_: Chance) -> None:
+    """What must be so after every step."""
+    now = floor_.dealer.now
+    assert now == fresh(floor_.dealer)
+    current = now.round
+    if current is not None and now.round_open:
+        rules, state = current.rules, current.state
+        if not any(play.actions and type(play.actions[0]).__name__ == "Shuffle" for play in current.plays):
+            gone = sum(current.game.gone(state))
+            assert gone + current.game.cards_left(state) + rules.burn == rules.decks * DECK_SIZE
+    net = cage.net_effect(cage.all_books())
+    assert sum(net.values()) == 0
+    layout = cage.chart(floor_.dealer.table.book_id).ids
+    assert not any(net.get(account, 0) for (place, _), account in layout.items() if place == "layout")
+
+
+@pytest.mark.parametrize(
+    ("seed", "settings"),
+    [
+        (1, {"options": {"decks": 1}}),
+        (2, {"options": {"decks": 2, "start": "low_card", "burn": 0}, "seats": 3}),
+        (3, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}, "source": "house"}),
+        (4, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 0}, "source": "house", "cap_cents": 20_000}),
+        (5, {"options": {"decks": 1, "reshuffle_at": 0.1, "burn": 20}}),
+    ],
+)
+def test_folding_each_entry_equals_reading_afresh_whatever_happens(seed: int, settings: dict[str, object]) -> None:
+    """Harm: a web process that has been up since yesterday sees another table than one that was just started."""
+    floor_ = chance(seed, **settings)
+    for _ in range(600):
+        floor_.step()
+        check(floor_)
+    met = set(floor_.done) | set(floor_.refused)
+    assert met >= {"paid", "close_table", "sign_out", "load_shoe", "take_back", "bad_bet", "round_open"}
+    book = floor_.dealer.table.book
+    assert audit.verify(book).fault is None
+    last = floor_.dealer.now.round
+    assert last is not None
+    for number in range(1, last.number):
+        told = history.story(floor_.dealer.table, number)
+        assert told is not None
+        assert told.record is not None
+        answer = judge(json.dumps(told.record))
+        assert answer["house_net"] == told.line.house_net_cents
+
+
+def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
+    """Harm: one table's round is shown on another's tile."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    other = floor.table("Rocket 2")
+    third = floor.table("Rocket 3")
+    Hand(third, boss.by)("open_table")
+    heads = [read_head(one.book_id) for one in (dealer.table, other, third)]
+    standing.cache.items.clear()
+    read = standing.at_all(heads)
+    assert read[dealer.table.book_id] == fresh(dealer)
+    assert not read[other.book_id].is_open
+    assert read[third.book_id].is_open
+    assert standing.at_all(heads) == read
+
+
+def test_a_table_on_which_nothing_happened_stands_at_nothing() -> None:
+    """Harm: a new table cannot be opened."""
+    made = floor.table()
+    assert standing.of(made) == replace(Standing(), seq=2, hash=read_head(made.book_id).hash)
+
+
+def test_a_transaction_that_was_rolled_back_leaves_nothing_behind() -> None:
+    """Harm: a standing that never became durable is served to the next request."""
+    dealer, _ = dealt()
+    before = dealer.now
+    with transaction.atomic():
+        dealer("bet", seat=1, amount_cents=1_000)
+        never = dealer.now
+        transaction.set_rollback(True)
+    assert dealer.now == before
+    dealer("bet", seat=2, amount_cents=5_000)
+    after = dealer.now
+    assert after.seq == never.seq
+    assert after.hash != never.hash
+    assert after == fresh(dealer)
+
+
+def test_an_old_head_is_read_as_the_table_stood_then() -> None:
+    """Harm: what was added since then leaks into a proof that starts in the past."""
+    dealer, _ = dealt()
+    heads = []
+    for cents in (1_000, 2_000, 3_000):
+        dealer("bet", seat=1, amount_cents=cents)
+        heads.append(read_head(dealer.table.book_id))
+    standing.cache.items.clear()
+    for head, cents in zip(heads, (1_000, 2_000, 3_000), strict=True):
+        then = standing.at(head)
+        assert then.seq == head.seq
+        assert then.round is not None
+        assert then.round.state.bets[0] == cents
+
+
+def test_the_cache_keeps_a_bounded_number() -> None:
+    """Harm: a web process grows with every card that is dealt, until it dies in the middle of an evening."""
+    cache = Cache(size=3)
+    for number in range(10):
+        cache.put(1, Standing(seq=number, hash=bytes([number])))
+    assert [one.seq for one in cache.items.values()] == [7, 8, 9]
+    assert cache.get(1, bytes([9])) is not None
+    assert cache.get(2, bytes([9])) is None
+    cache.put(1, Standing())
+    assert len(cache.items) == 3
