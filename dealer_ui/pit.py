@@ -257,11 +257,13 @@ def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
 
 def _floor(request: HttpRequest) -> dict[str, Any]:
     tables = seen(_viewer(request))
-    open_now = ledger_alerts.open_alerts()
+    return {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())} | _open_alerts_of(request)
+
+
+def _open_alerts_of(request: HttpRequest) -> dict[str, Any]:
+    """What the panel of open alerts shows."""
     return {
-        "tables": tables,
-        "strip": strip_of(tables, open_now.count()),
-        "alerts": open_now[:ALERTS_SHOWN],
+        "alerts": ledger_alerts.open_alerts().select_related("acknowledgement")[:ALERTS_SHOWN],
         "most": ALERTS_SHOWN,
         "may_acknowledge": _viewer(request).has_perm("ledger.acknowledge_alert"),
     }
@@ -323,12 +325,7 @@ def _alerts(before: int | None, count: int) -> Iterable[Alert]:
 @require_GET
 def alert_panel(request: HttpRequest) -> HttpResponse:
     """The open alerts alone, as the floor shows them."""
-    context = {
-        "alerts": ledger_alerts.open_alerts()[:ALERTS_SHOWN],
-        "most": ALERTS_SHOWN,
-        "may_acknowledge": _viewer(request).has_perm("ledger.acknowledge_alert"),
-    }
-    return render(request, "dealer_ui/pit/_alerts.html", context)
+    return render(request, "dealer_ui/pit/_alerts.html", _open_alerts_of(request))
 
 
 @login_required
@@ -378,19 +375,24 @@ def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     """What the query asks for; nonsense in it asks for nothing."""
     outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
     wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
-    through, day = _number(query, "through"), parse_date_or_none(query.get("day", ""))
+    through, day = _number(query, "through"), _day(query.get("day", ""))
     if through is None and day is not None:
-        end = timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
-        through = history.first_since({book_id: latest}, end)[book_id] - 1
+        through = history.first_since({book_id: latest}, _end_of(day))[book_id] - 1
     return Filter(min(latest if through is None else through, latest), wanted, day, latest)
 
 
-def parse_date_or_none(text: str) -> date | None:
-    """A day as a date field sends it."""
+def _day(text: str) -> date | None:
+    """A day as a date field sends it; only days that a table can have seen."""
     try:
-        return parse_date(text)
+        day = parse_date(text)
     except ValueError:
         return None
+    return day if day is not None and 2000 <= day.year <= 2999 else None
+
+
+def _end_of(day: date) -> datetime:
+    """The midnight after a day, as the house keeps its time."""
+    return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
 
 
 def _number(query: QueryDict, name: str) -> int | None:
@@ -409,6 +411,7 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
         asked.pop(name, None)
     return {
         "table": table,
+        "seq": table.book.head_seq,
         "page": page,
         "filter": shown,
         "chart": charts.net_chart(page.lines),
@@ -435,8 +438,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
 def rounds(request: HttpRequest, pk: int) -> HttpResponse:
     """Its rounds alone."""
     found, latest = _table(pk)
-    context = _rounds(request, found, latest) | {"seq": found.book.head_seq}
-    return render(request, "dealer_ui/pit/_rounds.html", context)
+    return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, found, latest))
 
 
 @watches

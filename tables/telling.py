@@ -40,7 +40,7 @@ def _actions(actions: Sequence[Content]) -> str:
         elif one["do"] == "shuffle":
             said.append("The discards are shuffled")
     if cards and not any(one["do"] == "choose" for one in actions):
-        said.append("Cards: " * (len(cards) > 1) + ", ".join(f"{whom(one['to'])} {one['rank']}" for one in cards))
+        said.append(", ".join(f"{whom(one['to'])}: {one['rank']}" for one in cards))
     text = "; ".join(said)
     return text[:1].upper() + text[1:]
 

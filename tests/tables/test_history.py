@@ -178,8 +178,8 @@ def test_a_story_shows_the_layout_after_every_input(floor: tuple[Hand, Hand]) ->
         "Seat 1 bets 20",
         "Seat 4 bets 50",
         "No more bets",
-        "Seat 1 8",
-        "Seat 4 4",
+        "Seat 1: 8",
+        "Seat 4: 4",
     ]
     deal = told.steps[5]
     assert [seat.stack for seat in deal.seats if seat.bet_cents] == [(8,), (4,)]
@@ -193,8 +193,8 @@ def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Ha
     told = story(floor[0], 2)
     struck = next(step for step in told.steps if step.corrected_by)
     correction = next(step for step in told.steps if step.corrects)
-    assert struck.words == "Dealer 3"
-    assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer 3"
+    assert struck.words == "Dealer: 3"
+    assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer: 3"
     assert (struck.corrected_by, correction.corrects) == (correction.entry.seq, struck.entry.seq)
     assert correction.dealer == ()
     assert [moved.kind for moved in struck.moved] == ["stake", "win", "return"]

@@ -9,18 +9,24 @@ const CALM = 1000; // milliseconds between two fetches of a list
 // --- Replacing what changed ---
 
 // Parts are compared one by one: what did not change is not touched, so a press, a focus or a typed note on it is
-// not lost. A part in which somebody is typing waits until they are done.
+// not lost.
 function patch(shown, fresh) {
   for (const attribute of fresh.attributes) shown.setAttribute(attribute.name, attribute.value);
   for (const part of fresh.querySelectorAll(":scope > [data-part]")) {
     const old = shown.querySelector(`:scope > [data-part="${part.dataset.part}"]`);
     if (!old || old.outerHTML === part.outerHTML) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
-    if (focused && focused.matches("input, textarea")) continue;
-    const scrolled = old.scrollTop;
+    keep(old, part);
     old.replaceWith(part);
-    part.scrollTop = scrolled;
     if (focused && focused.id) document.getElementById(focused.id)?.focus({ preventScroll: true });
+  }
+}
+
+// The items of a keyed list stay the same nodes: a note that somebody is typing in one survives the others' coming.
+function keep(old, part) {
+  for (const item of part.querySelectorAll("[data-keyed] > [id]")) {
+    const same = [...old.querySelectorAll("[data-keyed] > [id]")].find((one) => one.id === item.id);
+    if (same) item.replaceWith(same);
   }
 }
 
@@ -36,11 +42,12 @@ async function refresh(element) {
   try {
     const answer = await fetch(element.dataset.src, { headers: { "X-Requested-With": "fetch" } });
     if (answer.redirected || answer.status === 401 || answer.status === 403) return void location.reload();
-    if (!answer.ok) return;
+    if (!answer.ok) return void setTimeout(refresh, 3 * CALM, element);
     const holder = document.createElement("template");
     holder.innerHTML = await answer.text();
     const fresh = holder.content.querySelector("[data-src]");
     if (fresh) patch(element, fresh);
+    if ("liveAlerts" in element.dataset) announcer.textContent = element.querySelector(".alert__what")?.textContent ?? "";
     if ("calm" in element.dataset || "liveFloor" in element.dataset) await new Promise((done) => setTimeout(done, CALM));
   } catch {
     // The server is away: the stream comes back with where every table stands, and asks again.
@@ -71,7 +78,6 @@ function moved({ table, seq }) {
 
 function alerted({ table }) {
   document.querySelectorAll(`[data-live="${table}"]:not([data-calm]), [data-live-floor], [data-live-alerts]`).forEach(refresh);
-  if (announcer) announcer.textContent = "The alerts have changed.";
 }
 
 if (live) {
@@ -90,6 +96,21 @@ if (live) {
 
 const playback = document.getElementById("playback");
 
+// Mark a step in the list, and scroll the list, not the page, so that it is seen.
+function mark(step) {
+  for (const link of document.querySelectorAll(".timeline__list a")) {
+    if (link.dataset.step !== String(step)) {
+      link.removeAttribute("aria-current");
+      continue;
+    }
+    link.setAttribute("aria-current", "step");
+    const list = link.closest("ol");
+    const row = link.closest("li");
+    const below = row.offsetTop + row.offsetHeight - list.clientHeight;
+    list.scrollTop = Math.max(Math.min(list.scrollTop, row.offsetTop), below);
+  }
+}
+
 async function show(step) {
   playback.dataset.step = step;
   const answer = await fetch(`?playback&step=${step}`);
@@ -99,20 +120,13 @@ async function show(step) {
   const focused = document.activeElement?.id;
   playback.innerHTML = text;
   history.replaceState(null, "", `?step=${step}`);
-  for (const link of document.querySelectorAll(".timeline__list a")) {
-    if (link.dataset.step === String(step)) {
-      link.setAttribute("aria-current", "step");
-      const list = link.closest("ol");
-      const row = link.closest("li");
-      if (row.offsetTop < list.scrollTop) list.scrollTop = row.offsetTop;
-      const below = row.offsetTop + row.offsetHeight - list.clientHeight;
-      if (below > list.scrollTop) list.scrollTop = below;
-    } else link.removeAttribute("aria-current");
-  }
+  announcer.textContent = playback.querySelector(".playback__text").textContent;
+  mark(step);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 if (playback) {
+  mark(playback.dataset.step);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-step]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
