@@ -1,0 +1,453 @@
+"""Signing in and out: who gets in, what an answer gives away, when a session ends, and what the log says of it."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger.models import HOUSE, LogEntry
+from tables import dealing, doors, staffing, terminals
+from tables.models import Staff, Table, Terminal
+from tables.roles import Role
+from tests import floor
+from tests.floor import PASSWORD, PIN
+
+pytestmark = pytest.mark.django_db
+SIGN_IN, SIGN_OUT = "/sign-in/", "/sign-out/"
+
+
+@pytest.fixture
+def operator() -> Staff:
+    return floor.staff(Role.OPERATOR, "omar")
+
+
+@pytest.fixture
+def dora() -> Staff:
+    return floor.staff(Role.DEALER, "dora", "101")
+
+
+@pytest.fixture
+def terminal(operator: Staff) -> Terminal:
+    return terminals.add("Tablet", None, by=operator)
+
+
+@pytest.fixture
+def tablet(terminal: Terminal, operator: Staff) -> Client:
+    """A device that is enrolled."""
+    client = Client()
+    client.post(terminals.link_for(terminal, by=operator))
+    return client
+
+
+def by_badge(client: Client, badge: str = "101", pin: str = PIN, **more: str) -> HttpResponse:
+    return client.post(SIGN_IN, {"badge": badge, "pin": pin} | more)  # type: ignore[return-value]
+
+
+def by_name(client: Client, username: str, password: str = PASSWORD, **more: str) -> HttpResponse:
+    return client.post(f"{SIGN_IN}?way=name", {"username": username, "password": password} | more)  # type: ignore[return-value]
+
+
+def who(client: Client) -> str | None:
+    """Who is signed in there."""
+    found = client.get(SIGN_IN).wsgi_request.user
+    return found.username if isinstance(found, Staff) else None
+
+
+def said(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """What the house's book says about staff."""
+    found = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=kinds).order_by("seq")
+    return [(entry.kind, entry.by, json.loads(bytes(entry.body))["content"]) for entry in found]
+
+
+# --- Getting in -----------------------------------------------------------------------------------------------
+
+
+def test_badge_and_pin_open_an_enrolled_terminal(tablet: Client, dora: Staff) -> None:
+    """The way that every dealer comes in, twenty times a night."""
+    assert by_badge(tablet).status_code == 302
+    assert who(tablet) == "dora"
+    assert said("signed_in") == [
+        ("signed_in", "101 Dora", {"username": "dora", "terminal": "Tablet", "address": "127.0.0.1"})
+    ]
+
+
+def test_badge_and_pin_open_nothing_else(dora: Staff) -> None:
+    """Four digits are no secret outside: a PIN that was looked off must not work from a phone."""
+    client = Client()
+    assert by_badge(client).status_code == 422
+    assert who(client) is None
+
+
+def test_everybody_else_gives_name_and_password_on_a_terminal_too(tablet: Client, operator: Staff) -> None:
+    """A pit boss who helps at the table; and nobody but dealers ever gets in by PIN."""
+    assert by_name(tablet, "omar").status_code == 302
+    assert who(tablet) == "omar"
+
+
+def test_a_pin_is_for_dealers(tablet: Client) -> None:
+    """The admin must not stand behind four digits, even if a row says so."""
+    floor.staff(Role.OPERATOR, "olga", "7")
+    assert by_badge(tablet, "007").status_code == 403
+    Staff.objects.filter(username="olga").update(badge="777")
+    assert by_badge(tablet, "777").status_code == 403
+    assert who(tablet) is None
+
+
+WAYS_IN = [
+    ("101", "9999", "a wrong PIN"),
+    ("999", PIN, "a badge that nobody has"),
+    ("102", PIN, "a dealer without a PIN"),
+    ("103", PIN, "a dealer who has left"),
+]
+
+
+@pytest.fixture
+def hashes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Every secret that is hashed from here on: hashing is nearly all the time that an answer takes."""
+    made: list[str] = []
+    plain = Argon2PasswordHasher.encode
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", lambda self, *args: made.append("encode") or plain(self, *args))
+    verify = Argon2PasswordHasher.verify
+    monkeypatch.setattr(
+        Argon2PasswordHasher, "verify", lambda self, *args: made.append("verify") or verify(self, *args)
+    )
+    return made
+
+
+def others() -> None:
+    Staff.objects.create_staff("nan", name="Nan", role=Role.DEALER, password=PASSWORD, badge="102")
+    floor.staff(Role.DEALER, "gone", "103")
+    Staff.objects.filter(username="gone").update(is_active=False)
+
+
+def test_an_answer_does_not_tell_which_part_was_wrong_nor_does_its_time(
+    tablet: Client, dora: Staff, hashes: list[str]
+) -> None:
+    """Else badge numbers could be found out first, and PINs then, one by one."""
+    others()
+    answers = set()
+    for badge, pin, _ in WAYS_IN:
+        hashes.clear()
+        answer = by_badge(tablet, badge, pin)
+        assert len(hashes) == 1, badge
+        answers.add((answer.status_code, b"Badge number or PIN is wrong." in answer.content))
+    assert answers == {(403, True)}
+
+
+def test_nor_by_name(dora: Staff, hashes: list[str]) -> None:
+    """The same, from the whole internet."""
+    others()
+    Staff.objects.create_staff("new", name="New", role=Role.AUDITOR)
+    answers = set()
+    for username, password in (("dora", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("new", PASSWORD)):
+        hashes.clear()
+        answer = by_name(Client(), username, password)
+        assert len(hashes) == 1, username
+        answers.add((answer.status_code, b"Name or password is wrong." in answer.content))
+    assert answers == {(403, True)}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"badge": "", "pin": ""},
+        {"badge": "1" * 5_000, "pin": PIN},
+        {"badge": "101", "pin": "1" * 5_000},
+        {"badge": "10\0", "pin": PIN},
+        {"badge": "١٠١", "pin": PIN},
+        {"badge": "101' OR '1'='1", "pin": PIN},
+        {"badge[]": "101", "pin": PIN},
+    ],
+)
+def test_nonsense_on_the_pad_gets_a_sentence(tablet: Client, dora: Staff, given: dict[str, str]) -> None:
+    """Never an error page, never a session."""
+    answer = tablet.post(SIGN_IN, given)
+    assert answer.status_code == 422
+    assert who(tablet) is None
+
+
+@pytest.mark.parametrize("given", [("", ""), ("d\0ra", "x"), ("d" * 300, "x"), ("dora", "x" * 100_000), ("dora", "")])
+def test_nonsense_in_the_fields_gets_a_sentence(dora: Staff, given: tuple[str, str]) -> None:
+    """A name longer than the column, or one with a zero in it, once was a database error."""
+    assert by_name(Client(), *given).status_code in (403, 422)
+
+
+# --- Too many tries -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_tries(settings: Any) -> None:
+    """As good as ten, and quicker: each try is hashed as slowly as any."""
+    settings.AXES_FAILURE_LIMIT = 3
+
+
+def test_ten_wrong_pins_lock_the_dealer_out_by_either_way(tablet: Client, dora: Staff) -> None:
+    """There are only ten thousand PINs; and a locked-out badge must not leave the password to be guessed."""
+    assert settings.AXES_FAILURE_LIMIT == 10
+    for _ in range(9):
+        assert by_badge(tablet, pin="9999").status_code == 403
+    answer = by_badge(tablet, pin="9999")
+    assert answer.status_code == 429
+    assert b"Too many tries: wait 30 minutes" in answer.content
+    assert by_badge(tablet).status_code == 429
+    assert by_name(tablet, "dora").status_code == 429
+    assert who(tablet) is None
+
+
+def test_a_lock_out_is_written_down_once(three_tries: None, tablet: Client, dora: Staff) -> None:
+    """The house hears of it; a script that goes on knocking does not fill the log."""
+    for _ in range(settings.AXES_FAILURE_LIMIT + 5):
+        by_badge(tablet, pin="9999")
+    assert said("locked_out") == [
+        ("locked_out", "sign-in", {"username": "dora", "terminal": "Tablet", "address": "127.0.0.1"})
+    ]
+
+
+def test_names_that_nobody_has_are_not_written_down_for_good(three_tries: None) -> None:
+    """People type their password into the field of the name; and anybody could fill the log from outside."""
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        answer = by_name(Client(), "my secret password")
+    assert answer.status_code == 429
+    assert said("locked_out") == []
+
+
+def test_the_others_go_on_at_the_same_terminal(three_tries: None, tablet: Client, dora: Staff) -> None:
+    """One who forgot their PIN must not close the table."""
+    floor.staff(Role.DEALER, "dan", "102")
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        by_badge(tablet, pin="9999")
+    assert by_badge(tablet, "102").status_code == 302
+
+
+def test_a_success_starts_the_count_again(three_tries: None, tablet: Client, dora: Staff) -> None:
+    """A slip now and then over a night is no attack."""
+    for _ in range(2):
+        for _ in range(settings.AXES_FAILURE_LIMIT - 1):
+            by_badge(tablet, pin="9999")
+        assert by_badge(tablet).status_code == 302
+
+
+def test_an_operator_lifts_it_by_name(three_tries: None, tablet: Client, dora: Staff, operator: Staff) -> None:
+    """A shift cannot wait half an hour for its dealer; who let them in is in the log."""
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        by_badge(tablet, pin="9999")
+    staffing.lift_lock_out(dora, by=operator)
+    assert by_badge(tablet).status_code == 302
+    assert said("lock_out_lifted") == [("lock_out_lifted", "omar Omar", {"username": "dora"})]
+
+
+def test_no_secret_is_kept_of_a_failed_try(tablet: Client, dora: Staff) -> None:
+    """A wrong PIN is nearly the right one."""
+    from axes.models import AccessAttempt
+
+    by_badge(tablet, pin="1243")
+    by_name(Client(), "dora", "nearly my password")
+    kept = " ".join(f"{one.get_data} {one.post_data}" for one in AccessAttempt.objects.all())
+    assert "1243" not in kept
+    assert "nearly" not in kept
+
+
+# --- Sessions -------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_new_with_each_sign_in(tablet: Client, dora: Staff) -> None:
+    """A session key that somebody planted beforehand must be worthless."""
+    session = tablet.session
+    session["planted"] = True
+    session.save()
+    tablet.cookies[settings.SESSION_COOKIE_NAME] = planted = str(session.session_key)
+    by_badge(tablet)
+    assert tablet.session.session_key != planted
+    assert who(tablet) == "dora"
+    other = Client()
+    other.cookies[settings.SESSION_COOKIE_NAME] = planted
+    assert who(other) is None
+
+
+def test_a_session_at_a_terminal_lasts_a_shift_and_one_by_password_a_quarter_of_an_hour(
+    tablet: Client, dora: Staff, operator: Staff
+) -> None:
+    """A dealer is not locked out in mid-round; a desk that somebody left is."""
+    by_badge(tablet)
+    assert tablet.session.get_expiry_age() == settings.TERMINAL_IDLE_SECONDS
+    by_name(tablet, "omar")
+    assert tablet.session.get_expiry_age() == settings.SESSION_COOKIE_AGE == 900
+
+
+def test_a_session_by_pin_does_not_leave_its_terminal(tablet: Client, dora: Staff) -> None:
+    """Copied to another browser it is worth nothing: the other device was not enrolled."""
+    by_badge(tablet)
+    elsewhere = Client()
+    elsewhere.cookies[settings.SESSION_COOKIE_NAME] = tablet.cookies[settings.SESSION_COOKIE_NAME].value
+    assert who(elsewhere) is None
+
+
+def test_a_session_by_pin_ends_when_its_terminal_is_revoked(
+    tablet: Client, dora: Staff, terminal: Terminal, operator: Staff
+) -> None:
+    """The tablet that walked out of the door cannot deal."""
+    by_badge(tablet)
+    terminals.revoke(terminal, by=operator)
+    assert who(tablet) is None
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"password": "another one, just as long"},
+    {"pin": "2580"},
+    {"role": "pit_boss"},
+    {"is_active": False},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=[next(iter(change)) for change in CHANGES])
+def test_every_session_ends_when_what_it_rests_on_changes(
+    tablet: Client, dora: Staff, operator: Staff, change: dict[str, Any]
+) -> None:
+    """Whoever had the old secret, or the old role, is out at once."""
+    by_badge(tablet)
+    phone = Client()
+    by_name(phone, "dora")
+    staffing.change_staff(dora, change, by=operator)
+    assert who(tablet) is None
+    assert who(phone) is None
+
+
+def test_who_changes_their_own_password_stays_and_is_out_everywhere_else(dora: Staff) -> None:
+    """The way out for somebody whose password was seen."""
+    here, elsewhere = Client(), Client()
+    by_name(here, "dora")
+    by_name(elsewhere, "dora")
+    new = {"new": "a better one, just as long", "again": "a better one, just as long"}
+    assert here.post(reverse("password"), {"old": "wrong"} | new).status_code == 422
+    assert here.post(reverse("password"), {"old": PASSWORD} | new | {"again": "x"}).status_code == 422
+    assert here.post(reverse("password"), {"old": PASSWORD, "new": "short", "again": "short"}).status_code == 422
+    assert here.post(reverse("password"), {"old": PASSWORD} | new).status_code == 302
+    assert who(here) == "dora"
+    assert who(elsewhere) is None
+    assert [entry[2] for entry in said("changed")] == [{"username": "dora", "new": ["password"]}]
+
+
+# --- Where to -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "page"),
+    [(Role.DEALER, "/tables/"), (Role.PIT_BOSS, "/pit/"), (Role.AUDITOR, "/pit/"), (Role.OPERATOR, "/admin/")],
+)
+def test_everybody_comes_to_their_own_page(role: Role, page: str) -> None:
+    """Nobody looks for their screen with a table waiting."""
+    floor.staff(role, "somebody")
+    client = Client()
+    answer = client.post(SIGN_IN, {"username": "somebody", "password": PASSWORD}, follow=True)
+    assert answer.redirect_chain[-1][0] == page
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example/",
+        "http:evil.example",
+        "javascript:alert(1)",
+        "\thttps://evil.example/",
+        "https://testserver@evil.example/",
+    ],
+)
+def test_nobody_is_sent_to_another_site(operator: Staff, asked: str) -> None:
+    """A link to our sign-in that ends on a copy of it would collect passwords."""
+    for client, post, get in ((Client(), {"next": asked}, ""), (Client(), {}, asked)):
+        answer = client.post(SIGN_IN, {"username": "omar", "password": PASSWORD} | post, query_params={"next": get})
+        assert answer["Location"] == "/"
+
+
+def test_one_comes_back_to_the_page_that_asked(operator: Staff) -> None:
+    """A session that ran out in the middle of a form costs no search."""
+    client = Client()
+    page = client.get("/admin/tables/table/", follow=True)
+    assert page.redirect_chain[-1][0] == "/sign-in/?next=/admin/tables/table/"
+    answer = by_name(client, "omar", next="/admin/tables/table/")
+    assert answer["Location"] == "/admin/tables/table/"
+
+
+def test_the_admin_has_no_other_way_in(operator: Staff, dora: Staff) -> None:
+    """A second form would be a second place to guess at, past the house's log."""
+    client = Client()
+    assert client.post("/admin/login/", {"username": "omar", "password": PASSWORD})["Location"].startswith(SIGN_IN)
+    assert who(client) is None
+    by_name(client, "dora")
+    assert client.get("/admin/", follow=True).status_code == 403
+    client.post("/admin/logout/")
+    assert who(client) is None
+
+
+# --- Out ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at_table(tablet: Client) -> tuple[Client, floor.Hand]:
+    """A dealer signed in at a terminal and at a table."""
+    dealer, _ = floor.dealt()
+    by_badge(tablet)
+    return tablet, dealer
+
+
+def test_signing_out_taps_out_of_the_table(at_table: tuple[Client, floor.Hand]) -> None:
+    """A table must not name a dealer who has gone home."""
+    client, dealer = at_table
+    client.post(SIGN_OUT)
+    assert who(client) is None
+    assert dealer.now.dealer is None
+    assert [entry[:2] for entry in said("signed_out")] == [("signed_out", "101 Dora")]
+
+
+def test_nobody_signs_out_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
+    """The round would stand there without a dealer; one sentence says what to do instead."""
+    client, dealer = at_table
+    dealer.bets(seat1=1_000)
+    answer = client.post(SIGN_OUT, follow=True)
+    assert b"Finish the round before you tap out" in answer.content
+    assert who(client) == "dora"
+    assert dealer.now.dealer is not None
+    assert said("signed_out") == []
+
+
+def test_signing_out_takes_a_form(at_table: tuple[Client, floor.Hand]) -> None:
+    """A picture on another site must not sign anybody out."""
+    client, _ = at_table
+    assert client.get(SIGN_OUT).status_code == 405
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = client.cookies
+    assert strict.post(SIGN_OUT).status_code == 403
+    assert who(client) == "dora"
+
+
+def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
+    """The tablet is one, the dealers are two: the round goes on under the second one's name."""
+    client, dealer = at_table
+    dealer.bets(seat1=1_000)
+    dan = floor.staff(Role.DEALER, "dan", "102")
+    by_badge(client, "102")
+    assert who(client) == "dan"
+    assert said("signed_out")[-1][2] == {"username": "dora", "relieved_by": "dan"}
+    dealing.sign_in(dealer.table, dan, "Tablet")
+    assert doors.table_of(dan) == dealer.table
+    assert Table.objects.count() == 1
+
+
+def test_an_old_session_is_no_session(tablet: Client, dora: Staff) -> None:
+    """Idle time is counted on the server, whatever the browser keeps."""
+    from django.contrib.sessions.models import Session
+
+    by_badge(tablet)
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    assert who(tablet) is None
