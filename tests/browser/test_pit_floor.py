@@ -1,0 +1,294 @@
+"""The pit in a real browser: the floor follows every commit, by itself and without losing anybody's place."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from ledger import alerts
+from ledger.models import Acknowledgement
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor, processes
+from tests.browser.conftest import cookies_of
+from tests.floor import Hand, dealt
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+TABLET = {"width": 1280, "height": 800}
+GENEROUS = 2_000  # milliseconds: what is measured is printed, not asserted
+
+Looking = Callable[..., Any]
+
+
+@pytest.fixture
+def looking(browser: Any, web: processes.Web) -> Iterator[Looking]:
+    """``looking(staff, "/pit/")``: a page of a browser of their own. No page may break or breach its policy."""
+    contexts: list[Any] = []
+    complaints: list[str] = []
+
+    def look(who: Staff, path: str, viewport: dict[str, int] = TABLET, **options: Any) -> Any:
+        context = browser.new_context(base_url=web.url, viewport=viewport, **options)
+        context.set_default_timeout(10_000)
+        context.add_cookies(cookies_of(who, web.url))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+        page.goto(path)
+        if page.query_selector("#live"):
+            page.wait_for_selector("#live[data-state=live]")
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def card(hand: Hand) -> str:
+    return f'[data-live="{hand.table.pk}"]'
+
+
+def shows(page: Any, hand: Hand) -> None:
+    """Wait until the card shows the newest state of its table."""
+    page.wait_for_selector(f'{card(hand)}[data-seq="{hand.now.seq}"]', timeout=GENEROUS)
+
+
+# --- Following the floor --------------------------------------------------------------------------------------
+
+
+def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> None:
+    dealer, boss = dealt(options={"decks": 6})
+    page = looking(boss.by, "/pit/")
+    page.evaluate("window.untouched = true")
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10)
+    shows(page, dealer)
+    assert page.inner_text(f"{card(dealer)} .state") == "Seat 1 decides"
+    seats = page.locator(f"{card(dealer)} .spot")
+    assert seats.nth(0).locator(".stack").get_attribute("aria-label") == "Cards: 8"
+    assert "is-acting" in str(seats.nth(0).get_attribute("class"))
+    dealer.cards(8, 7, 10)
+    dealer.pay()
+    shows(page, dealer)
+    assert "−34" in page.inner_text(f"{card(dealer)} [data-part=state]")
+    assert "8,966" in page.inner_text(f"{card(dealer)} [data-part=meters]")
+    page.wait_for_selector(".strip :text('−34')")
+    assert page.evaluate("window.untouched")
+
+
+def test_only_the_table_that_moved_is_fetched_anew(looking: Looking) -> None:
+    dealer, boss = dealt()
+    other = Hand(floor.table("Rocket 2"), boss.by)
+    page = looking(boss.by, "/pit/")
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    dealer("bet", seat=1, amount_cents=1_000)
+    shows(page, dealer)
+    assert any(f"/pit/tables/{dealer.table.pk}/card" in url for url in fetched)
+    assert not any(f"/pit/tables/{other.table.pk}/card" in url for url in fetched)
+
+
+def test_a_commit_is_on_screen_soon(looking: Looking, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the commit in this process to the card in the browser. The aim is 200 ms."""
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    page.evaluate(
+        """(selector) => {
+            window.seen = {};
+            const card = document.querySelector(selector);
+            new MutationObserver(() => { window.seen[card.dataset.seq] ??= Date.now(); })
+                .observe(card, { attributes: true });
+        }""",
+        card(dealer),
+    )
+    committed = {}
+    for at in range(20):
+        answer = dealer("bet", seat=at % 6 + 1, amount_cents=1_000 + at // 6 % 2 * 1_000)
+        committed[str(answer.seq)] = time.time() * 1000
+        shows(page, dealer)
+    seen = page.evaluate("window.seen")
+    took = sorted(seen[seq] - at for seq, at in committed.items())
+    with capsys.disabled():
+        print(f"\ncommit to screen: p50 {statistics.median(took):.0f} ms, p95 {took[18]:.0f} ms")
+    assert took[-1] < GENEROUS
+
+
+def test_a_new_alert_appears_and_is_acknowledged_from_the_keyboard(looking: Looking) -> None:
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing")
+    page.wait_for_selector("text=The rack holds less than nothing >> nth=0")
+    assert "less than nothing" in page.inner_text("#announcer")
+    assert page.inner_text("#strip-alerts") == "1"
+    page.focus(".alert summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("counted again: all there")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Acknowledged: The rack holds less than nothing")
+    assert Acknowledgement.objects.get().note == "counted again: all there"
+    assert page.query_selector("#strip-alerts") is None
+
+
+def test_a_note_that_is_being_typed_survives_another_alert(looking: Looking) -> None:
+    dealer, boss = dealt()
+    alerts.raise_alert(dealer.table.book, "negative", "The first")
+    page = looking(boss.by, "/pit/")
+    page.click(".alert summary")
+    page.type(".alert input[name=note]", "half a sen")
+    alerts.raise_alert(dealer.table.book, "negative", "The second")
+    page.wait_for_selector("text=The second >> nth=0")
+    page.keyboard.type("tence")
+    assert page.input_value(".alert input[name=note] >> nth=1") == "half a sentence"
+
+
+def test_focus_stays_where_it_was_when_a_card_changes(looking: Looking) -> None:
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=1_000)
+    page = looking(boss.by, "/pit/")
+    page.focus(f"{card(dealer)} h2 a")
+    dealer.cards(8)
+    shows(page, dealer)
+    assert page.evaluate("document.activeElement.id") == f"to-table-{dealer.table.pk}"
+    page.focus(f"#take-back-{dealer.table.pk}")
+    dealer.cards(4)
+    shows(page, dealer)
+    assert page.evaluate("document.activeElement.id") == f"take-back-{dealer.table.pk}"
+
+
+def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(looking: Looking, web: processes.Web) -> None:
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    web.kill()
+    page.wait_for_selector("#live[data-state=lost]")
+    assert page.inner_text("#live") == "Connection lost, trying again"
+    dealer("bet", seat=1, amount_cents=1_000)
+    web.start()
+    page.wait_for_selector("#live[data-state=live]")
+    shows(page, dealer)
+
+
+def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Looking) -> None:
+    dealer, boss = dealt(options={"decks": 6})
+    page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")
+    assert "No round was dealt yet" in page.inner_text("#rounds")
+    for _ in range(2):
+        dealer.bets(seat1=1_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+    page.wait_for_selector("#rounds tbody tr:nth-child(2)", timeout=2 * GENEROUS)
+    page.wait_for_selector(".chart__title :text('−6')")
+    assert page.locator(".chart__bar").count() == 2
+
+
+# --- Doing ----------------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_opened_and_closed_with_a_question_before_each(looking: Looking) -> None:
+    boss = Hand(floor.table(), floor.staff(Role.PIT_BOSS, "bella"))
+    page = looking(boss.by, "/pit/")
+    page.click("text=Open the table")
+    assert "9,000" in page.inner_text(".act")
+    page.click("text=Leave it as it is")
+    assert not boss.now.is_open
+    page.click("text=Open the table")
+    page.click("button:has-text('Open the table')")
+    page.wait_for_selector("text=Rocket 1 is open.")
+    assert boss.now.is_open
+    page.click("text=Close the table")
+    page.click("button:has-text('Close the table')")
+    page.wait_for_selector("text=Rocket 1 is closed.")
+    assert not boss.now.is_open
+
+
+def test_taking_back_is_refused_when_the_table_has_moved_on(looking: Looking) -> None:
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    page = looking(boss.by, "/pit/")
+    page.click("text=Take back")
+    assert "“Seat 1: 8”" in page.inner_text(".act")
+    dealer.cards(4)
+    page.click("button:has-text('Take back')")
+    page.wait_for_selector("text=The table has moved on since this screen was drawn")
+    assert "“Dealer: 4”" in page.inner_text(".act")
+    page.click("button:has-text('Take back')")
+    page.wait_for_selector("text=the latest input is taken back")
+    shows(page, dealer)
+    assert page.inner_text(f"{card(dealer)} .state") == "Card for dealer"
+
+
+# --- For everybody --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def busy() -> tuple[Hand, Hand]:
+    """A floor with something of everything: a round going on, a correction, alerts, a closed table."""
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 8, 7, 10)
+    dealer.pay()
+    dealer.bets(seat2=1_000)
+    dealer.cards(9, 3)
+    dealer("take_back")
+    dealer.cards(8)
+    floor.table("Rocket 2")
+    alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing")
+    done = alerts.raise_alert(None, "unbalanced", "The chips do not add up")
+    alerts.acknowledge(done, boss.by.signature, "they do")
+    return dealer, boss
+
+
+PATHS = {
+    "floor": "/pit/",
+    "alerts": "/pit/alerts/",
+    "table": "/pit/tables/{pk}/",
+    "found": "/pit/tables/{pk}/?outcome=pair",
+    "log": "/pit/tables/{pk}/log/",
+    "round": "/pit/tables/{pk}/rounds/2/?step=4",
+    "act": "/pit/tables/{pk}/do/take-back/",
+}
+
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_axe_finds_no_serious_violation(name: str, busy: tuple[Hand, Hand], looking: Looking) -> None:
+    dealer, boss = busy
+    page = looking(boss.by, PATHS[name].format(pk=dealer.table.pk))
+    if name == "floor":
+        page.click(".alert summary")
+    found = Axe().run(
+        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    )
+    serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
+    assert not serious, [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in serious]
+
+
+@pytest.mark.parametrize("viewport", [TABLET, {"width": 1440, "height": 900}, {"width": 320, "height": 800}], ids=str)
+@pytest.mark.parametrize("name", PATHS)
+def test_no_page_scrolls_sideways(
+    name: str, viewport: dict[str, int], busy: tuple[Hand, Hand], looking: Looking
+) -> None:
+    dealer, boss = busy
+    page = looking(boss.by, PATHS[name].format(pk=dealer.table.pk), viewport)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_page_works_without_scripts(name: str, busy: tuple[Hand, Hand], browser: Any, web: processes.Web) -> None:
+    dealer, boss = busy
+    context = browser.new_context(base_url=web.url, java_script_enabled=False)
+    context.add_cookies(cookies_of(boss.by, web.url))
+    page = context.new_page()
+    assert page.goto(PATHS[name].format(pk=dealer.table.pk)).status == 200
+    if name == "round":
+        page.click("text=Next")
+        assert page.inner_text(".playback__at").startswith("5")
+    context.close()
