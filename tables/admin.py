@@ -21,11 +21,12 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from ledger.chips import money
-from tables import signin, staffing, terminals
+from tables import setup, signin, staffing, standing, terminals
 from tables.forms import DenominationForm, EnrolForm, Judged, StaffForm, TableForm, TerminalForm, option_fields
 from tables.games.catalog import GAMES
 from tables.models import Denomination, Staff, Table, Terminal
 from tables.refusals import Refused
+from tables.standing import Standing
 
 Fieldsets = list[tuple[str | None, dict[str, Any]]]
 
@@ -78,6 +79,9 @@ class SetUp(ModelAdmin):
         return TemplateResponse(request, "tables/admin/ask.html", shared | context)
 
 
+admin.site.index_title = "Set up and records"
+
+
 @admin.register(Table)
 class TableAdmin(SetUp):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
@@ -112,11 +116,18 @@ class TableAdmin(SetUp):
                 "Felt",
                 {
                     "fields": ("seats", "source", "unit", "denominations"),
-                    "description": "This, and the options, may change between rounds only.",
+                    "description": self._when(obj),
                 },
             ),
             (f"Options of {GAMES[game].title}", {"fields": options}),
         ]
+
+    def _when(self, table: Table | None) -> str:
+        """When what a round rests on may change."""
+        now = standing.of(table) if table else Standing()
+        if table and now.round_open:
+            return setup.round_is_open(table, now, "this, and the options, can change")
+        return "This, and the options, may change between rounds only."
 
     def _game(self, table: Table | None) -> str:
         return table.game if table else TableForm.GAME
@@ -154,7 +165,8 @@ class TableAdmin(SetUp):
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:
         """In words."""
-        return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in table.options.items())
+        options = setup.settings_of(table).options
+        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
 
 
 @admin.register(Denomination)
