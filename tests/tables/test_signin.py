@@ -410,6 +410,14 @@ def test_signing_out_taps_out_of_the_table(at_table: tuple[Client, floor.Hand]) 
     assert [entry[:2] for entry in said("signed_out")] == [("signed_out", "101 Dora")]
 
 
+def test_tapping_out_signs_out_of_the_terminal(at_table: tuple[Client, floor.Hand]) -> None:
+    """The next dealer must not deal under this one's name."""
+    client, dealer = at_table
+    client.post(reverse("dealer:leave", args=[dealer.table.pk]))
+    assert who(client) is None
+    assert dealer.now.dealer is None
+
+
 def test_nobody_signs_out_in_mid_round(at_table: tuple[Client, floor.Hand]) -> None:
     """The round would stand there without a dealer; one sentence says what to do instead."""
     client, dealer = at_table
