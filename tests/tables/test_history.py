@@ -183,8 +183,8 @@ def test_a_story_shows_the_layout_after_every_input(floor: tuple[Hand, Hand]) ->
     ]
     deal = told.steps[5]
     assert [seat.stack for seat in deal.seats if seat.bet_cents] == [(8,), (4,)]
-    assert (deal.dealer, deal.acting) == ((10,), 1)
-    assert told.steps[6].words == "Seat 1: hit, draws 8"
+    assert (deal.dealer, deal.touched) == ((10,), {0})
+    assert (told.steps[6].words, told.steps[6].touched) == ("Seat 1: hit, draws 8", {1})
     assert [payout.outcome for payout in told.steps[6].decided] == ["pair"]
     assert [payout.seat for payout in told.payouts] == [1, 4]
 
