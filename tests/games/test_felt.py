@@ -23,6 +23,8 @@ def test_the_nearest_bets_are_legal_and_none_is_nearer(low: int, high: int, step
 
 
 USUAL = AskBet(3, 20, 500, 10)
+UNEVEN = AskBet(3, 25, 95, 10)
+"""Limits that are no legal bets themselves."""
 CAPPED = AskBet(3, 20, 40, 10, 0, True)
 FULL = AskBet(3, 20, -10, 10, 0, True)
 """More than the cap lies on the layout already, since the cap was lowered."""
@@ -36,7 +38,8 @@ FULL = AskBet(3, 20, -10, 10, 0, True)
         (USUAL, -10, "is under the minimum of $20", "the nearest legal bet is $20"),
         (USUAL, 501, "is over the maximum of $500", "the nearest legal bet is $500"),
         (USUAL, 25, "is no multiple of $10, ten chip units", "the nearest legal bet is $20 or $30"),
-        (AskBet(3, 25, 95, 10), 26, "is no multiple of $10, ten chip units", "the nearest legal bet is $30"),
+        (UNEVEN, 25, "is no multiple of $10, ten chip units", "the nearest legal bet is $30"),
+        (UNEVEN, 95, "is no multiple of $10, ten chip units", "the nearest legal bet is $90"),
         (CAPPED, 50, "would take the table over its exposure cap: $40 still fits", "the nearest legal bet is $40"),
         (FULL, 30, "would take the table over its exposure cap: $0 still fits", "no bet fits here"),
     ],
