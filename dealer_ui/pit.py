@@ -105,9 +105,15 @@ class Seen:
         return _state(self.board)
 
     @property
-    def acting(self) -> int | None:
-        """Whose turn it is."""
-        return _acting(self.board)
+    def marked(self) -> tuple[int, ...]:
+        """Whose turn it is, or who is being paid, if anybody."""
+        acting = self.board.pay.seat if self.board.pay else _acting(self.board)
+        return () if acting is None else (acting,)
+
+    @property
+    def over(self) -> bool:
+        """Whether the round on the layout is decided, though seats may still be paid."""
+        return self.now.round is not None and self.now.round.over
 
     @property
     def change_cents(self) -> int:

@@ -20,7 +20,7 @@ from ledger.surveillance import COLUMNS, Entry, Head
 from tables import audit
 from tables.audit import Report
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Illegal, Opening, Payout, Prompt, SeatView
+from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView
 from tables.games.record import record_of
 from tables.models import Table
 from tables.standing import Round, Standing, fold
@@ -78,7 +78,10 @@ class Wanted:
         return bool(self.outcome or self.seat or self.corrected)
 
     def admits(self, line: RoundLine) -> bool:
-        """Whether a round, as it stands after its corrections, is one that is looked for."""
+        """Whether a round, as it stands after its corrections, is one that is looked for. One that cannot be played
+        again is never left out."""
+        if line.fault:
+            return True
         if self.corrected and not line.taken_back:
             return False
         if not (self.outcome or self.seat):
@@ -120,33 +123,24 @@ def search(book_id: int, wanted: Wanted, *, through: int, count: int = PAGE) -> 
     return Page(found, through, candidates[-1] if len(candidates) == count else oldest)
 
 
-_DECIDED: Final = "convert_from(body, 'UTF8')::jsonb #> '{content,decided}' @> %(decided)s::jsonb"
-_BET: Final = "convert_from(body, 'UTF8')::jsonb #> '{content,actions}' @> %(bet)s::jsonb"
-
-
 def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int) -> list[int]:
-    """Rounds with an entry of the kind that is looked for: cheap to find, still to be played."""
+    """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
+
+    Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
+    """
+    kind, pieces = "play", []
     if wanted.corrected:
-        test = "kind = 'take_back'"
+        kind = "take_back"
     elif wanted.outcome:
-        test = f"kind = 'play' AND position('\"decided\"'::bytea IN body) > 0 AND {_DECIDED}"
+        pieces = [f'"outcome":"{wanted.outcome}"', *([f'"seat":{wanted.seat},"staked_cents"'] if wanted.seat else [])]
     else:
-        test = f"kind = 'play' AND position('\"bet\"'::bytea IN body) > 0 AND {_BET}"
-    decided = {"outcome": wanted.outcome} | ({"seat": wanted.seat} if wanted.seat else {})
-    values: dict[str, Any] = {
-        "book": book_id,
-        "since": since,
-        "through": through,
-        "count": count,
-        "decided": msgspec.json.encode([decided]).decode(),
-        "bet": msgspec.json.encode([{"do": "bet", "seat": wanted.seat}]).decode(),
-    }
+        pieces = [f'"do":"bet","seat":{wanted.seat}}}']
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %(book)s"  # noqa: S608 -- constants above
-            f" AND round BETWEEN %(since)s AND %(through)s AND subject = 'round' AND {test}"
-            " ORDER BY round DESC LIMIT %(count)s",
-            values,
+            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
+            f" AND subject = 'round' AND kind = %s{' AND position(%s::bytea IN body) > 0' * len(pieces)}"
+            " ORDER BY round DESC LIMIT %s",
+            [book_id, since, through, kind, *(piece.encode() for piece in pieces), count],
         )
         return [number for (number,) in cursor.fetchall()]
 
@@ -252,8 +246,10 @@ class Step:
     words: str
     seats: tuple[SeatView, ...]
     dealer: tuple[int, ...]
-    acting: int | None
+    touched: frozenset[int]
+    """The seats that it was about; 0 is the dealer."""
     button: int | None
+    over: bool
     cards_left: int | None
     decided: tuple[Payout, ...] = ()
     moved: tuple[Moved, ...] = ()
@@ -327,15 +323,15 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
 
 def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Moved, ...]) -> Step:
     view = now.game.view(now.state, DEALER) if now else None
-    prompts = now.game.prompts(now.state) if now else ()
     decided = now.plays[-1].decided if now and now is not before and entry.kind == "play" and now.plays else ()
     return Step(
         entry=entry,
         words=words_of(entry),
         seats=view.seats if view else (),
         dealer=view.dealer if view else (),
-        acting=_acting(prompts),
+        touched=_touched(entry),
         button=view.button if view else None,
+        over=view.over if view else False,
         cards_left=view.cards_left if view else None,
         decided=decided,
         moved=moved,
@@ -351,11 +347,14 @@ def words_of(entry: Entry) -> str:
         return f"{entry.subject} {entry.kind}: it cannot be read"
 
 
-def _acting(prompts: Sequence[Prompt]) -> int | None:
-    first = prompts[0] if prompts else None
-    if isinstance(first, AskCard):
-        return first.to
-    return first.seat if isinstance(first, AskChoice) else None
+def _touched(entry: Entry) -> frozenset[int]:
+    if entry.subject != "round":
+        return frozenset()
+    try:
+        about = entry.content.get("actions", [entry.content])
+        return frozenset(one.get("to", one.get("seat")) for one in about if "to" in one or "seat" in one)
+    except UNREADABLE:
+        return frozenset()
 
 
 _MOVED: Final = """

@@ -71,7 +71,7 @@ def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> 
     assert page.inner_text(f"{card(dealer)} .state") == "Seat 1 decides"
     seats = page.locator(f"{card(dealer)} .spot")
     assert seats.nth(0).locator(".stack").get_attribute("aria-label") == "Cards: 8"
-    assert "is-acting" in str(seats.nth(0).get_attribute("class"))
+    assert "is-marked" in str(seats.nth(0).get_attribute("class"))
     dealer.cards(8, 7, 10)
     dealer.pay()
     shows(page, dealer)

@@ -399,6 +399,8 @@ def test_a_round_that_was_tampered_with_says_so_and_still_opens(hands: tuple[Han
         seq = told.steps[4].entry.seq
         intruder("UPDATE ledger_logentry SET body = '{' WHERE seq = %s", seq)
         assert "does not hold" in text(boss.by, "round", dealer.table.pk, 1)
+        for query in ("", "?outcome=pair", "?seat=1", "?corrected=on", f"?day={timezone.localdate()}"):
+            assert "/rounds/1/" in text(boss.by, "table", dealer.table.pk, query=query) or query == "?corrected=on"
         assert "does not replay" in text(boss.by, "table", dealer.table.pk)
         text(boss.by, "log", dealer.table.pk)
 
