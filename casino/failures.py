@@ -5,7 +5,8 @@ Sessions are read and renewed around every view, so an outage is met there first
 
 import sys
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views import defaults
 
@@ -13,31 +14,42 @@ from dealer_ui import outages
 from tables.api.errors import AWAY, DATABASE_AWAY
 from tables.refusals import Refused
 
-PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>One moment</title><p role="alert">{}</p></html>'
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Django calls this while it handles the exception."""
+    if is_outage(sys.exception()):
+        return away(request)
+    if is_api(request):
+        return refusal(Refused("internal_error", "The server failed: nothing was acknowledged.", 500))
+    return defaults.server_error(request)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """What Django itself refuses, around any view."""
+    if is_outage(exception):
+        return away(request)
+    if not is_api(request):
+        return defaults.bad_request(request, exception)
+    if isinstance(exception, SessionInterrupted):
+        return refusal(Refused("not_authenticated", "You were signed out meanwhile.", 401))
+    return refusal(Refused("bad_request", "The request is malformed.", 400))
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the database is behind it. A session that it could not renew looks like a bad request to Django."""
+    while error is not None and not isinstance(error, DATABASE_AWAY):
+        error = error.__context__
+    return error is not None
+
+
+def away(request: HttpRequest) -> HttpResponseBase:
+    return refusal(AWAY) if is_api(request) else outages.answer(request)
 
 
 def is_api(request: HttpRequest) -> bool:
     return request.path.startswith(reverse("api:tables").removesuffix("tables/"))
 
 
-def server_error(request: HttpRequest) -> HttpResponseBase:
-    """Django calls this while it handles the exception."""
-    if isinstance(sys.exception(), DATABASE_AWAY):
-        return refusal(request, AWAY) if is_api(request) else outages.answer(request)
-    if is_api(request):
-        return refusal(request, Refused("internal_error", "The server failed: nothing was acknowledged.", 500))
-    return defaults.server_error(request)
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """What Django itself refuses, before any view is asked."""
-    if is_api(request):
-        return refusal(request, Refused("bad_request", "The request is malformed.", 400))
-    return defaults.bad_request(request, exception)
-
-
-def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
+def refusal(refused: Refused) -> JsonResponse:
     headers = {"Retry-After": "1"} if refused.status == 503 else {}
-    if is_api(request):
-        return JsonResponse(refused.as_json(), status=refused.status, headers=headers)
-    return HttpResponse(PAGE.format(refused.sentence), status=refused.status, headers=headers)
+    return JsonResponse(refused.as_json(), status=refused.status, headers=headers)
