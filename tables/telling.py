@@ -62,6 +62,35 @@ def _signed_in(content: Content) -> str:
     return f"{content['name']} takes the table{relief}"
 
 
+def _settings(content: Content) -> str:
+    """What an operator set: at first everything, later what changed, from what to what."""
+    before, after = content["before"], content["after"]
+    said: list[str] = []
+    for name, value in after.items():
+        if isinstance(value, dict):
+            was = before.get(name) or {}
+            said += [
+                _setting(key, was.get(key), one) for key, one in value.items() if was.get(key, one) != one or not was
+            ]
+        else:
+            said.append(_setting(name, before.get(name), value))
+    return f"{'Changed' if before else 'Set up'}: {', '.join(said)}"
+
+
+def _setting(name: str, was: Any, now: Any) -> str:
+    words = name.removesuffix("_cents").replace("_", " ")
+    change = f"{_value(name, was)} → " if was is not None else ""
+    return f"{words} {change}{_value(name, now)}"
+
+
+def _value(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(_value(name, one) for one in value)
+    if value is None:
+        return "none"
+    return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
+
+
 _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("round", "play"): lambda content: _actions(content["actions"]),
     ("round", "take_back"): lambda content: f"Takes back entry {content['corrects']}: {_actions(content['actions'])}",
@@ -78,7 +107,8 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("dealer", "signed_out"): lambda content: f"{content['name']} taps out",
     ("table", "opened"): _rack("The table opens"),
     ("table", "closed"): _rack("The table closes"),
-    ("table", "settings_changed"): lambda content: "The operator changes the settings",
+    ("table", "settings_changed"): _settings,
+    ("chips", "sold"): lambda content: "Players buy chips at the cage",
     ("chips", "issued"): lambda content: "Chips are put into circulation",
     ("chips", "fill"): lambda content: "A fill comes to the rack",
     ("chips", "credit"): lambda content: "A credit goes to the cage",
