@@ -1,0 +1,140 @@
+"""A house of its own that may be killed: PostgreSQL, a web process, and a client that deals there over HTTP."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from casino import embedded
+from casino.embedded import OWNER, House
+from tests.processes import Web, web_process
+
+TOKEN = "t" * 32
+PATIENCE_SECONDS = 60
+
+
+@dataclass
+class Client:
+    """A screen: sends each input with a key until it is acknowledged, and never makes a second key for it."""
+
+    web: Web
+    table: int
+    session: str
+    acknowledged: dict[str, int] = field(default_factory=dict)
+    """key -> the entry that was acknowledged for it."""
+    failures: list[str] = field(default_factory=list)
+    """What was answered, or how the connection broke, before an input was acknowledged."""
+
+    def board(self) -> dict[str, Any]:
+        """The board, as soon as somebody answers."""
+        return self._until_answered(self._request("GET", f"tables/{self.table}/"))
+
+    def enter(self, made: dict[str, Any], seq: int) -> dict[str, Any]:
+        """One input, sent again and again with its key."""
+        key = str(uuid.uuid4())
+        body = json.dumps({"key": key, "expected_seq": seq, "input": made}).encode()
+        answer = self._until_answered(self._request("POST", f"tables/{self.table}/inputs/", body))
+        self.acknowledged[key] = answer["entry"]
+        return answer
+
+    def _request(self, method: str, path: str, body: bytes | None = None) -> urllib.request.Request:
+        headers = {
+            "Cookie": f"sessionid={self.session}; csrftoken={TOKEN}",
+            "X-CSRFToken": TOKEN,
+            "Content-Type": "application/json",
+        }
+        return urllib.request.Request(f"{self.web.url}/api/{path}", body, headers, method=method)
+
+    def _until_answered(self, request: urllib.request.Request) -> dict[str, Any]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(request, timeout=15) as response:
+                    answer: dict[str, Any] = json.load(response)
+                    return answer
+            except urllib.error.HTTPError as refused:
+                said = refused.read().decode()
+                # Anything but "the database is away, try again" is a wrong answer to a right question.
+                if refused.code != 503 or json.loads(said)["code"] != "database_unavailable":
+                    raise AssertionError(f"{refused.code}: {said}") from refused
+                self.failures.append("503")
+            except (OSError, http.client.HTTPException, json.JSONDecodeError) as broken:
+                self.failures.append(type(broken).__name__)
+            time.sleep(0.05)
+        raise AssertionError(f"nobody answered within {PATIENCE_SECONDS} s")
+
+
+@dataclass
+class Fragile:
+    """The house, and how to kill its parts."""
+
+    house: House
+    web: Web
+    client: Client
+    environment: dict[str, str]
+
+    def kill_web(self) -> None:
+        self.web.kill()
+        self.web.start()
+
+    def kill_postgres(self) -> None:
+        """`kill -9` of the postmaster and of every process that it started."""
+        master = int((self.house.data / "postmaster.pid").read_text().split()[0])
+        for pid in [master, *children(master)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def sql(self, query: str, *values: Any) -> list[Any]:
+        with psycopg.connect(self.house.database_url(OWNER)) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return run(self.environment, "manage.py", *arguments)
+
+
+def children(master: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError, IndexError):
+            if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == master:
+                found.append(int(entry.name))
+    return found
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fragile]:
+    """One house for a module: what a kill spoils, the tests after it find out."""
+    folder = tmp_path_factory.mktemp("fragile")
+    with embedded.provide("crash", within=folder) as house:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
+        environment = kept | house.environment() | {"DJANGO_SETTINGS_MODULE": "casino.settings"}
+        environment.pop("STATIC_ROOT", None)
+        run(environment, "manage.py", "migrate", "--verbosity", "0")
+        run(environment, "manage.py", "grants", "--verbosity", "0")
+        reached = json.loads(run(environment, "-m", "tests.crash.prepare").stdout)
+        web = web_process(environment, folder / "web.log")
+        web.start()
+        yield Fragile(house, web, Client(web, reached["table"], reached["session"]), environment)
+        web.stop()
