@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import segno
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -80,6 +81,7 @@ class SetUp(ModelAdmin):
 
 
 admin.site.index_title = "Set up and records"
+admin.site.unregister(Group)  # what somebody may do follows from their role alone
 
 
 @admin.register(Table)

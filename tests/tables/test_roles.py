@@ -1,0 +1,269 @@
+"""Who may open and send what: every address of the house, for every role, declared here.
+
+An address that is not declared fails, so whoever adds one has to say who may use it.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from ledger import alerts
+from ledger.models import Account, Book, LogEntry, Recount, Transfer
+from ledger.recount import recount
+from tables import terminals
+from tables.models import Denomination, Staff
+from tables.roles import PERMISSIONS, Role
+from tests import floor
+
+IN = "to sign-in"
+Row = tuple[int | str, ...]
+VIEWERS = ("nobody", "a dealer elsewhere", "the dealer there", "a pit boss", "an operator", "an auditor")
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What each of the viewers gets: for looking (GET), and for sending an empty form (POST)."""
+
+    get: Row
+    post: Row
+
+
+def everybody(status: int | str) -> Row:
+    return (status,) * len(VIEWERS)
+
+
+OPEN = Guard(everybody(200), everybody(200))
+SIGNING_IN = Guard(everybody(200), everybody(422))
+SIGNING_OUT = Guard(everybody(405), everybody(IN))
+A_DEAD_LINK = Guard(everybody(410), everybody(410))
+TO_ONES_OWN = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
+PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
+PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
+
+PICK_A_TABLE = Guard((IN, 200, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403))
+AT_THE_TABLE = Guard((IN, 403, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403))
+ENTER_AT_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 400, 403, 403, 403))
+TAKE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 200, 302, 403, 403, 403))
+LEAVE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 302, 403, 403, 403))
+
+WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
+ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
+RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
+STREAM = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 200, 200, 200))
+
+API_FLOOR = Guard((401, 200, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
+API_PAST = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
+API_SCHEMA = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 405, 405, 405))
+API_NOWHERE = Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404))
+
+
+def admin(operator: int, auditor: int, operator_sends: int, auditor_sends: int) -> Guard:
+    """The admin is for two roles."""
+    return Guard((IN, IN, IN, IN, operator, auditor), (IN, IN, IN, IN, operator_sends, auditor_sends))
+
+
+ADMIN_LOGIN = Guard((IN, 403, 403, 403, 403, 403), (IN, 403, 403, 403, 403, 403))
+READ = admin(200, 200, 200, 200)
+READ_ONLY = admin(200, 200, 403, 403)
+SHOWN = admin(200, 200, 405, 405)
+NEVER = admin(403, 403, 403, 403)
+NOTHING_THERE = admin(404, 404, 404, 404)
+MOVED = admin(302, 302, 302, 302)
+NO_AUTOCOMPLETE = admin(403, 403, 405, 405)
+SET = admin(200, 200, 200, 403)
+BIND = admin(200, 200, 302, 403)
+ADD = admin(200, 403, 200, 403)
+ASK_THEN_DO = admin(200, 403, 302, 403)
+
+DECLARED: dict[str, Guard] = {
+    "healthz": OPEN,
+    "": TO_ONES_OWN,
+    "sign-in/": SIGNING_IN,
+    "sign-out/": SIGNING_OUT,
+    "password/": PASSWORD,
+    "enrol/<str:code>/": A_DEAD_LINK,
+    "tables/": PICK_A_TABLE,
+    "tables/<int:pk>/": AT_THE_TABLE,
+    "tables/<int:pk>/board": AT_THE_TABLE,
+    "tables/<int:pk>/input": ENTER_AT_THE_TABLE,
+    "tables/<int:pk>/take": TAKE_THE_TABLE,
+    "tables/<int:pk>/leave": LEAVE_THE_TABLE,
+    "pit/": WATCH,
+    "pit/strip": WATCH,
+    "pit/alerts/": WATCH,
+    "pit/alerts/open": WATCH,
+    "pit/alerts.csv": WATCH,
+    "pit/alerts/<int:pk>/acknowledge": ACKNOWLEDGE,
+    "pit/tables/<int:pk>/": WATCH,
+    "pit/tables/<int:pk>/card": WATCH,
+    "pit/tables/<int:pk>/rounds": WATCH,
+    "pit/tables/<int:pk>/rounds.csv": WATCH,
+    "pit/tables/<int:pk>/rounds/<int:number>/": WATCH,
+    "pit/tables/<int:pk>/rounds/<int:number>/record.json": WATCH,
+    "pit/tables/<int:pk>/rounds/<int:number>/steps.csv": WATCH,
+    "pit/tables/<int:pk>/log/": WATCH,
+    "pit/tables/<int:pk>/log.csv": WATCH,
+    "pit/tables/<int:pk>/do/<slug:name>/": RUN,
+    "live/": STREAM,
+    "api/tables/": API_FLOOR,
+    "api/tables/<int:pk>/": API_TABLE,
+    "api/tables/<int:pk>/inputs/": API_INPUT,
+    "api/tables/<int:pk>/rounds/<int:number>/": API_PAST,
+    "api/schema/": API_SCHEMA,
+    "api/": API_NOWHERE,
+    "admin/login/": ADMIN_LOGIN,
+    "admin/logout/": SIGNING_OUT,
+    "admin/password_change/": PASSWORD_OF_THE_ADMIN,
+    "admin/password_change/done/": SHOWN,
+    "admin/": READ,
+    "admin/search/": READ,
+    "admin/jsi18n/": SHOWN,
+    "admin/autocomplete/": NO_AUTOCOMPLETE,
+    "admin/r/<path:content_type_id>/<path:object_id>/": NOTHING_THERE,
+    "admin/^(?P<app_label>ledger|tables)/$": READ,
+    "admin/(?P<url>.*)$": NOTHING_THERE,
+    "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
+    "admin/tables/terminal/enrol-here/": ADD,
+    "admin/tables/terminal/enrol-elsewhere/": ADD,
+    "admin/tables/terminal/<path:object_id>/link/": ADD,
+    "admin/tables/terminal/<path:object_id>/revoke/": ASK_THEN_DO,
+}
+
+RECORDS = {"": READ, "add/": NEVER, "<path:object_id>/change/": READ_ONLY}
+SET_UP = {"": READ, "add/": ADD, "<path:object_id>/change/": SET}
+TERMINALS = {"": READ, "add/": NEVER, "<path:object_id>/change/": BIND}
+EVERY_MODEL = {"<path:object_id>/": MOVED, "<path:object_id>/history/": READ, "<path:object_id>/delete/": NEVER}
+MODELS = {f"ledger/{name}": RECORDS for name in ("book", "logentry", "transfer", "account", "recount", "alert")}
+MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff")}
+MODELS |= {"tables/terminal": TERMINALS}
+DECLARED |= {
+    f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
+}
+
+
+def addresses(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[str]:
+    """Every address of the project, as the resolver spells it."""
+    for one in patterns:
+        route = before + str(one.pattern)
+        if isinstance(one, URLResolver):
+            yield from addresses(one.url_patterns, route)
+        else:
+            yield route
+
+
+ADDRESSES = sorted(set(addresses(get_resolver().url_patterns)))
+
+
+def test_every_address_is_declared_and_every_declaration_is_an_address() -> None:
+    """A page that nobody thought about is open to somebody."""
+    assert set(ADDRESSES) - set(DECLARED) == set(), "say in DECLARED who may use these"
+    assert set(DECLARED) - set(ADDRESSES) == set(), "these are gone: take them out of DECLARED"
+
+
+# --- The walk -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class House:
+    """One of everything, and somebody of each role."""
+
+    cookies: dict[str, str]
+    keys: dict[str, int]
+
+    def path(self, route: str) -> str:
+        """An address with the things that are there."""
+        model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
+        key = self.keys[model[1]] if model else self.keys["alert" if "alerts" in route else "table"]
+        path = re.sub(r"<path:object_id>|<int:pk>", str(key), route)
+        path = (
+            path.replace("^(?P<app_label>ledger|tables)", "tables").replace("(?P<url>.*)", "nowhere").replace("$", "")
+        )
+        path = path.replace("<int:number>", "1").replace("<slug:name>", "close")
+        return "/" + re.sub(r"<[^>]+>", "1", path)
+
+    def answer(self, viewer: str, method: str, path: str) -> int | str:
+        """What a viewer gets; whatever it did is undone."""
+        client = Client(raise_request_exception=False)
+        client.cookies.load(self.cookies[viewer])
+        mark = transaction.savepoint()
+        found: HttpResponseBase = getattr(client, method)(path)
+        transaction.savepoint_rollback(mark)
+        to_sign_in = found.status_code == 302 and re.match(r"/(admin/login|sign-in)/", found["Location"])
+        return IN if to_sign_in else found.status_code
+
+
+@pytest.fixture
+def house(db: None) -> Iterator[House]:
+    """A table with a round behind it, which somebody deals."""
+    dealer, boss = floor.dealt()
+    dealer.bets(seat1=1_000)
+    dealer.cards(5, 3)
+    dealer.pay()
+    staff = {role: Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role}
+    people = (None, staff[Role.DEALER], dealer.by, staff[Role.PIT_BOSS], staff[Role.OPERATOR], staff[Role.AUDITOR])
+    recount(dealer.table.book_id, "a test")
+    firsts: tuple[Any, ...] = (Denomination, Book, LogEntry, Transfer, Account, Recount)
+    keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
+    keys |= {
+        "table": dealer.table.pk,
+        "staff": boss.by.pk,
+        "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
+        "alert": alerts.raise_alert(dealer.table.book, "test", "Something to look at").pk,
+    }
+    cookies = {}
+    for viewer, somebody in zip(VIEWERS, people, strict=True):
+        client = Client()
+        if somebody is not None:
+            client.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
+        cookies[viewer] = client.cookies.output(attrs=[], header="", sep=";")
+    logging.disable(logging.WARNING)
+    yield House(cookies, keys)
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_every_address_answers_each_role_as_declared(house: House, method: str) -> None:
+    """A dealer reaches their own table and nothing else; who looks cannot change; who is nobody gets nothing."""
+    wrong = []
+    for route in ADDRESSES:
+        expected = getattr(DECLARED[route], method) if route in DECLARED else everybody("not declared")
+        for viewer, status in zip(VIEWERS, expected, strict=True):
+            got = house.answer(viewer, method, house.path(route))
+            if got != status:
+                wrong.append(f"{method.upper()} /{route}: {viewer} gets {got}, declared is {status}")
+    assert not wrong, "\n".join(["", *wrong])
+
+
+# --- Roles ----------------------------------------------------------------------------------------------------
+
+
+def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
+    """What the log speaks of has to be found; who checks must not be able to make it fit."""
+    assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
+    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch"}
+
+
+def test_who_sets_up_does_not_deal_and_who_deals_does_not_set_up() -> None:
+    """One person who takes staff on, sets limits and deals could hide anything."""
+    changes = {"add", "change", "enrol"}
+    for role, permissions in PERMISSIONS.items():
+        verbs = {one.split(".")[1].split("_")[0] for one in permissions}
+        assert not (verbs & changes and verbs & {"deal", "run"}), role
+
+
+def test_somebody_who_left_may_do_nothing() -> None:
+    """Whatever their role was."""
+    for role in Role:
+        gone = Staff(username="gone", role=role, is_active=False)
+        assert not any(gone.has_perm(permission) for permission in PERMISSIONS[role])
+        assert not gone.is_staff
