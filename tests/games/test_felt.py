@@ -72,6 +72,9 @@ def test_a_card_must_be_one_that_the_shoe_can_hold() -> None:
             ask.admits(Card(rank, 2))
         assert refusal.value.code == code
     assert AskCard(2, NOTHING, decks=1).admits(Card(1, 2))
+    with pytest.raises(Illegal) as refusal:
+        AskCard(2, count([2] * 4), decks=2).admits(Card(2, 2))
+    assert refusal.value.sentence == "no 2 can be left in this shoe: all 4 are out already"
 
 
 def test_a_choice_must_be_one_of_those_offered() -> None:

@@ -116,6 +116,13 @@ def test_an_unknown_game_is_told_which_there_are() -> None:
     assert all(name in line for name in GAMES)
 
 
+@pytest.mark.parametrize("key", ["dealt", "button"])
+def test_a_key_that_the_game_has_no_use_for_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a record carries in what its game ignores, and two readers judge it differently."""
+    monkeypatch.setattr(Rocket, "carries", frozenset({"dealt", "button"} - {key}))
+    assert refusal_of(TEXT) == f"{key}: rocket has no use for it"
+
+
 def test_a_refusal_is_never_longer_than_a_line() -> None:
     """Harm: a record with a key of megabytes fills the terminal, or the log, with it."""
     for document in (TEXT.replace("button", "b" * 5_000_000), TEXT.replace("rocket", "r" * 5_000_000)):
