@@ -69,10 +69,10 @@ class Act:
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
-        Act("open", "Open the table", OpenTable(), "is open"),
-        Act("close", "Close the table", CloseTable(), "is closed"),
+        Act("open", "Open table", OpenTable(), "is open"),
+        Act("close", "Close table", CloseTable(), "is closed"),
         Act("take-back", "Take back", TakeBack(), ": the latest input is taken back"),
-        Act("retire-shoe", "Retire the shoe", RetireShoe(), ": the shoe is retired"),
+        Act("retire-shoe", "Retire shoe", RetireShoe(), ": the shoe is retired"),
     )
 }
 
@@ -140,7 +140,7 @@ class Seen:
 
 _STATES: Final = {
     "closed": "Closed",
-    "dealer": "Waiting for a dealer",
+    "dealer": "Needs a dealer",
     "load": "Shoe to be loaded",
     "check": "Decks to be checked",
     "shuffle": "Shoe to be shuffled",

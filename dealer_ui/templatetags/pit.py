@@ -50,9 +50,18 @@ def words(name: Any) -> str:
 
 @register.filter
 def lasted(began: datetime, ended: datetime) -> str:
-    """How long something took: 8 s, 1 min 12 s."""
+    """How long something took, in minutes and seconds: 1:24."""
     minutes, seconds = divmod(int((ended - began).total_seconds()), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    return f"{minutes}:{seconds:02}"
+
+
+@register.filter
+def by_outcome(seats: Sequence[SeatView]) -> list[tuple[str, list[SeatView]]]:
+    """The seats of a round under what became of them; those that are still in under nothing."""
+    found: dict[str, list[SeatView]] = {}
+    for seat in seats:
+        found.setdefault(seat.payout.outcome if seat.payout else "", []).append(seat)
+    return list(found.items())
 
 
 @register.filter

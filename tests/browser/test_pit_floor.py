@@ -192,16 +192,16 @@ def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Loo
 def test_a_table_is_opened_and_closed_with_a_question_before_each(looking: Looking) -> None:
     boss = Hand(floor.table(), floor.staff(Role.PIT_BOSS, "bella"))
     page = looking(boss.by, "/pit/")
-    page.click("text=Open the table")
+    page.click("text=Open table")
     assert "9,000" in page.inner_text(".act")
     page.click("text=Leave it as it is")
     assert not boss.now.is_open
-    page.click("text=Open the table")
-    page.click("button:has-text('Open the table')")
+    page.click("text=Open table")
+    page.click("button:has-text('Open table')")
     page.wait_for_selector("text=Rocket 1 is open.")
     assert boss.now.is_open
-    page.click("text=Close the table")
-    page.click("button:has-text('Close the table')")
+    page.click("text=Close table")
+    page.click("button:has-text('Close table')")
     page.wait_for_selector("text=Rocket 1 is closed.")
     assert not boss.now.is_open
 

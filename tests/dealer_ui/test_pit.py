@@ -181,7 +181,7 @@ def test_the_floor_says_what_is_going_on_at_each_table(hands: tuple[Hand, Hand])
     closed, waiting = floor.table("Rocket 2"), Hand(floor.table("Rocket 3"), boss.by)
     waiting("open_table")
     page = text(boss.by, "floor")
-    for words in ("Seat 3 decides", "Closed", "Waiting for a dealer", closed.name, "Dora", "10–100"):
+    for words in ("Seat 3 decides", "Closed", "Needs a dealer", closed.name, "Dora", "10–100"):
         assert words in page, words
     # 9,000 in the rack at the opening; since then 16 and 8 were won and 50 paid.
     assert "<b>8,974</b>" in page
@@ -380,7 +380,7 @@ def test_a_round_is_proved_as_it_is_shown(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     page = text(boss.by, "round", dealer.table.pk, 1)
     assert "Verified just now" in page
-    assert "the 6 transfers are those that follow" in page
+    assert "the 6 transfers follow from them" in page
     assert "pair of 8s: loses 8/10 of the bet" in page
     assert "python manage.py replay rocket-1-round-1.json" in page
 
