@@ -174,6 +174,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=int(os.environ.get("LOCKOUT_MINUTES", "30"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_VERBOSE = False
+AXES_DISABLE_ACCESS_LOG = True  # the house's book has every sign-in
 AXES_ENABLE_ADMIN = False  # who is locked out is let in by name, on their own page
 AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429

@@ -48,10 +48,15 @@ _CLOSE: Final = AskCloseBets()
 class Rules(Struct, frozen=True):
     """The operator's options."""
 
-    decks: Annotated[int, Meta(ge=1, le=8)] = 6
-    burn: Annotated[int, Meta(ge=0, le=20)] = 5
-    reshuffle_at: Annotated[float, Meta(ge=0.1, le=0.5)] = 0.2
-    start: Literal["dealer_left", "low_card"] = "dealer_left"
+    decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 6
+    burn: Annotated[int, Meta(ge=0, le=20, description="Cards burned after each shuffle.")] = 5
+    reshuffle_at: Annotated[
+        float, Meta(ge=0.1, le=0.5, description="The part of the shoe that lies behind the cut card.")
+    ] = 0.2
+    start: Annotated[
+        Literal["dealer_left", "low_card"],
+        Meta(description="Who starts: always the seat to the dealer's left, or the lowest card."),
+    ] = "dealer_left"
     unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
 
 
