@@ -173,6 +173,29 @@ def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(looking: Loo
     shows(page, dealer)
 
 
+def test_an_outage_does_not_leave_an_error_on_the_wall(looking: Looking, web: processes.Web) -> None:
+    """A stream that was refused, and a page that cannot be drawn: the screen waits, and comes back by itself."""
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    page.evaluate("window.untouched = true")
+    tried: list[str] = []
+
+    def away(route: Any) -> None:
+        tried.append(route.request.url)
+        route.fulfill(status=503, body="The database does not answer.")
+
+    for path in ("/live/", "/pit/"):
+        page.route(f"{web.url}{path}", away)
+    web.restart()
+    page.wait_for_selector("#live[data-state=lost]")
+    while not any(url.endswith("/pit/") for url in tried):
+        page.wait_for_timeout(50)
+    assert page.evaluate("window.untouched"), "an error page took the floor's place"
+    page.unroute_all()
+    page.wait_for_selector("#live[data-state=live]")
+    shows(page, dealer)
+
+
 def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Looking) -> None:
     dealer, boss = dealt(options={"decks": 6})
     page = looking(boss.by, f"/pit/tables/{dealer.table.pk}/")

@@ -80,14 +80,21 @@ function alerted({ table }) {
   document.querySelectorAll(`[data-live="${table}"]:not([data-calm]), [data-live-floor], [data-live-alerts]`).forEach(refresh);
 }
 
+// Load the page anew once there is one: the sentence of an outage would never go away by itself.
+async function comeBack() {
+  const answer = await fetch(location.href).catch(() => null);
+  if (answer && answer.status < 500) location.reload();
+  else setTimeout(comeBack, 3 * CALM);
+}
+
 if (live) {
   const stream = new EventSource("/live/");
   stream.addEventListener("open", () => say("live", "Live"));
   stream.addEventListener("table", (event) => moved(JSON.parse(event.data)));
   stream.addEventListener("alert", (event) => alerted(JSON.parse(event.data)));
   stream.addEventListener("error", () => {
-    // Closed for good: signed out, or no longer permitted. Otherwise the browser tries again by itself.
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 3000);
+    // Refused: signed out, no longer permitted, or nobody can tell now. Otherwise the browser tries again by itself.
+    if (stream.readyState === EventSource.CLOSED) setTimeout(comeBack, 3 * CALM);
     say("lost", "Connection lost, trying again");
   });
 }
