@@ -390,6 +390,26 @@ def test_the_admin_has_no_other_way_in(operator: Staff, dora: Staff) -> None:
     assert who(client) is None
 
 
+def test_what_is_not_for_ones_role_says_so_in_a_sentence(dora: Staff) -> None:
+    """Nobody should think that something broke, or look for a way around."""
+    client = Client()
+    by_name(client, "dora")
+    for path, says in (
+        ("/pit/", b"This page is not for your role."),
+        ("/admin/login/", b"The administration is for operators and auditors."),
+        ("/nowhere/", b"There is no such page"),
+    ):
+        assert says in client.get(path).content, path
+
+
+def test_a_form_that_was_open_too_long_says_so_in_a_sentence(dora: Staff) -> None:
+    """A tablet whose page is from before the last sign-in."""
+    strict = Client(enforce_csrf_checks=True)
+    answer = strict.post(SIGN_IN, {"username": "dora", "password": PASSWORD})
+    assert answer.status_code == 403
+    assert b"Nothing was done: open it again." in answer.content
+
+
 # --- Out ------------------------------------------------------------------------------------------------------
 
 
