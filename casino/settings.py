@@ -180,8 +180,8 @@ AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "ip_address"]
 
-# Whoever signs in by name and password is signed out after this long without a request. The sign-in at an
-# enrolled terminal sets its own, longer, expiry: a dealer must not be locked out in the middle of a round.
+# Whoever signs in is signed out after this long without a request. A dealer who takes a table at an enrolled terminal
+# gets a longer expiry: nobody must be locked out in the middle of a round.
 SESSION_COOKIE_AGE = int(os.environ.get("STAFF_IDLE_SECONDS", "900"))
 TERMINAL_IDLE_SECONDS = int(os.environ.get("TERMINAL_IDLE_SECONDS", str(12 * 3600)))
 # How long a link that enrols a terminal works, if nobody uses it. A demo prints one for whoever comes by.

@@ -79,7 +79,8 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
     dealer = _prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
-    request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
+    if doors.table_of(dealer) is not None:
+        stay(request)
     return dealer
 
 
@@ -88,6 +89,13 @@ def by_password(request: HttpRequest, username: str, password: str) -> Staff:
     staff = _prove(request, "Name or password is wrong.", username=username, password=password)
     _begin(request, staff, None)
     return staff
+
+
+def stay(request: HttpRequest) -> None:
+    """A dealer who takes a table at a terminal stays signed in, however long a round pauses. Who takes none does not:
+    the next in line could take one under their name."""
+    if TERMINAL in request.session:
+        request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
 
 
 def _prove(request: HttpRequest, wrong: str, **credentials: str) -> Staff:

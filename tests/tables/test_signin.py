@@ -273,14 +273,19 @@ def test_a_session_is_new_with_each_sign_in(tablet: Client, dora: Staff) -> None
     assert who(other) is None
 
 
-def test_a_session_at_a_terminal_lasts_a_shift_and_one_by_password_a_quarter_of_an_hour(
-    tablet: Client, dora: Staff, operator: Staff
-) -> None:
-    """A dealer is not locked out in mid-round; a desk that somebody left is."""
-    by_badge(tablet)
+def test_a_dealer_at_a_table_stays_for_the_shift_and_nobody_else_does(tablet: Client, operator: Staff) -> None:
+    """No round is locked out by a pause; a desk, or a tablet where somebody took no table, is."""
+    dealer, _ = floor.dealt()
+    dan = floor.staff(Role.DEALER, "dan", "102")
+    by_badge(tablet, "102")
+    assert tablet.session.get_expiry_age() == settings.SESSION_COOKIE_AGE == 900
+    tablet.post(reverse("dealer:take", args=[dealer.table.pk]), {"relieves": "dora"})
+    assert doors.table_of(dan) == dealer.table
+    assert tablet.session.get_expiry_age() == settings.TERMINAL_IDLE_SECONDS == 12 * 3600
+    by_badge(tablet, "102")
     assert tablet.session.get_expiry_age() == settings.TERMINAL_IDLE_SECONDS
     by_name(tablet, "omar")
-    assert tablet.session.get_expiry_age() == settings.SESSION_COOKIE_AGE == 900
+    assert tablet.session.get_expiry_age() == settings.SESSION_COOKIE_AGE
 
 
 def test_a_session_by_pin_does_not_leave_its_terminal(tablet: Client, dora: Staff) -> None:
