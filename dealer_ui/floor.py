@@ -1,0 +1,252 @@
+"""The floor as the pit sees it: every table with its rack, shoe and alerts, and what the pit may do there.
+
+All tables are read in the same few queries, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from dealer_ui import charts
+from ledger import cage
+from ledger.chips import RACK, money
+from ledger.models import Account, Alert
+from ledger.surveillance import Head
+from tables import history, standing
+from tables.board import Board, board
+from tables.games.felt import Shuffle
+from tables.inputs import CloseTable, Input, OpenTable, RetireShoe, TakeBack
+from tables.models import ShoeSource, Staff, Table
+from tables.standing import Standing
+from tables.telling import tell, whom
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that the pit may do at a table; confirmed on a page of its own."""
+
+    name: str
+    label: str
+    entered: Input
+    done: str
+
+
+ACTS: Final[Mapping[str, Act]] = {
+    act.name: act
+    for act in (
+        Act("open", "Open table", OpenTable(), "is open"),
+        Act("close", "Close table", CloseTable(), "is closed"),
+        Act("take-back", "Take back", TakeBack(), ": the latest input is taken back"),
+        Act("retire-shoe", "Retire shoe", RetireShoe(), ": the shoe is retired"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One table on the floor."""
+
+    board: Board
+    now: Standing
+    rack_cents: int
+    rounds_today: int
+    alerts: int
+    alert: Alert | None
+    acts: tuple[Act, ...]
+
+    @property
+    def table(self) -> Table:
+        """The table itself."""
+        return self.board.table
+
+    @property
+    def title(self) -> str:
+        """How its game is called."""
+        return history.games()[self.table.game]
+
+    @property
+    def state(self) -> str:
+        """What is going on, in a few words."""
+        return _state(self.board)
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """Whose turn it is, or who is being paid, if anybody."""
+        acting = self.board.pay.seat if self.board.pay else _acting(self.board)
+        return () if acting is None else (acting,)
+
+    @property
+    def over(self) -> bool:
+        """Whether the round on the layout is decided, though seats may still be paid."""
+        return self.now.round is not None and self.now.round.over
+
+    @property
+    def change_cents(self) -> int:
+        """The rack against the opening."""
+        return self.rack_cents - self.now.opening_rack_cents
+
+    @property
+    def rack_bar(self) -> charts.RackBar:
+        """The same as a picture."""
+        return charts.rack_bar(self.now.opening_rack_cents, self.rack_cents)
+
+    @property
+    def shoe_bar(self) -> charts.ShoeBar | None:
+        """How deep the shoe is dealt, as a picture."""
+        shoe = self.board.shoe
+        return charts.shoe_bar(shoe.size, shoe.cards_left, shoe.cut_at) if shoe else None
+
+    @property
+    def last_net_cents(self) -> int | None:
+        """What the house won in the round that is over."""
+        last = self.now.round
+        return -sum(one.net_cents for one in last.game.settle(last.state)) if last and last.over else None
+
+
+_STATES: Final = {
+    "closed": "Closed",
+    "dealer": "Needs a dealer",
+    "load": "Shoe to be loaded",
+    "check": "Decks to be checked",
+    "shuffle": "Shoe to be shuffled",
+    "cut": "Cut card to be placed",
+    "burn": "Cards to be burned",
+    "retire": "Shoe to be retired",
+    "bets": "Bets are open",
+    "reshuffle": "Discards to be shuffled",
+}
+
+
+def _state(drawn: Board) -> str:
+    if drawn.due == "pay" and drawn.pay:
+        return f"Paying seat {drawn.pay.seat}"
+    if drawn.due in ("card", "deal", "choose"):
+        acting = whom(_acting(drawn) or 0)
+        return f"{acting.capitalize()} decides" if drawn.due == "choose" else f"Card for {acting}"
+    return _STATES[drawn.due]
+
+
+def _acting(drawn: Board) -> int | None:
+    """Whose turn it is: a seat, the dealer (0), or nobody."""
+    return 0 if drawn.dealer_acting else next((seat.seat for seat in drawn.seats if seat.acting), None)
+
+
+def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
+    """All tables, or one; the number of queries does not depend on how many."""
+    query = Table.objects.select_related("book").prefetch_related("denominations")
+    tables = list(query if only is None else query.filter(pk=only))
+    standings = standing.at_all([head_of(one) for one in tables])
+    racks, alerts = _racks(list(standings)), _open_alerts()
+    first_today = _first_today(standings)
+    found = []
+    for table in tables:
+        now = standings[table.book_id]
+        count, latest = alerts.get(table.book_id, (0, None))
+        today = latest_of(now) - first_today[table.book_id] + 1
+        acts = _acts(now) if viewer.has_perm("tables.run_floor") else ()
+        found.append(Seen(board(table, viewer, now), now, racks.get(table.book_id, 0), today, count, latest, acts))
+    return found
+
+
+def head_of(table: Table) -> Head:
+    """Where a table's log ended when its row was read."""
+    book = table.book
+    return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
+
+
+def latest_of(now: Standing) -> int:
+    """The number of the latest round."""
+    return now.round.number if now.round else 0
+
+
+def _first_today(standings: Mapping[int, Standing]) -> dict[int, int]:
+    """For each book, the first round of this day."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return history.first_since({book: latest_of(now) for book, now in standings.items()}, midnight)
+
+
+def _racks(books: Sequence[int]) -> dict[int, int]:
+    net = cage.net_effect(books)
+    racks = Account.objects.filter(book__in=books, place=RACK).values_list("book_id", "pk")
+    return {book: net.get(account, 0) for book, account in racks}
+
+
+def _open_alerts() -> dict[int | None, tuple[int, Alert]]:
+    """For each book: how many alerts are open, and the latest of them."""
+    counted = list(
+        Alert.objects.filter(acknowledgement=None).order_by().values_list("book_id").annotate(Count("pk"), Max("pk"))
+    )
+    latest = Alert.objects.in_bulk([pk for _, _, pk in counted])
+    return {book: (count, latest[pk]) for book, count, pk in counted}
+
+
+def _acts(now: Standing) -> tuple[Act, ...]:
+    """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
+    if not now.is_open:
+        return (ACTS["open"],)
+    can = [ACTS["take-back"]] if _can_take_back(now) else []
+    if not now.round_open:
+        can += [ACTS["retire-shoe"]] if now.shoe else []
+        can.append(ACTS["close"])
+    return tuple(can)
+
+
+def _can_take_back(now: Standing) -> bool:
+    current, shoe = now.round, now.shoe
+    if not (current and current.plays and shoe) or current.first_seq < shoe.ready_seq:
+        return False
+    last = current.plays[-1]
+    dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
+    return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The floor in one line."""
+
+    open: int
+    tables: int
+    rounds_today: int
+    racks_cents: int
+    """What the racks of the open tables hold more than when they opened."""
+    alerts: int
+
+
+def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
+    """The floor's line from its tables."""
+    return Strip(
+        open=sum(one.now.is_open for one in tables),
+        tables=len(tables),
+        rounds_today=sum(one.rounds_today for one in tables),
+        racks_cents=sum(one.change_cents for one in tables if one.now.is_open),
+        alerts=alerts,
+    )
+
+
+def consequences(found: Seen, chosen: Act) -> list[str]:
+    """What confirming will do, in sentences."""
+    now, rack = found.now, money(found.rack_cents)
+    if chosen.name == "open":
+        return [f"The table opens with the {rack} that the ledger has in its rack.", "A dealer can sign in."]
+    if chosen.name == "close":
+        tapped = [f"{now.dealer.name} is tapped out."] if now.dealer else []
+        return [f"The table closes with {rack} in its rack.", *tapped]
+    if chosen.name == "retire-shoe":
+        opened = now.shoe is not None and now.shoe.commitment is not None
+        return [
+            "The shoe leaves the table; a new one is loaded before the next round.",
+            *(["The order that it was dealt from is opened in the log."] if opened else []),
+        ]
+    if not (now.round and now.round.plays):
+        return []
+    last = now.round.plays[-1]
+    words = tell("round", "play", {"actions": msgspec.to_builtins(last.actions)})
+    reversed_ = ["The round was settled by it: its transfers are reversed."] if now.round.over else []
+    return [f"Round {now.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
+            "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
