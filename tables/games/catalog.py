@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tables.games.felt import Game
 from tables.games.rocket import Rocket
+from tables.games.starboard import Starboard
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(),)}
+GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(), Starboard())}
 """Every game of the house, by the name that tables and round records call it."""
