@@ -230,7 +230,7 @@ class Layout:
     def require_first(self) -> Player:
         """The seat that chance chose to start. Raises Illegal when the opening does not name one."""
         if self.opening.first is None:
-            raise Illegal("first_required", "first: chance chooses who starts: name the seat")
+            raise Illegal("first_required", "chance chooses who starts: name the seat", place="first")
         if self.opening.first not in self.opening.seats:
-            raise Illegal("first_required", f"first: there is no seat {self.opening.first} in this game")
+            raise Illegal("first_required", f"there is no seat {self.opening.first} in this game", place="first")
         return self.player(self.opening.first)

@@ -115,7 +115,7 @@ def judge(document: bytes | str) -> dict[str, Any]:
     try:
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
-        raise RecordError(answers.place, illegal.sentence) from None
+        raise RecordError(illegal.facts.get("place", answers.place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
     return _answer(game, state, prompts)

@@ -182,16 +182,19 @@ class Scripted(Generic[Rules]):
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
         if isinstance(prompt, AskChoice):
-            return Phrase(f"Seat {prompt.seat}: {prompt.names}.", f"Seat {prompt.seat}, {prompt.names}?", self.title)
+            costs = dict.fromkeys((choice.name, choice.cost_cents) for choice in prompt.choices)
+            ways = " or ".join(f"{name} for {money(cost)}" if cost else name for name, cost in costs)
+            return Phrase(f"Seat {prompt.seat}: {ways}.", f"Seat {prompt.seat}: {ways}?", self.title)
         if isinstance(prompt, AskShuffle):
+            do = f"Shuffle the {prompt.cards} discards, burn {prompt.burn}, and go on."
             return Phrase(
-                f"Shuffle the {prompt.cards} discards, burn {prompt.burn}, and go on.", "Shuffling.", self.title
+                do, "The deck is out. Shuffling the discards.", "Cards in play and cards kept stay where they are."
             )
         if isinstance(prompt, AskCard):
             place = "in the middle" if prompt.to == MIDDLE else f"to seat {prompt.to}"
             face = ", facedown" if prompt.down else ""
-            return Phrase(f"Deal a card {place}{face}.", "", self.title)
-        return Phrase("", "", self.title)
+            return Phrase(f"Deal a card {place}{face}.", f"Card {place}.", self.title)
+        raise TypeError(f"{self.title} has no bets")
 
 
 def _seen(player: Player) -> Seen:
