@@ -191,15 +191,22 @@ class Choice(Struct, frozen=True, omit_defaults=True):
     cards: tuple[int, ...] | None = None
     target: int | None = None
     count: int | None = None
+    ordered: bool = False
+    """Whether the order of ``cards`` matters."""
 
     def means(self, action: Choose) -> bool:
         """Whether an action may mean this choice: what it leaves out may be anything."""
         return (
             action.choice == self.name
             and (action.card is None or action.card == self.card)
-            and (action.cards is None or action.cards == self.cards)
+            and (action.cards is None or self._means_cards(action.cards))
             and (action.target is None or action.target == self.target)
             and (action.count is None or action.count == self.count)
+        )
+
+    def _means_cards(self, cards: tuple[int, ...]) -> bool:
+        return cards == self.cards or (
+            not self.ordered and self.cards is not None and sorted(cards) == sorted(self.cards)
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tables.games.cards import DECK, DECK_SIZE, Composition, add, count
+from tables.games.cards import DECK, DECK_SIZE, RANKS, Composition, add, count
 from tables.games.felt import Action, AskCard, AskChoice, AskShuffle, Card, Choice, Choose, Illegal, Opening, Prompt
 
 Result = TypeVar("Result")
@@ -143,16 +143,33 @@ class Layout:
         cards = DECK_SIZE - sum(self.in_play)
         self.gone, self.left = self.in_play, max(0, cards - self.burn)
 
+    def reshuffle(self) -> Script[None]:
+        """Everything that is not on the table, the rest of the deck included, is shuffled now."""
+        yield (AskShuffle(DECK_SIZE - sum(self.in_play), self.burn),)
+        self.shuffle_discards()
+
     def draw(self, to: int, *, down: bool = False) -> Script[int]:
         """The rank of the next card of the deck, for the caller to lay down. Raises NoCard when none can be had."""
         if not self.left:
             if not self.can_draw:
                 raise NoCard
-            yield (AskShuffle(self.discards, self.burn),)
-            self.shuffle_discards()
+            yield from self.reshuffle()
         rank = yield from self._card(AskCard(to, self.gone, 1, down))
         self.gone, self.left = add(self.gone, rank), self.left - 1
         return rank
+
+    def draw_unpaired(self, player: Player) -> Script[int]:
+        """The next card that pairs nothing in a player's stack; those that do are discarded and replaced.
+
+        Raises NoCard when only cards that would pair are left, for they would come back with every shuffle.
+        """
+        while True:
+            unpaired = (rank for rank in RANKS if rank not in player.stack)
+            if all(self.in_play[rank - 1] == DECK[rank - 1] for rank in unpaired):
+                raise NoCard
+            rank = yield from self.draw(player.seat)
+            if rank not in player.stack:
+                return rank
 
     def draw_from(self, pool: Sequence[int], to: int) -> Script[int]:
         """The rank of the next card of a few that were shuffled apart from the deck, such as pitched ones."""
@@ -215,13 +232,28 @@ class Layout:
                 return tied[0]
             for player in tied:
                 try:
-                    rank = yield from self.draw(player.seat)
-                    while pairs_count and rank in player.stack:
-                        rank = yield from self.draw(player.seat)
+                    rank = yield from (self.draw_unpaired(player) if pairs_count else self.draw(player.seat))
                 except NoCard:
                     return tied[0]
                 player.stack.append(rank)
                 shown[player.seat] = rank
+
+    def folds(self, player: Player) -> None:
+        """A player pays the lowest card in play to the pot, and is out."""
+        low = self.lowest_in_play()
+        self.to_pot(player, low)
+        player.out("fold", f"folds for the lowest card in play: pays {low} to the pot", low)
+
+    def pairs(self, player: Player, rank: int) -> None:
+        """A player who caught a pair pays its rank to the pot, and is out."""
+        self.to_pot(player, rank)
+        player.out("pair", f"pair of {rank}s: pays {rank} to the pot", rank)
+
+    def last_one_wins(self) -> None:
+        """The one player who is still in takes the pot."""
+        [winner] = self.still_in
+        self.share_pot([winner])
+        winner.ends("win", "the last one in takes the pot")
 
     def lowest_in_play(self) -> int:
         """The lowest faceup card of anyone who is still in."""
