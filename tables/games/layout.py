@@ -216,12 +216,14 @@ class Layout:
         *,
         low: Callable[[int], int] = int,
         pairs_count: bool = True,
+        enough: int | None = None,
     ) -> Script[Player]:
         """Who starts: the lowest card of those just dealt. Ties get further cards, which stay in their stacks.
 
         Only the new cards are compared, among those still tied. A pair made here costs nothing: the pairing card is
         discarded and replaced at once (unless pairs do not count). A tie that cannot be broken for want of cards goes
         to the tied seat nearest to the dealer's left. ``low`` gives the order of ranks, where it is not their own.
+        A stack of ``enough`` cards ends it at once, and is the one returned.
         """
         tied = list(self.still_in if among is None else among)
         shown = {player.seat: player.stack[-1] for player in tied}
@@ -236,6 +238,8 @@ class Layout:
                 except NoCard:
                     return tied[0]
                 player.stack.append(rank)
+                if len(player.stack) == enough:
+                    return player
                 shown[player.seat] = rank
 
     def folds(self, player: Player) -> None:
