@@ -61,6 +61,11 @@ class Choose(Struct, frozen=True, tag_field="do", tag="choose", omit_defaults=Tr
     target: int | None = None
     count: int | None = None
 
+    @property
+    def names_things(self) -> bool:
+        """Whether it names a card, a seat or a count."""
+        return not (self.card is None and self.cards is None and self.target is None and self.count is None)
+
 
 class Shuffle(Struct, frozen=True, tag_field="do", tag="shuffle"):
     """The shoe ran out in mid-round: the discards were shuffled, and the burn repeated."""
@@ -194,6 +199,11 @@ class Choice(Struct, frozen=True, omit_defaults=True):
     ordered: bool = False
     """Whether the order of ``cards`` matters."""
 
+    @property
+    def names_things(self) -> bool:
+        """Whether it names a card, a seat or a count."""
+        return not (self.card is None and self.cards is None and self.target is None and self.count is None)
+
     def means(self, action: Choose) -> bool:
         """Whether an action may mean this choice: what it leaves out may be anything."""
         return (
@@ -210,20 +220,28 @@ class Choice(Struct, frozen=True, omit_defaults=True):
         )
 
 
-class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose"):
+class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaults=True):
     """A seat decides. Every legal decision is listed."""
 
     seat: int
     choices: tuple[Choice, ...]
+    names_things: bool = False
+    """Whether a choice names a card, a seat or a count."""
 
     def admits(self, action: Action) -> Action | None:
         """One of the choices, with all that it names; raises Illegal for another choice of this seat."""
         if type(action) is not Choose or action.seat != self.seat:
             return None
-        meant = [choice for choice in self.choices if choice.means(action)]
+        if not (self.names_things or action.names_things):
+            for choice in self.choices:
+                if choice.name == action.choice:
+                    return action
+        one = self._meant([choice for choice in self.choices if choice.means(action)], action)
+        return Choose(action.seat, one.name, one.card, one.cards, one.target, one.count)
+
+    def _meant(self, meant: list[Choice], action: Choose) -> Choice:
         if len(meant) == 1:
-            one = meant[0]
-            return Choose(action.seat, one.name, one.card, one.cards, one.target, one.count)
+            return meant[0]
         if meant:
             raise Illegal("unclear_choice", f"seat {self.seat} may {action.choice} in {len(meant)} ways: say which")
         raise Illegal("unknown_choice", f"seat {self.seat} may {self.names}, not {_spoken(action)}")

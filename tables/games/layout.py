@@ -200,7 +200,7 @@ class Layout:
     def choose_all(self, asked: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
         """What several players choose at once, in secret until all have chosen, in whatever order they do."""
         made = {seat: choices[0] for seat, choices in asked.items() if len(choices) == 1}
-        while open_ := tuple(AskChoice(seat, tuple(asked[seat])) for seat in sorted(asked) if seat not in made):
+        while open_ := tuple(_ask(seat, asked[seat]) for seat in sorted(asked) if seat not in made):
             self.acting = open_[0].seat if len(asked) == 1 else None
             action = yield open_
             assert isinstance(action, Choose)  # noqa: S101 -- nothing else answers these prompts
@@ -270,3 +270,7 @@ class Layout:
         if self.opening.first not in self.opening.seats:
             raise Illegal("first_required", f"there is no seat {self.opening.first} in this game", place="first")
         return self.player(self.opening.first)
+
+
+def _ask(seat: int, choices: Sequence[Choice]) -> AskChoice:
+    return AskChoice(seat, tuple(choices), any(choice.names_things for choice in choices))
