@@ -171,6 +171,8 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card"):
     decks: int
     down: bool = False
     """Whether it is dealt facedown: only its owner may know it."""
+    apart: bool = False
+    """Whether it comes from a few cards that were shuffled apart from the deck; ``gone`` is then all but these."""
 
     def admits(self, action: Action) -> Action | None:
         """A card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
@@ -180,6 +182,8 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card"):
         if not 1 <= rank <= 10:
             raise Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
         if self.gone[rank - 1] >= rank * self.decks:
+            if self.apart:
+                raise Illegal("impossible_card", f"no {rank} is among the cards that were shuffled apart", rank=rank)
             has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
             raise Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
         return action
@@ -256,7 +260,7 @@ def _spoken(action: Choose) -> str:
     """A decision in words: 'gift' with card 4 to seat 2."""
     named = [
         f"card {action.card}" if action.card is not None else "",
-        f"cards {', '.join(map(str, action.cards))}" if action.cards is not None else "",
+        f"cards {', '.join(map(str, action.cards)) or '(none)'}" if action.cards is not None else "",
         f"seat {action.target}" if action.target is not None else "",
         f"{action.count} cards" if action.count is not None else "",
     ]

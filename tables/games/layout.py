@@ -174,7 +174,7 @@ class Layout:
     def draw_from(self, pool: Sequence[int], to: int) -> Script[int]:
         """The rank of the next card of a few that were shuffled apart from the deck, such as pitched ones."""
         others = tuple(whole - held for whole, held in zip(DECK, count(pool), strict=True))
-        return (yield from self._card(AskCard(to, others, 1)))
+        return (yield from self._card(AskCard(to, others, 1, apart=True)))
 
     @staticmethod
     def _card(ask: AskCard) -> Script[int]:
