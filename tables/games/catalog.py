@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tables.games.felt import Game
+from tables.games.hawthorn import Hawthorn
+from tables.games.pairs import Pairs
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(), Starboard())}
+GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Hawthorn(), Pairs(), Rocket(), Starboard())}
 """Every game of the house, by the name that tables and round records call it."""
