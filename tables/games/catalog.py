@@ -5,10 +5,24 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tables.games.felt import Game
+from tables.games.goblin_poker import GoblinPoker
 from tables.games.hawthorn import Hawthorn
+from tables.games.monster import Monster
 from tables.games.pairs import Pairs
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
+from tables.games.troll_guts import TrollGuts
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Hawthorn(), Pairs(), Rocket(), Starboard())}
+GAMES: Final[dict[str, Game[Any, Any]]] = {
+    game.name: game
+    for game in (
+        GoblinPoker(),
+        Hawthorn(),
+        Monster(),
+        Pairs(),
+        Rocket(),
+        Starboard(),
+        TrollGuts(),
+    )
+}
 """Every game of the house, by the name that tables and round records call it."""
