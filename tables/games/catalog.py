@@ -4,8 +4,29 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tables.games.blackstone import Blackstone
 from tables.games.felt import Game
+from tables.games.goblin_poker import GoblinPoker
+from tables.games.hawthorn import Hawthorn
+from tables.games.monster import Monster
+from tables.games.pairs import Pairs
+from tables.games.port import Port
 from tables.games.rocket import Rocket
+from tables.games.starboard import Starboard
+from tables.games.troll_guts import TrollGuts
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(),)}
+GAMES: Final[dict[str, Game[Any, Any]]] = {
+    game.name: game
+    for game in (
+        Blackstone(),
+        GoblinPoker(),
+        Hawthorn(),
+        Monster(),
+        Pairs(),
+        Port(),
+        Rocket(),
+        Starboard(),
+        TrollGuts(),
+    )
+}
 """Every game of the house, by the name that tables and round records call it."""
