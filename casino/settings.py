@@ -138,6 +138,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "recount every place": {"task": "ledger.tasks.recount_all", "schedule": timedelta(minutes=5)},
     "verify new entries": {"task": "tables.tasks.verify_new", "schedule": timedelta(minutes=5)},
+    "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
     "verify everything": {"task": "tables.tasks.verify_everything", "schedule": crontab(hour=4, minute=30)},
 }
 

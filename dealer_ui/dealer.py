@@ -15,15 +15,17 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import screen
-from tables import dealing, doors, standing
-from tables.board import board
+from dealer_ui.screen import Screen
+from ledger.models import LogEntry, Transfer
+from tables import dealing, doors, signin, standing
+from tables.board import Board, board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
 from tables.inputs import CheckDecks, Input, SignIn, read
@@ -94,6 +96,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         dealing.record(table, SignIn(terminal), by=viewer, key=uuid4(), expected_seq=now.seq)
     except Refused as refused:
         return _tables(request, viewer, refused)
+    signin.stay(request)
     return redirect("dealer:screen", pk)
 
 
@@ -145,13 +148,16 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @dealers
 @require_POST
 def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Tap out."""
+    """Tap out; who came in by badge and PIN is signed out with it, for the terminal is the next dealer's."""
     table = get_object_or_404(Table, pk=pk)
     try:
         dealing.sign_out(table, viewer)
     except Refused as refused:
         return _draw(request, viewer, pk, refused=refused)
     messages.success(request, f"You have tapped out of {table.name}.")
+    if TERMINAL in request.session:
+        signin.sign_out(request)
+        return redirect("sign-in")
     return redirect("dealer:tables")
 
 
@@ -167,10 +173,25 @@ def _draw(
     now = standing.of(table)
     if now.dealer is None or now.dealer.username != viewer.username:
         return _gone(request, _why_gone(table, now))
-    drawn = screen.draw(board(table, viewer, now), now, request.POST.dict(), refused)
-    context = {"screen": drawn, "board": drawn.board, "table": table, "refused": refused}
+    drawn = board(table, viewer, now)
+    context = {
+        "screen": Screen(drawn, now, typed=request.POST.dict(), refused=refused, bets_before=_bets_before(drawn)),
+        "board": drawn,
+        "table": table,
+        "refused": refused,
+    }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     return render(request, name, context, status=refused.status if refused else 200)
+
+
+def _bets_before(drawn: Board) -> dict[int, int]:
+    """What each seat bet in the round before, while bets are taken: the stakes that its last input settled."""
+    if drawn.due != "bets":
+        return {}
+    book, number = drawn.table.book_id, drawn.round_number - 1
+    plays = LogEntry.objects.filter(book=book, round=number, subject="round", kind="play").order_by("-seq")
+    stakes = Transfer.objects.filter(book=book, seq=Subquery(plays.values("seq")[:1]), kind="stake")
+    return {seat or 0: amount for seat, amount in stakes.values_list("target__seat", "amount_cents")}
 
 
 # --- Who is not at the table -----------------------------------------------------------------------------------

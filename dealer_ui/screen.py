@@ -14,7 +14,7 @@ import msgspec
 from ledger.chips import Denomination, money
 from tables.board import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
-from tables.games.felt import Bet
+from tables.games.felt import Bet, Card
 from tables.inputs import KeyCard, spell
 from tables.refusals import Refused
 from tables.standing import Standing
@@ -51,6 +51,11 @@ class Column:
     counted: str
     whole: int
 
+    @property
+    def is_off(self) -> bool:
+        """Whether this column is why the check was refused."""
+        return self.counted != str(self.whole)
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -80,11 +85,13 @@ class Screen:
 
     board: Board
     now: Standing
-    key: UUID
+    key: UUID = field(default_factory=uuid4)
     """Made for this rendering: an input from it is recorded once, however often it is sent."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
+    bets_before: Mapping[int, int] = field(default_factory=dict)
+    """What each seat bet in the round before."""
 
     @property
     def mode(self) -> str:
@@ -136,6 +143,14 @@ class Screen:
         return tell("round", "play", {"actions": msgspec.to_builtins(current.plays[-1].actions)})
 
     @cached_property
+    def fresh(self) -> frozenset[int]:
+        """Where the latest input put a card: it is seen to land. 0 is the dealer."""
+        current = self.now.round
+        if current is None or not current.plays or self.refused or not self.now.round_open:
+            return frozenset()
+        return frozenset(action.to for action in current.plays[-1].actions if isinstance(action, Card))
+
+    @cached_property
     def seats(self) -> tuple[Seat, ...]:
         """The seats as they lie, clockwise from the dealer's left."""
         return tuple(self._seats())
@@ -147,7 +162,7 @@ class Screen:
             yield Seat(
                 box,
                 selected=box.seat == self._selected,
-                again=_again(box),
+                again=_again(box, self.bets_before.get(box.seat, 0)),
                 paid=paying is not None and box.seat in walked and box.seat > paying,
                 paying=box.seat == paying,
                 walked=box.seat in walked,
@@ -215,17 +230,12 @@ class Screen:
         return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
 
 
-def draw(board: Board, now: Standing, typed: Mapping[str, str], refused: Refused | None) -> Screen:
-    """A fresh rendering of a board, with a key of its own."""
-    return Screen(board, now, uuid4(), typed, refused)
-
-
 def _press(button: Button) -> Press:
     return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
 
 
-def _again(box: SeatBox) -> Press | None:
-    ask, amount = box.ask, box.last_bet_cents
+def _again(box: SeatBox, amount: int) -> Press | None:
+    ask = box.ask
     if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
         return None
     return _bet(box.seat, amount, f"Again {money(amount)}")

@@ -194,6 +194,7 @@ class _Drawing:
         view = current.game.view(current.state, DEALER) if current else None
         acting = _acting(prompts) if due in ("card", "deal", "choose") else None
         to_pay = current.to_pay if current and due == "pay" else ()
+        limits = current.opening.limits if current else scene.limits
         # An empty shoe is shuffled before its next card: until then no card can be keyed, not even to say "hit".
         empty = current is not None and not current.game.cards_left(current.state)
         card_keys = due in ("card", "choose") and not self._house and not empty
@@ -220,9 +221,9 @@ class _Drawing:
             shoe=self._shoe(current),
             deck_columns=full_shoe(scene.rules.decks) if due == "check" else (),
             denominations=self.denominations,
-            min_cents=scene.limits.min_cents,
-            max_cents=scene.limits.max_cents,
-            cap_cents=scene.limits.cap_cents,
+            min_cents=limits.min_cents,
+            max_cents=limits.max_cents,
+            cap_cents=limits.cap_cents,
             can_take_back=self.deals_here and self._can_take_back(),
         )
 

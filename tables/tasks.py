@@ -1,8 +1,12 @@
-"""Celery: proving the log again while the floor is open. A mismatch opens an alert that somebody must acknowledge."""
+"""Celery: proving the log again while the floor is open, and clearing away sessions that are over.
+
+A mismatch opens an alert that somebody must acknowledge.
+"""
 
 from __future__ import annotations
 
 from celery import shared_task
+from django.core.management import call_command
 
 from ledger import alerts
 from ledger.models import Book
@@ -19,6 +23,12 @@ def verify_new() -> list[str]:
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns the faults."""
     return [fault for book in audit.books() if (fault := _alert(audit.verify(book), book))]
+
+
+@shared_task
+def clear_sessions() -> None:
+    """Forget the sessions that are over."""
+    call_command("clearsessions")
 
 
 def _alert(report: audit.Report, book: Book) -> str | None:

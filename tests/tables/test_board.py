@@ -7,8 +7,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tables import dealing, inputs
-from tables.board import Board
-from tables.models import Denomination
+from tables.board import Board, board
+from tables.models import Denomination, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -329,3 +329,12 @@ def test_a_board_costs_two_queries(dealer: Hand) -> None:
     with CaptureQueriesContext(connection) as captured:
         _ = dealer.board
     assert len(captured) == 2  # the log's head and the chips
+
+
+def test_in_mid_round_the_board_shows_the_limits_that_the_round_was_opened_under() -> None:
+    """A dealer who tells a player the new maximum in the old round starts a dispute."""
+    dealer, _ = dealt()
+    dealer("bet", seat=1, amount_cents=2_000)
+    Table.objects.filter(pk=dealer.table.pk).update(max_cents=50_000)
+    table = Table.objects.get(pk=dealer.table.pk)
+    assert board(table, dealer.by).max_cents == 10_000

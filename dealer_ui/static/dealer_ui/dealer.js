@@ -7,7 +7,7 @@
 // is the k-th card turned, whoever it is for; it stops being sound as soon as anything unexpected happens. Then all
 // that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
 //   - an input before it was refused, or the board asks for something else than cards (or bets, when bets were typed);
-//   - the same key came twice within a moment: one finger, or two equal cards? Only the dealer knows.
+//   - a card key came again within a moment, or while it was on its way: one finger, or two cards? Only the dealer knows.
 // Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards.
 //
 // When the line is lost, the input stays as it is, with its key, and is sent again until the table answers; the key
@@ -27,8 +27,8 @@
   let note = ""; // what became of the last key, if nothing did
   let lost = 0; // how often the line has failed since it last worked
   let retry = 0; // the timer of the next attempt
-  let latest = { name: "", at: -Infinity };
-  let replaying = false;
+  let finger = { name: "", by: "", at: -Infinity }; // the key or button pressed last
+  let byKey = false; // whether a form is sent on behalf of a key
   let heard = 0; // the newest sequence number that the live stream told of
 
   const at = (id) => document.getElementById(id);
@@ -40,22 +40,47 @@
   // --- Pressing ---
 
   function press(key) {
+    const again = isAgain(key, "key");
     if (shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
     if (lost) return insist();
+    if (again && !isFigure(key)) return once(key, flying?.does ?? boardButton(key)?.dataset.does);
     if (flying) return typeAhead(key);
     return act(key);
+  }
+
+  const boardButton = (key) => board().querySelector(`[data-hotkey="${key}"]`);
+
+  /** Whether a key only writes the amount of a bet: figures may well follow each other. */
+  const isFigure = (key) =>
+    /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && (flying ? EXPECTED_AFTER[flying.does] : mode()) === "bets";
+
+  /** Whether this may be the same finger again: within a moment, or while the same key is on its way. */
+  function isAgain(name, by) {
+    const now = performance.now();
+    const bounced = name === finger.name && by === finger.by && now - finger.at < BOUNCE_MS;
+    finger = { name, by, at: now };
+    return bounced || (name === flying?.name && !ahead.length);
+  }
+
+  function once(name, does) {
+    const words = `${spell(name)} came twice at once and was entered once.`;
+    if (CARD_LIKE.includes(does) || /^\d$/.test(name)) stop(words);
+    else say(words);
   }
 
   /** Do what a key means on this board. False when it means nothing there. */
   function act(key) {
     if (mode() === "bets" && composing(key)) return true;
-    const button = board().querySelector(`[data-hotkey="${key}"]`);
-    if (!button) {
-      say(`${spell(key)} does nothing here.`);
-      return false;
-    }
+    const button = boardButton(key);
+    if (button) send(button);
+    else say(`${spell(key)} does nothing here.`);
+    return Boolean(button);
+  }
+
+  function send(button) {
+    byKey = true;
     button.form.requestSubmit(button);
-    return true;
+    byKey = false;
   }
 
   function typeAhead(key) {
@@ -66,40 +91,31 @@
     const wanted = EXPECTED_AFTER[flying.does];
     const usual = mode() === "bets" || mode() === "cards";
     if (!wanted || !usual) return say(`${spell(key)} was not entered: the table is still answering.`);
-    if (bounced(key, wanted)) return undefined;
     expects = wanted;
     ahead.push(key);
-    latest = { name: key, at: performance.now() };
     return draw();
-  }
-
-  /** Whether a key is the same finger again. Figures of a bet may well follow each other. */
-  function bounced(name, wanted, does) {
-    const again = name === latest.name && performance.now() - latest.at < BOUNCE_MS;
-    if (!again || (wanted === "bets" && name !== "Enter")) return false;
-    const figure = /^\d$/.test(name);
-    if (figure || CARD_LIKE.includes(does)) stop(`${figure && name === "0" ? "10" : name} came twice at once and was entered once.`);
-    else say(`${name} came twice at once and was entered once.`);
-    return true;
   }
 
   /** Whether a form may be sent now; every input passes here, whether by key, by touch or by click. */
   function admit(form, button) {
     const name = button.dataset.hotkey || button.id || button.textContent.trim();
+    const again = !byKey && isAgain(name, "touch");
     if (shut || lost) {
       insist();
       return false;
     }
+    if (again) {
+      once(name, button.dataset.does);
+      return false;
+    }
     if (flying) {
-      if (button === flying.button && !CARD_LIKE.includes(button.dataset.does)) return false; // a double click
       if (button.dataset.hotkey) typeAhead(button.dataset.hotkey);
       else say("Not entered: the table is still answering.");
       return false;
     }
-    if (!replaying && bounced(name, "", button.dataset.does)) return false;
     if (button.id === "place" && !betIsWhole()) return false;
+    window.htmx.trigger("#live", "htmx:abort"); // a board that was asked for before this input is no answer to it
     flying = { form, button, name, does: button.dataset.does };
-    latest = { name, at: performance.now() };
     note = "";
     button.classList.add("is-sent");
     board().setAttribute("aria-busy", "true");
@@ -118,10 +134,10 @@
     if (what && fresh.dataset.refused) speak("warned", at("refused")?.innerText);
     compose();
     speak("spoken", at("prompt").innerText);
-    replaying = true;
-    while (ahead.length && !flying && !shut) if (!act(ahead[0]) && ahead.length) dropAhead();
-      else ahead.shift();
-    replaying = false;
+    while (ahead.length && !flying && !shut) {
+      if (act(ahead[0])) ahead.shift();
+      else dropAhead();
+    }
     draw();
     if (heard > seq() && !flying) look();
     return undefined;
@@ -142,7 +158,6 @@
 
   function goOn() {
     shut = "";
-    latest = { name: "", at: -Infinity };
     draw();
   }
 
@@ -183,12 +198,8 @@
   /** The same form, the same key: recorded once, however often it arrives. */
   function again() {
     window.clearTimeout(retry);
-    if (!flying) return look();
-    return window.htmx.ajax("POST", flying.form.action, {
-      source: flying.form,
-      target: "#board",
-      swap: "outerHTML",
-    });
+    if (flying) ask("POST", flying.form.action, flying.form);
+    else look();
   }
 
   function dropFlying() {
@@ -202,7 +213,12 @@
 
   /** Fetch the board again; never while an input is on its way, for its answer is the newer board. */
   function look() {
-    if (!flying) window.htmx.ajax("GET", at("live").dataset.board, { target: "#board", swap: "outerHTML" });
+    if (!flying) ask("GET", at("live").dataset.board, at("live"));
+  }
+
+  /** What fails is told by htmx's events, not by the promise. */
+  function ask(verb, address, source) {
+    window.htmx.ajax(verb, address, { source, target: "#board", swap: "outerHTML" }).catch(() => undefined);
   }
 
   function nameOf(what) {
@@ -226,7 +242,7 @@
     const amount = at("amount");
     if (/^[\d.,-]$/.test(key)) amount.value += key;
     else if (key === "Backspace" && amount.value) amount.value = amount.value.slice(0, -1);
-    else if (key === "Enter" && amount.value) at("bet").requestSubmit(at("place"));
+    else if (key === "Enter" && amount.value) send(at("place"));
     else if (key === "ArrowLeft" || key === "ArrowRight") choose(key === "ArrowLeft" ? -1 : 1);
     else if (key === "R") repeat();
     else return false;
@@ -243,7 +259,7 @@
 
   function repeat() {
     const button = chosen()?.closest(".seat").querySelector(".seat__again");
-    if (button) button.form.requestSubmit(button);
+    if (button) send(button);
     else say("This seat has no earlier bet to repeat.");
   }
 
@@ -351,7 +367,10 @@
     // After a touch the keyboard belongs to the table again, not to the button that was touched.
     if (event.detail) event.target.closest("button")?.blur();
   });
-  document.addEventListener("input", compose);
+  document.addEventListener("input", () => {
+    finger = { name: "", by: "", at: -Infinity };
+    compose();
+  });
   document.addEventListener("change", (event) => {
     compose();
     if (event.target.name === "seat") event.target.blur();
@@ -376,13 +395,15 @@
     for (const field of board().querySelectorAll("input.input")) if (field.value !== field.defaultValue) kept[field.id] = field.value;
     kept.seat = chosen()?.value;
   });
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (!board()) return;
+  // Only when a board is settled are its forms htmx's; at once, so that no key can come in between.
+  window.htmx.config.defaultSettleDelay = 0;
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target.id !== "board") return;
     for (const [id, value] of Object.entries(kept)) if (id !== "seat" && at(id)) at(id).value = value;
     const seat = kept.seat && board().querySelector(`input[name="seat"][value="${kept.seat}"]`);
     if (seat) seat.checked = true;
     kept = {};
-    if (event.detail.target.id === "board" || event.detail.elt.id === "board") answered();
+    answered();
   });
   document.addEventListener("htmx:sendError", () => offline("No connection."));
   document.addEventListener("htmx:timeout", () => offline("The table does not answer."));

@@ -1,0 +1,144 @@
+"""A dealer at a table in a real browser."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from ledger.models import LogEntry
+from tables.models import Staff, Table
+from tests import floor, processes
+from tests.floor import Hand
+
+LAPTOP = {"width": 1280, "height": 800}
+PORTRAIT = {"width": 800, "height": 1280}
+BOUNCE_MS = 350
+"""Longer than the moment within which the screen takes two presses of one key for one finger."""
+
+
+def cookies_of(staff: Staff, url: str) -> list[dict[str, Any]]:
+    """The session of somebody who has signed in."""
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    name = settings.SESSION_COOKIE_NAME
+    return [{"name": name, "value": client.cookies[name].value, "url": url}]
+
+
+@dataclass
+class Screen:
+    """A dealer's browser at a table. ``keys`` and ``tap`` wait for the board that answers each of them."""
+
+    page: Any
+    table: Table
+    presses: int = 0
+    complaints: list[str] = field(default_factory=list)
+    """What the browser complained of: errors of scripts, and what the content policy stopped."""
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: "Policy" in said.text and self.complaints.append(said.text))
+
+    def open(self) -> "Screen":
+        """The screen of the table, live."""
+        self.page.goto(f"/tables/{self.table.pk}/")
+        self.page.wait_for_selector(".has-script #lamp[data-state=live]", state="attached")
+        return self
+
+    @property
+    def seq(self) -> int:
+        return int(self.page.get_attribute("#board", "data-seq"))
+
+    @property
+    def due(self) -> str:
+        return str(self.page.get_attribute("#board", "data-due"))
+
+    @property
+    def prompt(self) -> str:
+        return str(self.page.inner_text("#prompt"))
+
+    @property
+    def refused(self) -> str:
+        return str(self.page.inner_text("#refused span"))
+
+    @property
+    def key(self) -> str:
+        """The key of this rendering."""
+        return str(self.page.evaluate("document.querySelector('#entry input[name=key]')?.value"))
+
+    def keys(self, *keys: str) -> None:
+        """Press keys as somebody who looks at the screen does; the figures of a bet send nothing yet."""
+        for key in keys:
+            drawn = self.key
+            self.page.keyboard.press(key)
+            self.presses += 1
+            if self.page.get_attribute("#board", "aria-busy") or self.key != drawn:
+                self.settle(drawn)
+
+    def type(self, *keys: str) -> None:
+        """Press keys as fast as the keyboard gives them, without waiting for anything."""
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.presses += len(keys)
+
+    def tap(self, selector: str) -> None:
+        """Touch something that enters something."""
+        drawn = self.key
+        self.page.tap(selector)
+        self.presses += 1
+        self.settle(drawn)
+
+    def pause(self) -> None:
+        """Long enough for the same key to be another press."""
+        self.page.wait_for_timeout(BOUNCE_MS)
+
+    def slow_down(self, milliseconds: int = 600) -> None:
+        """From now on the table takes its time to answer."""
+
+        def late(route: Any) -> None:
+            self.page.wait_for_timeout(milliseconds)
+            route.continue_()
+
+        self.page.route("**/input", late)
+
+    def settle(self, drawn: str) -> None:
+        """Wait until the board is another rendering and nothing is on its way."""
+        fresh = f'#board:not([aria-busy]) input[name=key]:not([value="{drawn}"])'
+        self.page.wait_for_selector(f"{fresh}, #board[data-gone]", state="attached")
+
+    def at(self, seq: int) -> None:
+        """Wait until the screen shows this entry."""
+        self.page.wait_for_selector(f'#board[data-seq="{seq}"]:not([aria-busy])', state="attached")
+
+
+@pytest.fixture
+def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]]:
+    """``at_table(hand)``: a browser of its own, signed in as that dealer, at that table."""
+    contexts, screens = [], []
+
+    def come(hand: Hand, viewport: dict[str, int] = LAPTOP, **options: Any) -> Screen:
+        context = browser.new_context(base_url=web.url, viewport=viewport, has_touch=True, **options)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        context.add_cookies(cookies_of(hand.by, web.url))
+        screens.append(Screen(context.new_page(), hand.table))
+        return screens[-1]
+
+    yield come
+    for context in contexts:
+        context.close()
+    assert [said for screen in screens for said in screen.complaints] == []
+
+
+@pytest.fixture
+def rocket(transactional_db: None) -> Hand:
+    """The dealer's hand at a one-deck table that is ready for bets."""
+    return floor.dealt()[0]
+
+
+def entries(hand: Hand, since: int = 0) -> list[tuple[str, str]]:
+    """The table's log after an entry: subjects and kinds."""
+    found = LogEntry.objects.filter(book_id=hand.table.book_id, seq__gt=since).order_by("seq")
+    return list(found.values_list("subject", "kind"))

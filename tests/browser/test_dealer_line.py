@@ -1,0 +1,286 @@
+"""Reloads, second screens, lost lines, dead servers, reliefs: the dealer is always back at the same prompt."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connection
+
+from casino.embedded import SUPERUSER
+from ledger.models import LogEntry
+from tables import dealing
+from tables.api.errors import AWAY
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor, processes
+from tests.browser.conftest import Screen, cookies_of, entries
+from tests.floor import Hand
+from tests.settings import HOUSE
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+
+
+@pytest.fixture
+def decide(rocket: Hand) -> Hand:
+    """Seat 1 is to decide."""
+    rocket.bets(seat1=1_000, seat2=2_000)
+    rocket.cards(8, 9, 10)
+    return rocket
+
+
+def test_a_reload_comes_back_to_the_same_prompt(at_table: Come, decide: Hand) -> None:
+    screen = at_table(decide).open()
+    prompt = screen.prompt
+    screen.page.reload()
+    assert screen.prompt == prompt == "Seat 1: hit, or fold for 8."
+    screen.keys("5")
+    screen.page.reload()
+    assert screen.prompt == "Seat 2: hit, or fold for 18."
+    assert screen.page.get_attribute(".seat[data-seat='1'] .stack", "aria-label") == "Cards: 8, 5"
+
+
+def test_two_screens_show_one_table(at_table: Come, decide: Hand) -> None:
+    left, right = at_table(decide).open(), at_table(decide).open()
+    left.keys("5")
+    right.at(left.seq)
+    assert right.prompt == left.prompt
+    right.keys("6")
+    left.at(right.seq)
+    assert left.prompt == "Dealer hits."
+
+
+def test_two_screens_cannot_act_on_one_state(at_table: Come, decide: Hand) -> None:
+    """Harm: both key the card that lies there, and the second becomes the next seat's."""
+    left, right = at_table(decide).open(), at_table(decide)
+    right.page.route("**/live/**", lambda route: route.abort())
+    right.page.goto(f"/tables/{decide.table.pk}/")
+    left.keys("5")
+    right.page.wait_for_selector("#lamp[data-state=off]", state="attached")
+    right.keys("5")
+    assert right.refused.startswith("The table has moved on since this screen was drawn")
+    assert right.prompt == left.prompt == "Seat 2: hit, or fold for 18.", "refused, and up to date"
+
+
+def test_a_lost_line_keeps_the_card_and_enters_it_once(at_table: Come, decide: Hand) -> None:
+    screen = at_table(decide).open()
+    start = screen.seq
+    screen.page.context.set_offline(True)
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line")
+    assert screen.page.inner_text("#line-says") == (
+        "No connection. “Card 5” is not confirmed yet: it is sent again until the table answers, and recorded once."
+    )
+    screen.page.keyboard.press("6")
+    assert screen.prompt == "Seat 1: hit, or fold for 8."
+    screen.page.context.set_offline(False)
+    screen.at(start + 1)
+    assert screen.page.is_hidden("#line")
+    assert screen.prompt == "Seat 2: hit, or fold for 18."
+    assert entries(decide, start) == [("round", "play")]
+
+
+def test_a_lost_answer_is_not_entered_again(at_table: Come, decide: Hand) -> None:
+    """Harm: the card was recorded, the answer was lost, and the card is recorded again for the next seat."""
+    screen = at_table(decide).open()
+    start = screen.seq
+    lost: list[int] = []
+
+    def lose(route: Any) -> None:
+        lost.append(route.fetch().status)
+        route.abort()
+
+    screen.page.route("**/input", lose)
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line")
+    screen.page.unroute("**/input")
+    screen.at(start + 1)
+    assert lost[0] == 200
+    assert entries(decide, start) == [("round", "play")]
+    assert screen.prompt == "Seat 2: hit, or fold for 18."
+
+
+def test_what_was_not_confirmed_can_be_dropped(at_table: Come, decide: Hand) -> None:
+    screen = at_table(decide).open()
+    start = screen.seq
+    screen.page.route("**/input", lambda route: route.abort())
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line-drop")
+    screen.page.tap("#line-drop")
+    screen.page.wait_for_selector("#line", state="hidden")
+    screen.page.unroute("**/input")
+    assert screen.seq == start
+    screen.keys("6")
+    assert decide.board.seats[0].stack == (8, 6)
+
+
+def test_cards_typed_ahead_survive_a_lost_line(at_table: Come, rocket: Hand) -> None:
+    rocket.bets(seat1=1_000, seat2=1_000)
+    screen = at_table(rocket).open()
+    start = screen.seq
+
+    def lose(route: Any) -> None:
+        screen.page.wait_for_timeout(400)
+        route.abort()
+
+    screen.page.route("**/input", lose)
+    screen.type("8", "4")
+    screen.page.wait_for_selector("#line")
+    screen.page.unroute("**/input")
+    screen.at(start + 2)
+    assert {one.seat: one.stack for one in rocket.board.seats if one.stack} == {1: (8,), 2: (4,)}
+
+
+def test_the_web_process_dies_in_mid_round(at_table: Come, decide: Hand, web: processes.Web) -> None:
+    screen = at_table(decide).open()
+    start = screen.seq
+    web.kill()
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line")
+    web.start()
+    screen.at(start + 1)
+    assert entries(decide, start) == [("round", "play")]
+    screen.page.wait_for_selector("#lamp[data-state=live]")
+    screen.keys("6")
+    assert screen.prompt == "Dealer hits."
+
+
+@pytest.fixture
+def unreachable() -> Iterator[Callable[[bool], None]]:
+    """``unreachable(True)``: the web process loses its connections to this test's database, and gets no other."""
+    name = connection.settings_dict["NAME"]
+
+    def switch(away: bool) -> None:
+        with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+            admin.execute("UPDATE pg_database SET datallowconn = %s WHERE datname = %s", [not away, name])
+            if away:
+                own = connection.connection.info.backend_pid if connection.connection else 0
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
+                    [name, own],
+                )
+
+    yield switch
+    switch(False)
+
+
+@pytest.mark.timeout(120)
+def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreachable: Callable[[bool], None]) -> None:
+    screen = at_table(decide).open()
+    screen.page.set_default_timeout(40_000)
+    start = screen.seq
+    unreachable(True)
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line")
+    assert entries(decide, start) == []
+    unreachable(False)
+    screen.at(start + 1)
+    assert entries(decide, start) == [("round", "play")]
+    assert screen.prompt == "Seat 2: hit, or fold for 18."
+
+
+@pytest.mark.timeout(120)
+def test_all_answers_while_the_database_is_away(
+    decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
+) -> None:
+    cookie = cookies_of(decide.by, web.url)[0]
+    headers = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+    addresses = ("/", "/tables/", f"/tables/{decide.table.pk}/", "/sign-in/", "/api/tables/")
+    assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
+    unreachable(True)
+    answers = {address: _get(web.url + address, headers) for address in addresses}
+    assert {status for status, _, _ in answers.values()} == {503}
+    assert json.loads(answers["/api/tables/"][2])["code"] == "database_unavailable"
+    for address in addresses[:-1]:
+        assert AWAY.sentence in answers[address][2]
+    board = _get(f"{web.url}/tables/{decide.table.pk}/board", headers | {"HX-Request": "true"})
+    assert board == (503, "text/plain; charset=utf-8", AWAY.sentence)
+    unreachable(False)
+    assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
+
+
+def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=60) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.headers["Content-Type"], refused.read().decode()
+
+
+def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
+    relief = Hand(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
+    before, after = at_table(decide).open(), at_table(relief)
+    page = after.page
+    page.goto("/")
+    assert page.inner_text(".pick .tag") == "Dora deals, round 1"
+    page.tap(".pick")
+    page.wait_for_selector("h1:text-is('Relieve Dora at Rocket 1?')")
+    page.tap("text=Relieve Dora >> visible=true >> nth=-1")
+    page.wait_for_selector("#board")
+    assert after.prompt == "Seat 1: hit, or fold for 8."
+
+    before.page.wait_for_selector("#board[data-gone]")
+    assert before.page.inner_text("#board h1") == "Rosa deals at Rocket 1 now."
+    after.open()
+    after.keys("5")
+    assert after.prompt == "Seat 2: hit, or fold for 18."
+    assert LogEntry.objects.filter(book_id=decide.table.book_id).latest("seq").by == "102 Rosa"
+
+
+def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
+    screen = at_table(decide)
+    screen.page.route("**/live/**", lambda route: route.abort())
+    screen.page.goto(f"/tables/{decide.table.pk}/")
+    dealing.sign_in(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
+    start = decide.now.seq
+    screen.keys("5")
+    assert screen.page.inner_text("#board h1") == "Rosa deals at Rocket 1 now."
+    assert screen.page.inner_text("#board a") == "Choose a table"
+    screen.page.keyboard.press("6")
+    assert entries(decide, start) == []
+
+
+@pytest.mark.parametrize("how", ["session", "deactivated"])
+def test_who_is_signed_out_is_told_so(at_table: Come, decide: Hand, how: str) -> None:
+    screen = at_table(decide).open()
+    start = screen.seq
+    if how == "session":
+        Session.objects.all().delete()
+    else:
+        Staff.objects.filter(pk=decide.by.pk).update(is_active=False)
+    screen.keys("5")
+    assert screen.page.inner_text("#board h1") == "You are signed out. What was recorded stands."
+    assert screen.page.get_attribute("#board a", "href") == "/sign-in/"
+    assert entries(decide, start) == []
+
+
+def test_a_closed_table(at_table: Come, transactional_db: None) -> None:
+    dealer, boss = floor.dealt()
+    screen = at_table(dealer).open()
+    boss("close_table")
+    screen.page.wait_for_selector("#board[data-gone]")
+    assert screen.page.inner_text("#board h1") == "Rocket 1 is closed."
+
+
+def test_tapping_out(at_table: Come, rocket: Hand) -> None:
+    rocket("bet", seat=1, amount_cents=2_000)
+    screen = at_table(rocket).open()
+    screen.page.click(".menu summary")
+    screen.page.tap("text=Tap out")
+    assert screen.refused == "Finish the round before you tap out, or let your relief sign in."
+    rocket("take_back")
+    screen.open()
+    screen.page.click(".menu summary")
+    screen.page.tap("text=Tap out")
+    screen.page.wait_for_selector(".picks")
+    assert screen.page.inner_text(".notice") == "You have tapped out of Rocket 1."
+    assert screen.page.inner_text(".pick .tag") == "No dealer"
+    screen.page.tap(".pick")
+    screen.page.wait_for_selector("#board")
+    assert screen.due == "bets"

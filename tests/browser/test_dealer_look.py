@@ -1,0 +1,237 @@
+"""What a screen must be whatever is on it: accessible, large enough to touch, in one piece without scrolling."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tables import dealing
+from tables.models import Table
+from tests import floor
+from tests.browser.conftest import LAPTOP, PORTRAIT, Screen
+from tests.floor import Hand
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+
+SMALL_LAPTOP = {"width": 1366, "height": 650}
+VIEWPORTS = {"tablet": LAPTOP, "portrait": PORTRAIT, "small laptop": SMALL_LAPTOP}
+
+
+def bets(hand: Hand, screen: Screen) -> None:
+    hand("bet", seat=1, amount_cents=2_000)
+
+
+def refused_bet(hand: Hand, screen: Screen) -> None:
+    screen.open()
+    screen.keys("7", "5", "Enter")
+
+
+def deal(hand: Hand, screen: Screen) -> None:
+    hand.bets(**{f"seat{seat}": 36_000 + 1_000 * seat for seat in range(1, 7)})
+
+
+def decide(hand: Hand, screen: Screen) -> None:
+    deal(hand, screen)
+    hand.cards(8, 4, 10, 9, 5, 6, 10)
+
+
+def outcome(hand: Hand, screen: Screen) -> None:
+    decide(hand, screen)
+    hand.cards(8)
+
+
+def long_stacks(hand: Hand, screen: Screen) -> None:
+    """Six seats and the dealer with seven cards each, which is more than most dealers will ever see."""
+    deal(hand, screen)
+    for each in range(7):
+        hand.cards(*((each + 2 * seat) % 10 + 1 for seat in range(6)), (10, 9, 8, 7, 6, 5, 4)[each])
+    hand.cards(9, 1)
+
+
+def pay(hand: Hand, screen: Screen) -> None:
+    decide(hand, screen)
+    hand.cards(7, 5, 7, 7, 6, 7, 10)
+    hand("paid", seat=6)
+
+
+def again(hand: Hand, screen: Screen) -> None:
+    pay(hand, screen)
+    hand.pay()
+
+
+def refused_again(hand: Hand, screen: Screen) -> None:
+    again(hand, screen)
+    refused_bet(hand, screen)
+
+
+def load(hand: Hand, screen: Screen) -> None:
+    hand("retire_shoe")
+
+
+def check(hand: Hand, screen: Screen) -> None:
+    load(hand, screen)
+    hand("load_shoe")
+
+
+def wrong_check(hand: Hand, screen: Screen) -> None:
+    check(hand, screen)
+    screen.open()
+    for rank in (2, 4, 7, 9):
+        screen.page.fill(f"#count{rank}", "1")
+    screen.tap("[data-does=check_decks]")
+
+
+def shut(hand: Hand, screen: Screen) -> None:
+    decide(hand, screen)
+    screen.open()
+    start = screen.seq
+    screen.slow_down()
+    screen.type("1", "1")
+    screen.page.wait_for_selector("#go-on")
+    screen.at(start + 1)
+
+
+def offline(hand: Hand, screen: Screen) -> None:
+    decide(hand, screen)
+    screen.open()
+    screen.page.route("**/input", lambda route: route.abort())
+    screen.page.keyboard.press("1")
+    screen.page.wait_for_selector("#line")
+
+
+def relieved(hand: Hand, screen: Screen) -> None:
+    screen.open()
+    dealing.sign_in(hand.table, floor.staff(floor.Role.DEALER, "rosa"))
+    screen.page.wait_for_selector("#board[data-gone]")
+
+
+def retire(hand: Hand, screen: Screen) -> None:
+    Table.objects.filter(pk=hand.table.pk).update(source="house")
+    hand.table.refresh_from_db()
+
+
+def house_deal(hand: Hand, screen: Screen) -> None:
+    retire(hand, screen)
+    hand("retire_shoe")
+    hand("load_shoe")
+    deal(hand, screen)
+
+
+def house_choose(hand: Hand, screen: Screen) -> None:
+    house_deal(hand, screen)
+    hand("deal")
+
+
+STATES = (
+    retire,
+    house_deal,
+    house_choose,
+    bets,
+    refused_bet,
+    deal,
+    decide,
+    outcome,
+    long_stacks,
+    pay,
+    again,
+    refused_again,
+    load,
+    check,
+    wrong_check,
+    shut,
+    offline,
+)
+DRAWN_BY_NOW = (refused_bet, refused_again, wrong_check, shut, offline, relieved)
+
+
+def show(at_table: Come, state: Callable[[Hand, Screen], None], viewport: dict[str, int] = LAPTOP) -> Screen:
+    hand, _ = floor.dealt(options={"decks": 6}, max_cents=50_000)
+    screen = at_table(hand, viewport)
+    state(hand, screen)
+    return screen if state in DRAWN_BY_NOW else screen.open()
+
+
+def violations(page: Any) -> list[str]:
+    """What axe holds against a page, but for trifles."""
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
+    return [
+        f"{one['id']} ({one['impact']}): {[node['target'] for node in one['nodes']]}"
+        for one in found.response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("state", [*STATES, relieved], ids=lambda state: state.__name__)
+def test_axe_finds_nothing_serious(at_table: Come, transactional_db: None, state: Any) -> None:
+    screen = show(at_table, state)
+    assert violations(screen.page) == []
+    screen.page.set_viewport_size(PORTRAIT)
+    assert violations(screen.page) == []
+
+
+def test_axe_on_the_way_to_a_table(at_table: Come, rocket: Hand) -> None:
+    floor.table("Rocket 2")
+    screen = at_table(Hand(rocket.table, floor.staff(floor.Role.DEALER, "rosa")))
+    screen.page.goto("/")
+    assert violations(screen.page) == []
+    screen.page.tap(".pick")
+    screen.page.wait_for_selector("h1:text('Relieve')")
+    assert violations(screen.page) == []
+    screen.page.goto(f"/tables/{rocket.table.pk}/")
+    assert violations(screen.page) == []
+
+
+CLIPPED = """() => {
+  const parts = ".seat .card, .seat .chips, .seat__plate, .prompt, .hands, .house .card, .shoe";
+  const felt = document.querySelector(".felt").getBoundingClientRect();
+  const inside = (box, left, top, right, bottom) =>
+    box.left >= left - 1 && box.top >= top - 1 && box.right <= right + 1 && box.bottom <= bottom + 1;
+  return [...document.querySelectorAll(`#board button, ${parts}`)]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".menu__sheet"))
+    .filter((one) => {
+      const box = one.getBoundingClientRect();
+      if (!inside(box, 0, 0, innerWidth, innerHeight)) return true;
+      return one.closest(".felt") && !inside(box, felt.left, felt.top, felt.right, felt.bottom);
+    })
+    .map((one) => `${one.tagName}.${one.getAttribute("class")} ${one.textContent.trim().slice(0, 30)}`);
+}"""
+
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll(".seat__spot, .seat__again, .prompt, .hands, .house__cards, .shoe")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => [`${one.className} ${one.innerText.slice(0, 20)}`, one.getBoundingClientRect()]);
+  const beside = (a, b) => a.right <= b.left + 4 || b.right <= a.left + 4;
+  const above = (a, b) => a.bottom <= b.top + 4 || b.bottom <= a.top + 4;
+  return boxes.flatMap(([name, a], at) =>
+    boxes.slice(at + 1).filter(([, b]) => !beside(a, b) && !above(a, b)).map(([other]) => `${name} / ${other}`));
+}"""
+
+SMALL = """() => [...document.querySelectorAll("button, summary, a.button, .input, label.seat__spot")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one, one.getBoundingClientRect(), one.matches(".cardkey, .chipkey") ? 64 : 48])
+  .filter(([, box, least]) => Math.round(box.width) < least || Math.round(box.height) < least)
+  .map(([one, box]) => `${one.className} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+
+
+@pytest.mark.parametrize("viewport", VIEWPORTS)
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_nothing_scrolls_overlaps_or_is_too_small(
+    at_table: Come, transactional_db: None, state: Any, viewport: str
+) -> None:
+    page = show(at_table, state, VIEWPORTS[viewport]).page
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(OVERLAPPING) == []
+    assert page.evaluate(SMALL) == []
+
+
+def test_motion_is_not_forced_on_anybody(at_table: Come, transactional_db: None) -> None:
+    screen = show(lambda *args: at_table(*args, reduced_motion="reduce"), shut)
+    screen.page.keyboard.press("5")
+    assert (
+        screen.page.evaluate("parseFloat(getComputedStyle(document.querySelector('#typed')).animationDuration)") < 0.01
+    )
