@@ -266,7 +266,8 @@ def play_outs(name: str) -> list[PlayOut]:
         game = GAMES[name]
         rules, opening = _random_start(game, chance)
         kind = game.banked and chance.random() < 0.5
-        boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0])
+        # Told games may go on until somebody stops taking cards.
+        boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.banked else [0.0, 0.4, 0.8])
         round_ = PlayOut(game, rules, opening, chance, boldness, kind)
         round_.run()
         rounds.append(round_)
@@ -411,7 +412,9 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
             cents = action.amount_cents
             in_range = ask.low_cents <= cents <= ask.high_cents and cents % ask.step_cents == 0
             return in_range or (cents == 0 and ask.placed_cents > 0)
-        if isinstance(ask, AskCard | AskChoice | AskShuffle | AskCloseBets) and action in _offered((ask,), decks):
+        if isinstance(ask, AskChoice) and isinstance(action, Choose) and action.seat == ask.seat:
+            return sum(choice.means(action) for choice in ask.choices) == 1  # what is left out may be understood
+        if isinstance(ask, AskCard | AskShuffle | AskCloseBets) and action in _offered((ask,), decks):
             return True
     return False
 
