@@ -39,6 +39,9 @@ POSTGRES_SETTINGS = {
     "full_page_writes": "on",
     "max_connections": "100",
     "timezone": "UTC",
+    # A refused statement is not repeated in the server's log: it may hold what only the ledger's log may open.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 ROLES = f"""
 DO $$ BEGIN

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 from django.db import transaction
+from django.db.models import Exists
 
 from ledger import alerts, cage, surveillance
 from ledger.models import LogEntry
@@ -94,20 +95,17 @@ def record(table: Table, entered: Input, *, by: Staff, key: UUID, expected_seq: 
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     """
     fingerprint = _fingerprint(entered, by)
-    try:
-        with transaction.atomic():
-            head = surveillance.lock(table.book_id)
-            scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by)
-            _permit(scene, entered)
-            if expected_seq is not None and head.seq != expected_seq:
-                raise _stale(head)
-            outcome = _HANDLERS[type(entered)](scene, entered)
-            after = _write(head, scene, outcome, key, fingerprint)
-    except (Refused, surveillance.KeyReused, surveillance.Stale) as refused:
-        now = surveillance.read_head(table.book_id)
-        if again := _known(now, key, fingerprint):
-            return again
-        raise (refused if isinstance(refused, Refused) else _stale(now)) from None
+    with transaction.atomic():
+        head = surveillance.lock(table.book_id)
+        table, known = _under_the_lock(table, key)
+        if known:
+            return _again(head, key, fingerprint)
+        scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by)
+        _permit(scene, entered)
+        if expected_seq is not None and head.seq != expected_seq:
+            raise _stale(head)
+        outcome = _HANDLERS[type(entered)](scene, entered)
+        after = _write(head, scene, outcome, key, fingerprint)
     if outcome.refusal:
         outcome.refusal.facts["seq"] = after.seq
         raise outcome.refusal
@@ -155,12 +153,20 @@ def _fingerprint(entered: Input, by: Staff) -> str:
     return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
 
 
-def _known(now: Head, key: UUID, fingerprint: str) -> Answer | None:
-    """The answer that this key had before; None when it is new. Raises Refused for another input under it."""
-    entry = LogEntry.objects.filter(book_id=now.book_id, key=key).values_list("seq", "body").first()
-    if entry is None:
-        return None
-    seq, body = entry
+def _under_the_lock(table: Table, key: UUID) -> tuple[Table, bool]:
+    """The table as it is set now, and whether the key was used before.
+
+    Both are read after the lock was had: whoever changes a table's settings holds it too, and an input that was
+    recorded already must not come near its handler, which may open what is secret.
+    """
+    used = LogEntry.objects.filter(book_id=table.book_id, key=key)
+    now = Table.objects.annotate(key_is_known=Exists(used)).get(pk=table.pk)
+    return now, now.key_is_known
+
+
+def _again(now: Head, key: UUID, fingerprint: str) -> Answer:
+    """The answer that this key had before. Raises Refused for another input under it."""
+    seq, body = LogEntry.objects.values_list("seq", "body").get(book_id=now.book_id, key=key)
     content = msgspec.json.decode(bytes(body))["content"]
     if content.get("request") != fingerprint:
         raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=now.seq)

@@ -48,7 +48,9 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     if bound is not None and bound.table != scene.table:
         raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
     # Two sign-ins of one person at two tables hold two different books; here they meet.
-    Staff.objects.select_for_update(no_key=True).get(pk=by.pk)
+    person = Staff.objects.select_for_update(no_key=True).get(pk=by.pk)
+    if not person.has_perm("tables.deal"):
+        raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
     elsewhere = table_of(by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)

@@ -83,22 +83,28 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 
 GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
-TableInput = OpenTable | CloseTable | SignIn | SignOut
-Input = GameInput | Paid | TakeBack | ShoeInput | TableInput
+TableInput = OpenTable | CloseTable | SignOut
+Sent = GameInput | Paid | TakeBack | ShoeInput | TableInput
+"""What can be sent from a screen or to the API."""
+Input = Sent | SignIn
+
+_sent = msgspec.json.Decoder(Sent)
 
 
 def read(document: bytes | str | dict[str, Any]) -> Input:
-    """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right."""
+    """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right.
+
+    Signing in is no input that can be sent: it says on which terminal somebody stands, which only the house knows.
+    """
     try:
-        if isinstance(document, dict):
-            return msgspec.convert(document, Input)
-        return msgspec.json.decode(document, type=Input)
+        entered: Input = msgspec.convert(document, Sent) if isinstance(document, dict) else _sent.decode(document)
     except msgspec.ValidationError as error:
         text, _, path = str(error).partition(" - at `$")
         place = path.rstrip("`").removeprefix(".") or "input"
         raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The input is not JSON.", 400) from None
+    return entered
 
 
 def spell(entered: Input) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
         content["decided"] = msgspec.to_builtins(decided)
     moves: Sequence[Move] = ()
     if not current.game.prompts(state):
-        moves = settlement(accounts(scene.table.book_id, scene.table.seats), current.game.settle(state))
+        moves = settlement(accounts(scene.table.book_id, max(current.opening.seats)), current.game.settle(state))
     if any(type(action) is Shuffle for action in actions):
         content |= shoes.shuffled_in_play(scene, current, state)
     steps = [Step("round", "play", content, current.number, moves)]
@@ -75,7 +75,13 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     if current.over:
         moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
     content = {"corrects": target.seq, "actions": msgspec.to_builtins(target.actions)}
-    return Outcome([Step("round", "take_back", content, current.number, moves)])
+    step = Step("round", "take_back", content, current.number, moves)
+    if not moves:
+        return Outcome([step])
+    alert = (
+        f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
+    )
+    return Outcome([step], alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
 
 
 # --- the round that an input belongs to ------------------------------------------------------------------------

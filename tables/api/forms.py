@@ -13,7 +13,7 @@ from tables import inputs
 from tables.board import Board
 from tables.games.felt import AskCard, Prompt
 from tables.history import Story
-from tables.inputs import Input, SignIn
+from tables.inputs import Input
 from tables.models import Table
 from tables.refusals import Refused, sentence
 from tables.standing import Standing
@@ -100,10 +100,7 @@ def read(request: HttpRequest) -> tuple[Entered, Input]:
         raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The body is not JSON.", 400) from None
-    made = inputs.read(bytes(entered.input))
-    if isinstance(made, SignIn):
-        raise Refused("not_permitted", "A dealer takes a table at its screen, not here.", 403)
-    return entered, made
+    return entered, inputs.read(bytes(entered.input))
 
 
 # --- Answering -------------------------------------------------------------------------------------------------

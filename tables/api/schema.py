@@ -9,10 +9,10 @@ from drf_spectacular.authentication import SessionScheme
 
 from tables.api.forms import Acknowledged, Entered, Problem, RoundForm, TableLine
 from tables.board import Board
-from tables.inputs import Input, SignIn
+from tables.inputs import Sent
 from tables.models import Table
 
-_FORMS: Final = (Entered, Acknowledged, Problem, TableLine, Board, RoundForm, Input)
+_FORMS: Final = (Entered, Acknowledged, Problem, TableLine, Board, RoundForm, Sent)
 _REF: Final = "#/components/schemas/{name}"
 
 
@@ -24,12 +24,6 @@ def ref(form: type) -> dict[str, Any]:
 def components() -> dict[str, Any]:
     """The schema of every form that the API reads or writes."""
     (*_, entered), schemas = msgspec.json.schema_components(_FORMS, schema_hook=_table, ref_template=_REF)
-    sign_in = ref(SignIn)
-    entered["anyOf"].remove(sign_in)
-    entered["discriminator"]["mapping"] = {
-        do: target for do, target in entered["discriminator"]["mapping"].items() if target != sign_in["$ref"]
-    }
-    del schemas["SignIn"]
     schemas["Entered"]["properties"]["input"] = entered
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]

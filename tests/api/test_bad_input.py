@@ -139,7 +139,7 @@ def test_a_card_that_no_deck_has_is_refused(house: Floor, dealer: Caller, rank: 
         ({"do": "check_decks", "counts": [1, 2]}, 409, "out_of_turn"),
         ({"do": "open_table"}, 403, "not_permitted"),
         ({"do": "close_table"}, 403, "not_permitted"),
-        ({"do": "sign_in", "terminal": "somebody else's"}, 403, "not_permitted"),
+        ({"do": "sign_in", "terminal": "somebody else's"}, 400, "bad_input"),
     ],
 )
 def test_what_may_not_be_done_now_is_refused_by_name(

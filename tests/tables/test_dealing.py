@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from ledger import cage
 from ledger.models import Account, Alert, LogEntry, Transfer
 from tables import dealing, inputs, setup, standing
+from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -280,7 +281,7 @@ def test_a_stale_screen_is_told_where_the_table_is(dealer: Hand) -> None:
 # --- cost -----------------------------------------------------------------------------------------------------
 
 
-def test_an_input_costs_a_lock_and_a_write(dealer: Hand) -> None:
+def test_an_input_costs_a_lock_a_look_under_it_and_a_write(dealer: Hand) -> None:
     """Harm: a round trip more for every card, and the table waits for the database."""
     dealer.bets(seat1=1_000, seat2=1_000)
     costs = []
@@ -289,7 +290,7 @@ def test_an_input_costs_a_lock_and_a_write(dealer: Hand) -> None:
         with CaptureQueriesContext(connection) as captured:
             dealing.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
         costs.append([one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]])
-    assert costs == [["SELECT", "INSERT"]] * 4
+    assert costs == [["SELECT", "SELECT", "INSERT"]] * 4
 
 
 def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
@@ -303,7 +304,11 @@ def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
     seq = dealer.now.seq
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(3), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert [one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]] == ["SELECT", "INSERT"]
+    assert [one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]] == [
+        "SELECT",
+        "SELECT",
+        "INSERT",
+    ]
     assert Transfer.objects.filter(book_id=dealer.table.book_id, seq=seq + 1).count() == 6
 
 
@@ -318,4 +323,25 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
     standing.cache.items.clear()
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 3
+    assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 4
+
+
+def test_a_used_key_never_reaches_a_handler_that_opens_a_secret() -> None:
+    """Harm: the order of a live house shoe is sent to the database, and refused there into its log."""
+    dealer, _ = dealt(source="house")
+    key, seq = uuid.uuid4(), dealer.now.seq
+    dealing.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
+    dealer("take_back")
+    with CaptureQueriesContext(connection) as captured, pytest.raises(Refused) as refusal:
+        dealing.record(dealer.table, inputs.RetireShoe(), by=dealer.by, key=key, expected_seq=dealer.now.seq)
+    assert refusal.value.code == "key_reused"
+    assert not any("tables_houseshoe" in one["sql"] or "opened" in one["sql"] for one in captured)
+
+
+def test_a_bet_is_judged_by_the_limits_that_hold_under_the_lock(dealer: Hand) -> None:
+    """Harm: a request that read the table before an operator cut the maximum still bets over it."""
+    before = Table.objects.get(pk=dealer.table.pk)
+    Table.objects.filter(pk=before.pk).update(max_cents=2_000)
+    with pytest.raises(Refused) as refusal:
+        dealing.record(before, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=dealer.now.seq)
+    assert refusal.value.code == "bad_bet"

@@ -140,7 +140,9 @@ def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "code", ["x", "a:b:c", signing.dumps([1, "", 1]), signing.dumps("text", salt="tables.terminals.link")]
+    "code",
+    ["x", "a:b:c", signing.dumps([1, "", 1]), signing.dumps("text", salt="tables.terminals.link")],
+    ids=["no code", "no signature", "signed for something else", "no list"],
 )
 def test_a_link_that_the_house_did_not_make_is_none(terminal: Terminal, code: str) -> None:
     """Nor does nonsense break the page."""
