@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tables.games.blackstone import Blackstone
 from tables.games.felt import Game
+from tables.games.five_cards import FiveCards
 from tables.games.goblin_poker import GoblinPoker
 from tables.games.hawthorn import Hawthorn
 from tables.games.monster import Monster
@@ -13,12 +14,14 @@ from tables.games.pairs import Pairs
 from tables.games.port import Port
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
+from tables.games.sweep import Sweep
 from tables.games.troll_guts import TrollGuts
 
 GAMES: Final[dict[str, Game[Any, Any]]] = {
     game.name: game
     for game in (
         Blackstone(),
+        FiveCards(),
         GoblinPoker(),
         Hawthorn(),
         Monster(),
@@ -26,6 +29,7 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         Port(),
         Rocket(),
         Starboard(),
+        Sweep(),
         TrollGuts(),
     )
 }

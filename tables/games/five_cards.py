@@ -59,27 +59,33 @@ def _round(layout: Layout, starts: Player) -> Script[Sides]:
     acting = starts
     while True:
         rank = yield from layout.draw(acting.seat)
+        acting.stack.append(rank)  # faceup at once: its player decides where it goes
         open_ = [target for target in layout.middle if rank not in _column(sides, target)]
         if not open_:
+            acting.stack.pop()
             return sides
         made = yield from layout.choose(acting, [Choice("place", card=target) for target in open_])
         sides[acting.seat][made.card or 0].append(rank)
-        acting.stack.append(rank)
         acting = layout.left_of(acting)
 
 
 def _targets(layout: Layout) -> Script[None]:
     """Five cards without a match, sorted. A match that was turned goes back, and the deck is shuffled again."""
-    layout.middle.clear()
-    for player in layout.players:
-        player.stack.clear()
-    layout.shuffle_discards()
+    if layout.middle:
+        layout.middle.clear()
+        for player in layout.players:
+            player.stack.clear()
+        yield from layout.reshuffle()
+    matched = False
     while len(layout.middle) < TARGETS:
         rank = yield from layout.draw(MIDDLE)
-        if rank not in layout.middle:
+        if rank in layout.middle:
+            matched = True
+        else:
             layout.middle.append(rank)
     layout.middle.sort()
-    layout.shuffle_discards()
+    if matched:
+        yield from layout.reshuffle()
 
 
 def _column(sides: Sides, target: int) -> list[int]:
