@@ -19,7 +19,7 @@ from ledger.chips import can_cut, money
 from ledger.models import HOUSE, Book
 from ledger.surveillance import Draft
 from tables import standing
-from tables.games.catalog import GAMES
+from tables.games.catalog import GAMES, SPREAD
 from tables.games.felt import MOST_CENTS, Game, Limits
 from tables.house import difference
 from tables.models import Denomination, ShoeSource, Staff, Table
@@ -186,9 +186,9 @@ def _differs(name: str, before: Settings, after: Settings) -> bool:
 
 def faults(settings: Settings) -> Faults:
     """What is wrong with a table's settings, whatever they were before."""
-    game = GAMES.get(settings.game)
+    game = SPREAD.get(settings.game)
     if game is None:
-        return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
+        return {"game": f"There is no game {settings.game!r}; there is {', '.join(SPREAD)}."}
     found = _felt_faults(game, settings)
     unit = settings.unit_cents
     if not 0 < unit <= MOST_CENTS // UNITS_A_BET:

@@ -4,8 +4,36 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tables.games.blackstone import Blackstone
 from tables.games.felt import Game
+from tables.games.five_cards import FiveCards
+from tables.games.goblin_poker import GoblinPoker
+from tables.games.hawthorn import Hawthorn
+from tables.games.monster import Monster
+from tables.games.pairs import Pairs
+from tables.games.port import Port
 from tables.games.rocket import Rocket
+from tables.games.starboard import Starboard
+from tables.games.sweep import Sweep
+from tables.games.troll_guts import TrollGuts
 
-GAMES: Final[dict[str, Game[Any, Any]]] = {game.name: game for game in (Rocket(),)}
+GAMES: Final[dict[str, Game[Any, Any]]] = {
+    game.name: game
+    for game in (
+        Blackstone(),
+        FiveCards(),
+        GoblinPoker(),
+        Hawthorn(),
+        Monster(),
+        Pairs(),
+        Port(),
+        Rocket(),
+        Starboard(),
+        Sweep(),
+        TrollGuts(),
+    )
+}
 """Every game of the house, by the name that tables and round records call it."""
+
+SPREAD: Final[dict[str, Game[Any, Any]]] = {name: game for name, game in GAMES.items() if game.banked}
+"""The games that a table can spread. The others are judged from round records; they need tables with a pot."""

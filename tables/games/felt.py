@@ -20,6 +20,8 @@ Money = Callable[[int], str]
 Item = TypeVar("Item")
 
 DEALER: Final = 0
+MIDDLE: Final = -1
+"""Where cards lie that are nobody's."""
 MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
 
@@ -49,11 +51,20 @@ class Card(Struct, frozen=True, tag_field="do", tag="card"):
     to: int
 
 
-class Choose(Struct, frozen=True, tag_field="do", tag="choose"):
-    """A seat's decision."""
+class Choose(Struct, frozen=True, tag_field="do", tag="choose", omit_defaults=True):
+    """A seat's decision, with the card or cards, the seat and the count that it names."""
 
     seat: int
     choice: str
+    card: int | None = None
+    cards: tuple[int, ...] | None = None
+    target: int | None = None
+    count: int | None = None
+
+    @property
+    def names_things(self) -> bool:
+        """Whether it names a card, a seat or a count."""
+        return not (self.card is None and self.cards is None and self.target is None and self.count is None)
 
 
 class Shuffle(Struct, frozen=True, tag_field="do", tag="shuffle"):
@@ -103,16 +114,16 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     capped: bool = False
     """Whether the table's exposure cap, not its maximum, sets ``high_cents``."""
 
-    def admits(self, action: Action) -> bool:
-        """True for this seat's bet; raises Illegal when it is out of range or no multiple of the step."""
+    def admits(self, action: Action) -> Action | None:
+        """This seat's bet; raises Illegal when it is out of range or no multiple of the step."""
         if type(action) is not Bet or action.seat != self.seat:
-            return False
+            return None
         amount = action.amount_cents
         if amount == 0 and self.placed_cents:
-            return True
+            return action
         if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
             raise self._objection(amount)
-        return True
+        return action
 
     def nearest(self, amount_cents: int) -> list[int]:
         """The nearest legal bets: one below and one above where both exist. Empty when none is legal."""
@@ -146,56 +157,115 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
 class AskCloseBets(Struct, frozen=True, tag_field="kind", tag="close_bets"):
     """The bets may be closed."""
 
-    def admits(self, action: Action) -> bool:
-        """True for "no more bets"."""
-        return type(action) is CloseBets
+    def admits(self, action: Action) -> Action | None:
+        """The word "no more bets"."""
+        return action if type(action) is CloseBets else None
 
 
 class AskCard(Struct, frozen=True, tag_field="kind", tag="card"):
-    """A card is due, faceup, at a seat or at the dealer (0)."""
+    """A card is due at a seat, at the dealer (0) or in the middle (-1)."""
 
     to: int
     gone: Composition
     """How many of each rank are gone since the shuffle (dealt, or in play when it was shuffled)."""
     decks: int
+    down: bool = False
+    """Whether it is dealt facedown: only its owner may know it."""
+    apart: bool = False
+    """Whether it comes from a few cards that were shuffled apart from the deck; ``gone`` is then all but these."""
 
-    def admits(self, action: Action) -> bool:
-        """True for a card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
+    def admits(self, action: Action) -> Action | None:
+        """A card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
         if type(action) is not Card or action.to != self.to:
-            return False
+            return None
         rank = action.rank
         if not 1 <= rank <= 10:
             raise Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
         if self.gone[rank - 1] >= rank * self.decks:
+            if self.apart:
+                raise Illegal("impossible_card", f"no {rank} is among the cards that were shuffled apart", rank=rank)
             has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
             raise Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
-        return True
+        return action
 
 
-class Choice(Struct, frozen=True):
-    """One thing a seat may choose, and what it costs now (minor units, or coins)."""
+class Choice(Struct, frozen=True, omit_defaults=True):
+    """One thing a seat may choose, what it costs now (minor units, or coins), and what it names."""
 
     name: str
     cost_cents: int = 0
     draws: bool = False
     """Whether this choice takes a card: naming the card for the seat then means that it was chosen."""
+    card: int | None = None
+    cards: tuple[int, ...] | None = None
+    target: int | None = None
+    count: int | None = None
+    ordered: bool = False
+    """Whether the order of ``cards`` matters."""
+
+    @property
+    def names_things(self) -> bool:
+        """Whether it names a card, a seat or a count."""
+        return not (self.card is None and self.cards is None and self.target is None and self.count is None)
+
+    def means(self, action: Choose) -> bool:
+        """Whether an action may mean this choice: what it leaves out may be anything."""
+        return (
+            action.choice == self.name
+            and (action.card is None or action.card == self.card)
+            and (action.cards is None or self._means_cards(action.cards))
+            and (action.target is None or action.target == self.target)
+            and (action.count is None or action.count == self.count)
+        )
+
+    def _means_cards(self, cards: tuple[int, ...]) -> bool:
+        return cards == self.cards or (
+            not self.ordered and self.cards is not None and sorted(cards) == sorted(self.cards)
+        )
 
 
-class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose"):
-    """A seat decides."""
+class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaults=True):
+    """A seat decides. Every legal decision is listed."""
 
     seat: int
     choices: tuple[Choice, ...]
+    names_things: bool = False
+    """Whether a choice names a card, a seat or a count."""
 
-    def admits(self, action: Action) -> bool:
-        """True for one of the choices; raises Illegal for another choice of this seat."""
+    def admits(self, action: Action) -> Action | None:
+        """One of the choices, with all that it names; raises Illegal for another choice of this seat."""
         if type(action) is not Choose or action.seat != self.seat:
-            return False
-        for choice in self.choices:
-            if choice.name == action.choice:
-                return True
-        names = " or ".join(choice.name for choice in self.choices)
-        raise Illegal("unknown_choice", f"seat {self.seat} may {names}, not {action.choice!r}")
+            return None
+        if not (self.names_things or action.names_things):
+            for choice in self.choices:
+                if choice.name == action.choice:
+                    return action
+        one = self._meant([choice for choice in self.choices if choice.means(action)], action)
+        return Choose(action.seat, one.name, one.card, one.cards, one.target, one.count)
+
+    def _meant(self, meant: list[Choice], action: Choose) -> Choice:
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            raise Illegal("unclear_choice", f"seat {self.seat} may {action.choice} in {len(meant)} ways: say which")
+        raise Illegal("unknown_choice", f"seat {self.seat} may {self.names}, not {_spoken(action)}")
+
+    @property
+    def names(self) -> str:
+        """The choices in words, each name once."""
+        return " or ".join(dict.fromkeys(choice.name for choice in self.choices))
+
+
+def _spoken(action: Choose) -> str:
+    """A decision in words: 'gift' with card 4 to seat 2."""
+    named = [
+        f"card {action.card}" if action.card is not None else "",
+        f"cards {', '.join(map(str, action.cards)) or '(none)'}" if action.cards is not None else "",
+        f"seat {action.target}" if action.target is not None else "",
+        f"{action.count} cards" if action.count is not None else "",
+    ]
+    with_ = " and ".join(part for part in named if part)
+    return f"{action.choice!r} with {with_}" if with_ else repr(action.choice)
 
 
 class AskShuffle(Struct, frozen=True, tag_field="kind", tag="shuffle"):
@@ -204,9 +274,9 @@ class AskShuffle(Struct, frozen=True, tag_field="kind", tag="shuffle"):
     cards: int
     burn: int
 
-    def admits(self, action: Action) -> bool:
-        """True for the shuffle."""
-        return type(action) is Shuffle
+    def admits(self, action: Action) -> Action | None:
+        """The shuffle."""
+        return action if type(action) is Shuffle else None
 
 
 Prompt = AskBet | AskCloseBets | AskCard | AskChoice | AskShuffle
@@ -238,10 +308,14 @@ class Opening(Struct, frozen=True):
     limits: Limits = Limits()
     dealt: Composition = NOTHING
     button: int | None = None
+    pot: int = 0
+    """Coins that the game before left in the pot."""
+    first: int | None = None
+    """The seat that chance chose to start, in games that start so."""
 
 
-class Payout(Struct, frozen=True):
-    """What became of one seat's stake: how much of it, and of the house's money, goes back to the player."""
+class Payout(Struct, frozen=True, omit_defaults=True):
+    """What became of one seat: what it put in, and what goes back to the player (minor units; coins in pot games)."""
 
     seat: int
     staked_cents: int
@@ -249,6 +323,8 @@ class Payout(Struct, frozen=True):
     outcome: str
     card: int | None
     why: str
+    score: int | None = None
+    """Points, in games that are scored."""
 
     @property
     def net_cents(self) -> int:
@@ -264,6 +340,11 @@ class SeatView(Struct, frozen=True):
     stack: tuple[int, ...] = ()
     state: Literal["empty", "in", "out"] = "empty"
     payout: Payout | None = None
+    hand: tuple[int, ...] = ()
+    """Facedown cards, for their owner alone."""
+    hand_size: int = 0
+    kept: tuple[int, ...] = ()
+    """Cards kept for score."""
 
 
 class View(Struct, frozen=True):
@@ -296,6 +377,8 @@ class Game(Protocol[State, Rules]):
     title: ClassVar[str]
     banked: ClassVar[bool]
     """Whether each seat bets against the house."""
+    names: ClassVar[Mapping[str, str]]
+    """What a record calls the things that a decision names, where it is not their own name: {"from": "target"}."""
     carries: ClassVar[frozenset[str]]
     """The keys of a round record's carried-in state that this game has a use for."""
     seat_counts: ClassVar[range]
@@ -324,6 +407,10 @@ class Game(Protocol[State, Rules]):
 
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
+        ...
+
+    def pot(self, state: State) -> int:
+        """The coins in the pot; once the round is over, what stays there for the next."""
         ...
 
     def gone(self, state: State) -> Composition:

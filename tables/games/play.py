@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from tables.games.felt import Action, AskBet, AskCard, AskChoice, AskCloseBets, Bet, Game, Illegal, Opening, Prompt
+from tables.games.felt import (
+    DEALER,
+    MIDDLE,
+    Action,
+    AskBet,
+    AskCard,
+    AskChoice,
+    AskCloseBets,
+    Bet,
+    Game,
+    Illegal,
+    Opening,
+    Prompt,
+)
 
 State = TypeVar("State")
 Rules = TypeVar("Rules")
@@ -15,8 +28,8 @@ def play(game: Game[State, Rules], state: State, action: Action) -> State:
     """The state after ``action``. Raises Illegal, saying what would be right, when no open prompt admits it."""
     prompts = game.prompts(state)
     for prompt in prompts:
-        if prompt.admits(action):
-            return game.apply(state, action)
+        if meant := prompt.admits(action):
+            return game.apply(state, meant)
     raise out_of_turn(prompts, action)
 
 
@@ -24,8 +37,8 @@ def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, 
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
     while (prompts := game.prompts(state)) and (action := answer(prompts)):
         for prompt in prompts:
-            if prompt.admits(action):
-                state = game.apply(state, action)
+            if meant := prompt.admits(action):
+                state = game.apply(state, meant)
                 break
         else:
             raise out_of_turn(prompts, action)
@@ -56,7 +69,8 @@ def _expected(prompts: tuple[Prompt, ...]) -> str:
         seats = [str(prompt.seat) for prompt in prompts if isinstance(prompt, AskBet)]
         return f"bets are open for seats {', '.join(seats)}"
     if isinstance(first, AskChoice):
-        return f"seat {first.seat} decides: {' or '.join(choice.name for choice in first.choices)}"
+        return " and ".join(f"seat {ask.seat} decides: {ask.names}" for ask in prompts if isinstance(ask, AskChoice))
     if isinstance(first, AskCard):
-        return f"a card is due to {f'seat {first.to}' if first.to else 'the dealer'}"
+        places = {DEALER: "to the dealer", MIDDLE: "in the middle"}
+        return f"a card is due {places.get(first.to, f'to seat {first.to}')}"
     return "the shoe is empty: the discards must be shuffled first"

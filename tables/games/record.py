@@ -59,11 +59,27 @@ class RecordSeat(Struct, frozen=True):
     bet: int | UnsetType = UNSET
 
 
-class RecordAction(Struct, frozen=True):
-    """One decision."""
+class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
+    """One decision, and what it names."""
 
     seat: _SEAT
     do: str
+    card: int | UnsetType = UNSET
+    cards: tuple[int, ...] | UnsetType = UNSET
+    target: int | UnsetType = UNSET
+    count: int | UnsetType = UNSET
+    from_: int | UnsetType = UNSET
+    column: int | UnsetType = UNSET
+
+    def named(self) -> dict[str, Any]:
+        """What the decision names, by the record's own keys."""
+        given = {key: getattr(self, attribute) for key, attribute in _NAMED.items()}
+        return {key: value for key, value in given.items() if value is not UNSET}
+
+
+_NAMED: Final = {name: name for name in ("card", "cards", "target", "count", "column")} | {"from": "from_"}
+_OWN: Final = {name: name for name in ("card", "cards", "target", "count")}
+"""What a decision may name, where a game does not call it otherwise."""
 
 
 class Record(Struct, frozen=True):
@@ -77,6 +93,8 @@ class Record(Struct, frozen=True):
     options: msgspec.Raw = msgspec.Raw(b"{}")
     dealt: tuple[_COUNT, ...] | UnsetType = UNSET
     button: _SEAT | UnsetType = UNSET
+    pot: _COUNT | UnsetType = UNSET
+    first: _SEAT | UnsetType = UNSET
 
 
 # --- judging ---------------------------------------------------------------------------------------------------
@@ -93,11 +111,11 @@ def judge(document: bytes | str) -> dict[str, Any]:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
     rules = _rules(record, game)
     opening = _opening(record, game)
-    answers = _Answers(record)
+    answers = _Answers(record, game)
     try:
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
-        raise RecordError(answers.place, illegal.sentence) from None
+        raise RecordError(illegal.facts.get("place", answers.place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
     return _answer(game, state, prompts)
@@ -114,12 +132,12 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
         elif isinstance(action, Card):
             cards.append(action.rank)
         elif isinstance(action, Choose):
-            decisions.append({"seat": action.seat, "do": action.choice})
+            decisions.append(_decision(game, action))
     record: dict[str, Any] = {
         "format": FORMAT,
         "game": game.name,
         "options": msgspec.to_builtins(rules),
-        "seats": [{"seat": seat, "bet": cents} for seat, cents in sorted(bets.items()) if cents],
+        "seats": _seats(game, opening, bets),
         "cards": cards,
         "actions": decisions,
     }
@@ -127,7 +145,26 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
         record["dealt"] = list(opening.dealt)
     if opening.button is not None:
         record["button"] = opening.button
+    if opening.pot:
+        record["pot"] = opening.pot
+    if opening.first is not None:
+        record["first"] = opening.first
     return record
+
+
+def _seats(game: Game[Any, Any], opening: Opening, bets: dict[int, int]) -> list[dict[str, int]]:
+    if not game.banked:
+        return [{"seat": seat} for seat in opening.seats]
+    return [{"seat": seat, "bet": cents} for seat, cents in sorted(bets.items()) if cents]
+
+
+def _decision(game: Game[Any, Any], action: Choose) -> dict[str, Any]:
+    named = {key: getattr(action, field) for key, field in (_OWN | dict(game.names)).items()}
+    taken = set(game.names.values())
+    spelled = {
+        key: value for key, value in named.items() if value is not None and (key in game.names or key not in taken)
+    }
+    return {"seat": action.seat, "do": action.choice, **spelled}
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -179,7 +216,7 @@ def _rules(record: Record, game: Game[Any, Any]) -> Any:
 
 
 def _opening(record: Record, game: Game[Any, Any]) -> Opening:
-    for key in ("dealt", "button"):
+    for key in ("dealt", "button", "pot", "first"):
         if getattr(record, key) is not UNSET and key not in game.carries:
             raise RecordError(key, f"{game.name} has no use for it")
     seats = tuple(seat.seat for seat in record.seats)
@@ -192,8 +229,8 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
     dealt: Composition = NOTHING if isinstance(record.dealt, UnsetType) else record.dealt
     if len(dealt) != len(NOTHING):
         raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
-    button = None if isinstance(record.button, UnsetType) else record.button
-    return Opening(seats, dealt=dealt, button=button)
+    button, pot, first = (None if value is UNSET else value for value in (record.button, record.pot, record.first))
+    return Opening(seats, dealt=dealt, button=button, pot=pot or 0, first=first)
 
 
 # --- running ---------------------------------------------------------------------------------------------------
@@ -202,8 +239,11 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
 class _Answers:
     """Answers each prompt from the record, in its order; ``None`` when it has no further answer."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, game: Game[Any, Any]) -> None:
         self.record = record
+        self.names = {key: field for key, field in _OWN.items() if field not in game.names.values()} | dict(game.names)
+        if not game.banked:
+            self._no_bets()
         self.bets = self.cards = self.actions = 0
         self.place = "dealt"  # all that a game may find impossible in an opening
 
@@ -220,12 +260,23 @@ class _Answers:
                 return None
             self.place = f"actions[{self.actions}]"
             self.actions += 1
-            decision = record.actions[self.actions - 1]
-            return Choose(decision.seat, decision.do)
+            return self._choose(record.actions[self.actions - 1])
         if type(ask) is AskShuffle:
             self.place = "cards"
             return Shuffle()
         return self._bet()
+
+    def _choose(self, decision: RecordAction) -> Choose:
+        named = decision.named()
+        for key in named:
+            if key not in self.names:
+                raise RecordError(f"{self.place}.{key}", "this game's decisions do not name such a thing")
+        return Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+
+    def _no_bets(self) -> None:
+        for at, seat in enumerate(self.record.seats):
+            if not isinstance(seat.bet, UnsetType):
+                raise RecordError(f"seats[{at}].bet", "there are no bets in this game")
 
     def _bet(self) -> Action:
         if self.bets == len(self.record.seats):
@@ -259,31 +310,28 @@ def _answer(game: Game[Any, Any], state: Any, prompts: tuple[Prompt, ...]) -> di
         "game": game.name,
         "complete": not prompts,
         "results": [_result(payout) for payout in payouts],
-        "house_net": -sum(payout.net_cents for payout in payouts),
-        "pot_left": 0,
+        "house_net": -sum(payout.net_cents for payout in payouts) if game.banked else 0,
+        "pot_left": game.pot(state),
         "next": [_open_prompt(prompt) for prompt in prompts],
     }
 
 
 def _result(payout: Payout) -> dict[str, Any]:
-    return {
+    result = {
         "seat": payout.seat,
         "outcome": payout.outcome,
         "card": payout.card,
         "net": payout.net_cents,
         "returned": payout.returned_cents,
     }
+    return result if payout.score is None else {**result, "score": payout.score}
 
 
 def _open_prompt(prompt: Prompt) -> dict[str, Any]:
     if isinstance(prompt, AskChoice):
         costs = {choice.name: choice.cost_cents for choice in prompt.choices if choice.cost_cents}
-        return {
-            "kind": "choose",
-            "seat": prompt.seat,
-            "choices": [choice.name for choice in prompt.choices],
-            "cost": costs,
-        }
+        names = list(dict.fromkeys(choice.name for choice in prompt.choices))
+        return {"kind": "choose", "seat": prompt.seat, "choices": names, "cost": costs}
     if isinstance(prompt, AskCard):
         return {"kind": "card", "seat": prompt.to, "choices": [], "cost": {}}
     kind = "shuffle" if isinstance(prompt, AskShuffle) else "bet"

@@ -6,6 +6,7 @@ multiple of ten chip units, so no amount is ever rounded.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import compress
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -88,6 +89,7 @@ class Rocket:
     name: ClassVar[str] = "rocket"
     title: ClassVar[str] = "Rocket"
     banked: ClassVar[bool] = True
+    names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"button", "dealt"})
     seat_counts: ClassVar[range] = range(1, 7)
     rules_type = Rules
@@ -152,6 +154,10 @@ class Rocket:
             state.left,
             state.stage == OVER,
         )
+
+    def pot(self, state: State) -> int:
+        """There is none: every seat plays against the house."""
+        return 0
 
     def gone(self, state: State) -> Composition:
         """What is gone since the shuffle."""

@@ -1,0 +1,108 @@
+"""Blackstone: dare each other to take more and more cards, and never take a second 10.
+
+Designed by James Ernest and Paul Peterson. The 10s are black stones, all other cards are white ones.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from tables.games.felt import AskShuffle, Choice, Money, Phrase, Prompt, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted, State
+
+ANTE: Final = 5
+BLACK: Final = 10
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class Blackstone(Scripted[Rules]):
+    """The game, as the kernel plays it. An ante lies before its owner, and is paid by those who lose it."""
+
+    name: ClassVar[str] = "blackstone"
+    title: ClassVar[str] = "Blackstone"
+    seat_counts: ClassVar[range] = range(2, 9)
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """The low card starts; then everyone takes as many cards as the one before or folds, until a second 10.
+
+        Every turn takes cards from the deck or a player from the game: it ends.
+        """
+        yield from layout.deal()
+        acting = yield from layout.low_card(pairs_count=False)
+        yield from _sort_stones(layout)
+        least = 1
+        while True:
+            made = yield from layout.choose(acting, _choices(layout, least))
+            if made.count is None:
+                _fold(layout, acting)
+            else:
+                least = made.count
+                yield from _take(layout, acting, least)
+            if acting.outcome == "pair" or len(layout.still_in) == 1:
+                break
+            acting = layout.left_of(acting)
+        _share(layout)
+
+    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+        """The prompt in the dealer's words; a shuffle is not due here because the deck is out."""
+        if isinstance(prompt, AskShuffle):
+            do = "Put the extra 10s back and shuffle the rest of the deck."
+            return Phrase(do, "Shuffling.", "Nobody starts with more than one 10.")
+        return super().say(state, prompt, money)
+
+
+def fold_cost(layout: Layout) -> int:
+    """Half the white stones, rounded up, in coins; the ante is lost besides."""
+    return (len(layout.middle) + 1) // 2
+
+
+def _sort_stones(layout: Layout) -> Script[None]:
+    """White stones go to the middle; of several 10s a player keeps one, the others are shuffled back."""
+    returned = 0
+    for player in layout.players:
+        layout.middle += [rank for rank in player.stack if rank != BLACK]
+        black = player.stack.count(BLACK)
+        player.stack = [BLACK] if black else []
+        returned += max(0, black - 1)
+    if returned:
+        yield from layout.reshuffle()
+
+
+def _choices(layout: Layout, least: int) -> list[Choice]:
+    takes = [Choice("take", count=count) for count in range(least, layout.left + 1)]
+    return [*takes, Choice("fold", fold_cost(layout))]
+
+
+def _fold(layout: Layout, player: Player) -> None:
+    cost = fold_cost(layout)
+    layout.to_pot(player, ANTE + cost)
+    player.out("fold", f"pays the ante and {cost}, half of {len(layout.middle)} white stones, to the pot")
+
+
+def _take(layout: Layout, player: Player, cards: int) -> Script[None]:
+    """The cards are revealed one by one, but none after the player's second 10."""
+    for _ in range(cards):
+        rank = yield from layout.draw(player.seat)
+        if rank != BLACK:
+            layout.middle.append(rank)
+        elif BLACK not in player.stack:
+            player.stack.append(rank)
+        else:
+            white = len(layout.middle)
+            layout.to_pot(player, ANTE + white)
+            player.out("pair", f"pair of 10s: pays the ante and {white}, one for each white stone, to the pot", BLACK)
+            return
+
+
+def _share(layout: Layout) -> None:
+    survivors = layout.still_in
+    layout.share_pot(survivors)
+    alone = len(survivors) == 1
+    for survivor in survivors:
+        why = "the last one in takes the pot" if alone else f"one of {len(survivors)} survivors who share the pot"
+        survivor.ends("win" if alone else "split", why)

@@ -1,0 +1,111 @@
+"""Five Cards: two players build columns on their sides of five targets, until a card comes that fits nowhere.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+TARGETS: Final = 5
+GOAL: Final = 100
+Sides = dict[int, dict[int, list[int]]]
+"""By seat, then by target: the cards on that player's side of the column."""
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class FiveCards(Scripted[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "five_cards"
+    title: ClassVar[str] = "Five Cards"
+    names: ClassVar[Mapping[str, str]] = {"column": "card"}
+    carries: ClassVar[frozenset[str]] = frozenset({"first"})
+    seat_counts: ClassVar[range] = range(2, 3)
+    coins: ClassVar[bool] = False
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Rounds from the whole deck until somebody has 100 points and more than the other."""
+        starts = layout.require_first()
+        for player in layout.players:
+            player.score = 0
+        while not _won(layout):
+            sides = yield from _round(layout, starts)
+            starts = _score(layout, sides, starts)
+        for player in layout.players:
+            other = layout.left_of(player)
+            won = (player.score or 0) > (other.score or 0)
+            player.ends("win" if won else "lose", f"{player.score} points to {other.score}")
+
+
+def _won(layout: Layout) -> bool:
+    scores = [player.score or 0 for player in layout.players]
+    return max(scores) >= GOAL and scores[0] != scores[1]
+
+
+def _round(layout: Layout, starts: Player) -> Script[Sides]:
+    """Draw and place in turn, until a card cannot be placed; that card is discarded."""
+    yield from _targets(layout)
+    sides: Sides = {player.seat: {target: [] for target in layout.middle} for player in layout.players}
+    acting = starts
+    while True:
+        rank = yield from layout.draw(acting.seat)
+        acting.stack.append(rank)  # faceup at once: its player decides where it goes
+        open_ = [target for target in layout.middle if rank not in _column(sides, target)]
+        if not open_:
+            acting.stack.pop()
+            return sides
+        made = yield from layout.choose(acting, [Choice("place", card=target) for target in open_])
+        sides[acting.seat][made.card or 0].append(rank)
+        acting = layout.left_of(acting)
+
+
+def _targets(layout: Layout) -> Script[None]:
+    """Five cards without a match, sorted. A match that was turned goes back, and the deck is shuffled again."""
+    if layout.middle:
+        layout.middle.clear()
+        for player in layout.players:
+            player.stack.clear()
+        yield from layout.reshuffle()
+    matched = False
+    while len(layout.middle) < TARGETS:
+        rank = yield from layout.draw(MIDDLE)
+        if rank in layout.middle:
+            matched = True
+        else:
+            layout.middle.append(rank)
+    layout.middle.sort()
+    if matched:
+        yield from layout.reshuffle()
+
+
+def _column(sides: Sides, target: int) -> list[int]:
+    """Every card of a column: the target and both sides."""
+    return [target, *(rank for side in sides.values() for rank in side[target])]
+
+
+def _score(layout: Layout, sides: Sides, started: Player) -> Player:
+    """The higher sum takes the target's value, a tie gives each half of it. Returns who starts the next round."""
+    one, other = layout.players
+    points = {one.seat: 0, other.seat: 0}
+    for target in layout.middle:
+        mine, theirs = sum(sides[one.seat][target]), sum(sides[other.seat][target])
+        if mine == theirs:
+            points[one.seat] += target // 2
+            points[other.seat] += target // 2
+        else:
+            points[one.seat if mine > theirs else other.seat] += target
+    for player in layout.players:
+        player.score = (player.score or 0) + points[player.seat]
+    if points[one.seat] == points[other.seat]:
+        return layout.left_of(started)
+    return min(layout.players, key=lambda player: points[player.seat])

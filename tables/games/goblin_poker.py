@@ -1,0 +1,101 @@
+"""Goblin Poker: each round everyone pitches a card of the hand, and gets one of the pitched cards by chance.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import ClassVar, Final
+
+from tables.games.felt import Choice, Struct
+from tables.games.hawthorn import cards_to, starting_cards
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+ANTE: Final = 1
+HAND: Final = 6
+ROUNDS: Final = HAND - 1
+"""One card of the hand starts the stack, each other one can be pitched."""
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class GoblinPoker(Scripted[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "goblin_poker"
+    title: ClassVar[str] = "Goblin Poker"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range] = range(3, 9)
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Antes, hands, a starting card each; then at most five rounds, until one is left."""
+        for player in layout.players:
+            layout.to_pot(player, ANTE)
+        yield from layout.deal(HAND, down=True)
+        yield from starting_cards(layout)
+        for _ in range(ROUNDS):
+            for part in (_pitch_or_fold, _deal_pitched):
+                yield from part(layout)
+                if len(layout.still_in) == 1:
+                    layout.last_one_wins()
+                    return
+        _share(layout)
+
+
+def _pitch_or_fold(layout: Layout) -> Script[None]:
+    """From the lowest stack on, each folds or pitches a card facedown; whoever is left alone need not."""
+    lowest = yield from _lowest_stack(layout)
+    for player in _in_from(layout, lowest):
+        fold = Choice("fold", layout.lowest_in_play())
+        made = yield from layout.choose(player, (*cards_to("pitch", player.hand), fold))
+        if made.card is not None:
+            player.hand.remove(made.card)
+            layout.aside.append(made.card)
+            continue
+        layout.folds(player)
+        if len(layout.still_in) == 1:
+            return
+
+
+def _deal_pitched(layout: Layout) -> Script[None]:
+    """The pitched cards are shuffled, and dealt from the stack that is lowest now; pairs go out one at a time."""
+    lowest = yield from _lowest_stack(layout)
+    for player in _in_from(layout, lowest):
+        rank = yield from layout.draw_from(layout.aside, player.seat)
+        layout.aside.remove(rank)
+        if rank not in player.stack:
+            player.stack.append(rank)
+            continue
+        layout.pairs(player, rank)
+        if len(layout.still_in) == 1:
+            return
+
+
+def _in_from(layout: Layout, start: Player) -> list[Player]:
+    return [player for player in layout.clockwise(start) if player.is_in]
+
+
+def _lowest_stack(layout: Layout) -> Script[Player]:
+    """The lowest stack, compared card by card; a perfect tie is broken with further cards from the deck."""
+    for player in layout.still_in:
+        player.stack.sort()
+    lowest = min(_from_the_lowest(player) for player in layout.still_in)
+    tied = [player for player in layout.still_in if _from_the_lowest(player) == lowest]
+    return (yield from layout.low_card(tied))
+
+
+def _from_the_lowest(player: Player) -> tuple[float, ...]:
+    """A sorted stack as it compares: a further card is lower than none."""
+    return (*player.stack, inf)
+
+
+def _share(layout: Layout) -> None:
+    survivors = layout.still_in
+    layout.share_pot(survivors)
+    for player in survivors:
+        player.ends("split", f"one of {len(survivors)} who survived round {ROUNDS} and share the pot")

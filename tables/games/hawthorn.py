@@ -1,0 +1,98 @@
+"""Hawthorn: Pairs with a hand of cards; rounds from the deck alternate with rounds from the hand.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import ClassVar, Final
+
+from tables.games.felt import Choice, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+ANTE: Final = 1
+HAND: Final = 5
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class Hawthorn(Scripted[Rules]):
+    """The game, as the kernel plays it.
+
+    It ends: every round lays one more card before each player who stays in, and no stack holds a rank twice.
+    """
+
+    name: ClassVar[str] = "hawthorn"
+    title: ClassVar[str] = "Hawthorn"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range] = range(2, 7)
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Antes, hands, a starting card each; then deck and hand rounds from the button on, until one is left."""
+        for player in layout.players:
+            layout.to_pot(player, ANTE)
+        yield from layout.deal(HAND, down=True)
+        yield from starting_cards(layout)
+        starter = yield from layout.low_card()
+        layout.button = starter.seat
+        for turn in cycle((_deck_turn, _hand_turn)):
+            for player in layout.clockwise(starter):
+                if player.is_in:
+                    yield from turn(layout, player)
+                if len(layout.still_in) == 1:
+                    layout.last_one_wins()
+                    return
+
+
+def starting_cards(layout: Layout) -> Script[None]:
+    """Everyone chooses a card of the hand in secret; they are shown together."""
+    asked = {player.seat: cards_to("start", player.hand) for player in layout.still_in}
+    made = yield from layout.choose_all(asked)
+    for player in layout.still_in:
+        _play(player, made[player.seat])
+
+
+def cards_to(name: str, cards: list[int]) -> tuple[Choice, ...]:
+    """One choice for each rank among some cards."""
+    return tuple(Choice(name, card=rank) for rank in sorted(set(cards)))
+
+
+def _deck_turn(layout: Layout, player: Player) -> Script[None]:
+    hit = (Choice("hit", draws=True),) if layout.can_draw else ()
+    made = yield from layout.choose(player, (*hit, _fold(layout)))
+    if made.name == "fold":
+        layout.folds(player)
+        return
+    rank = yield from layout.draw(player.seat)
+    if rank in player.stack:
+        layout.pairs(player, rank)
+    else:
+        player.stack.append(rank)
+
+
+def _hand_turn(layout: Layout, player: Player) -> Script[None]:
+    """A card that pairs may be played only when every card of the hand does."""
+    unpaired = [rank for rank in player.hand if rank not in player.stack]
+    made = yield from layout.choose(player, (*cards_to("play", unpaired or player.hand), _fold(layout)))
+    if made.name == "fold":
+        layout.folds(player)
+    elif made.card in player.stack:
+        layout.pairs(player, made.card)
+    else:
+        _play(player, made)
+
+
+def _fold(layout: Layout) -> Choice:
+    return Choice("fold", layout.lowest_in_play())
+
+
+def _play(player: Player, made: Choice) -> None:
+    """The chosen card goes from the hand faceup onto the stack."""
+    assert made.card is not None  # noqa: S101 -- every choice here but a fold names a card
+    player.hand.remove(made.card)
+    player.stack.append(made.card)

@@ -1,0 +1,276 @@
+"""The layout of a game that is told as a script: players, middle, pot and deck, and what a script does with them.
+
+A script is a generator: it yields the prompts that are open, and is sent the action that answered one of them. The
+layout is its working memory, changed as the script goes; nobody outside ``script.py`` ever holds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from tables.games.cards import DECK, DECK_SIZE, RANKS, Composition, add, count
+from tables.games.felt import Action, AskCard, AskChoice, AskShuffle, Card, Choice, Choose, Illegal, Opening, Prompt
+
+Result = TypeVar("Result")
+Script = Generator[tuple[Prompt, ...], Action, Result]
+"""Part of a game: yields open prompts, is sent the action that answered, returns what came of it."""
+
+
+class NoCard(Exception):
+    """A card is needed and none can be had: deck and discards are empty but for the burn."""
+
+
+@dataclass(slots=True)
+class Player:
+    """One seat while a game is played."""
+
+    seat: int
+    stack: list[int] = field(default_factory=list)
+    """Faceup cards."""
+    hand: list[int] = field(default_factory=list)
+    """Facedown cards that only this player knows."""
+    kept: list[int] = field(default_factory=list)
+    """Cards kept for score: out of the deck until the game ends."""
+    state: str = "in"
+    paid: int = 0
+    """Coins put in so far."""
+    won: int = 0
+    """Coins received so far."""
+    score: int | None = None
+    outcome: str = ""
+    card: int | None = None
+    """The card that the outcome is about."""
+    why: str = ""
+
+    @property
+    def is_in(self) -> bool:
+        """Whether this player still plays."""
+        return self.state == "in"
+
+    def out(self, outcome: str, why: str, card: int | None = None) -> None:
+        """This player is out; the cards in play are discards from now on."""
+        self.state, self.outcome, self.why, self.card = "out", outcome, why, card
+        self.stack, self.hand = [], []
+
+    def ends(self, outcome: str, why: str, card: int | None = None) -> None:
+        """What became of this player, said at the end of the game."""
+        self.outcome, self.why, self.card = outcome, why, card
+
+
+@dataclass(slots=True)
+class Layout:
+    """Everything on the table."""
+
+    opening: Opening
+    burn: int
+    players: list[Player]
+    """Clockwise from the dealer's left."""
+    pot: int
+    gone: Composition
+    left: int
+    middle: list[int] = field(default_factory=list)
+    """Faceup cards that are nobody's."""
+    aside: list[int] = field(default_factory=list)
+    """Cards that are out of the deck until the game ends, and nobody's."""
+    button: int | None = None
+    acting: int | None = None
+
+    # --- who ---
+
+    def player(self, seat: int) -> Player:
+        """The player at a seat."""
+        return next(player for player in self.players if player.seat == seat)
+
+    @property
+    def still_in(self) -> list[Player]:
+        """Those who still play, clockwise from the dealer's left."""
+        return [player for player in self.players if player.is_in]
+
+    def clockwise(self, start: Player) -> list[Player]:
+        """Every player, clockwise, starting with ``start``."""
+        at = self.players.index(start)
+        return self.players[at:] + self.players[:at]
+
+    def left_of(self, player: Player, among: Collection[Player] | None = None) -> Player:
+        """The first player to the left of ``player`` among those given (default: those still in); may be itself."""
+        wanted = self.still_in if among is None else among
+        return next(other for other in [*self.clockwise(player)[1:], player] if other in wanted)
+
+    def next_seat(self, previous: int) -> Player:
+        """The first player to the left of a seat, which may be empty."""
+        return min(self.players, key=lambda player: (player.seat <= previous, player.seat))
+
+    # --- coins: what one account loses another gains, to the coin ---
+
+    def to_pot(self, player: Player, coins: int) -> None:
+        """A player pays into the pot."""
+        player.paid += coins
+        self.pot += coins
+
+    def pays(self, player: Player, other: Player, coins: int) -> None:
+        """A player pays another one."""
+        player.paid += coins
+        other.won += coins
+
+    def share_pot(self, winners: Sequence[Player]) -> None:
+        """The pot is split evenly; odd coins stay in it for the next game."""
+        share, self.pot = divmod(self.pot, len(winners))
+        for winner in winners:
+            winner.won += share
+
+    # --- cards ---
+
+    @property
+    def in_play(self) -> Composition:
+        """All cards that a shuffle of the discards leaves where they are."""
+        held = [rank for player in self.players for rank in (*player.stack, *player.hand, *player.kept)]
+        return count([*held, *self.middle, *self.aside])
+
+    @property
+    def discards(self) -> int:
+        """How many cards are neither in the deck nor anywhere on the table: discards, burned ones too."""
+        return DECK_SIZE - self.left - sum(self.in_play)
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether a card can be had, after a shuffle of the discards if need be."""
+        return self.left > 0 or self.discards > self.burn
+
+    def shuffle_discards(self) -> None:
+        """Everything that is not on the table is shuffled into the deck, and the burn is repeated."""
+        cards = DECK_SIZE - sum(self.in_play)
+        self.gone, self.left = self.in_play, max(0, cards - self.burn)
+
+    def reshuffle(self) -> Script[None]:
+        """Everything that is not on the table, the rest of the deck included, is shuffled now."""
+        yield (AskShuffle(DECK_SIZE - sum(self.in_play), self.burn),)
+        self.shuffle_discards()
+
+    def draw(self, to: int, *, down: bool = False) -> Script[int]:
+        """The rank of the next card of the deck, for the caller to lay down. Raises NoCard when none can be had."""
+        if not self.left:
+            if not self.can_draw:
+                raise NoCard
+            yield from self.reshuffle()
+        rank = yield from self._card(AskCard(to, self.gone, 1, down))
+        self.gone, self.left = add(self.gone, rank), self.left - 1
+        return rank
+
+    def draw_unpaired(self, player: Player) -> Script[int]:
+        """The next card that pairs nothing in a player's stack; those that do are discarded and replaced.
+
+        Raises NoCard when only cards that would pair are left, for they would come back with every shuffle.
+        """
+        while True:
+            unpaired = (rank for rank in RANKS if rank not in player.stack)
+            if all(self.in_play[rank - 1] == DECK[rank - 1] for rank in unpaired):
+                raise NoCard
+            rank = yield from self.draw(player.seat)
+            if rank not in player.stack:
+                return rank
+
+    def draw_from(self, pool: Sequence[int], to: int) -> Script[int]:
+        """The rank of the next card of a few that were shuffled apart from the deck, such as pitched ones."""
+        others = tuple(whole - held for whole, held in zip(DECK, count(pool), strict=True))
+        return (yield from self._card(AskCard(to, others, 1, apart=True)))
+
+    @staticmethod
+    def _card(ask: AskCard) -> Script[int]:
+        action = yield (ask,)
+        assert isinstance(action, Card)  # noqa: S101 -- nothing else answers this prompt
+        return action.rank
+
+    def deal(self, cards: int = 1, *, down: bool = False, to: Iterable[Player] | None = None) -> Script[None]:
+        """So many cards to each player, one at a time, clockwise from the first."""
+        receivers = list(self.still_in if to is None else to)
+        for _ in range(cards):
+            for player in receivers:
+                rank = yield from self.draw(player.seat, down=down)
+                (player.hand if down else player.stack).append(rank)
+
+    # --- decisions ---
+
+    def choose(self, player: Player, choices: Iterable[Choice]) -> Script[Choice]:
+        """What a player chooses. A decision with one legal answer is not asked, it is carried out."""
+        made = yield from self.choose_all({player.seat: tuple(choices)})
+        return made[player.seat]
+
+    def choose_all(self, asked: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
+        """What several players choose at once, in secret until all have chosen, in whatever order they do."""
+        made = {seat: choices[0] for seat, choices in asked.items() if len(choices) == 1}
+        while open_ := tuple(_ask(seat, asked[seat]) for seat in sorted(asked) if seat not in made):
+            self.acting = open_[0].seat if len(asked) == 1 else None
+            action = yield open_
+            assert isinstance(action, Choose)  # noqa: S101 -- nothing else answers these prompts
+            made[action.seat] = next(choice for choice in asked[action.seat] if choice.means(action))
+        self.acting = None
+        return made
+
+    # --- what many games share ---
+
+    def low_card(
+        self,
+        among: Sequence[Player] | None = None,
+        *,
+        low: Callable[[int], int] = int,
+        pairs_count: bool = True,
+        enough: int | None = None,
+    ) -> Script[Player]:
+        """Who starts: the lowest card of those just dealt. Ties get further cards, which stay in their stacks.
+
+        Only the new cards are compared, among those still tied. A pair made here costs nothing: the pairing card is
+        discarded and replaced at once (unless pairs do not count). A tie that cannot be broken for want of cards goes
+        to the tied seat nearest to the dealer's left. ``low`` gives the order of ranks, where it is not their own.
+        A stack of ``enough`` cards ends it at once, and is the one returned.
+        """
+        tied = list(self.still_in if among is None else among)
+        shown = {player.seat: player.stack[-1] for player in tied}
+        while True:
+            lowest = min(low(shown[player.seat]) for player in tied)
+            tied = [player for player in tied if low(shown[player.seat]) == lowest]
+            if len(tied) == 1:
+                return tied[0]
+            for player in tied:
+                try:
+                    rank = yield from (self.draw_unpaired(player) if pairs_count else self.draw(player.seat))
+                except NoCard:
+                    return tied[0]
+                player.stack.append(rank)
+                if len(player.stack) == enough:
+                    return player
+                shown[player.seat] = rank
+
+    def folds(self, player: Player) -> None:
+        """A player pays the lowest card in play to the pot, and is out."""
+        low = self.lowest_in_play()
+        self.to_pot(player, low)
+        player.out("fold", f"folds for the lowest card in play: pays {low} to the pot", low)
+
+    def pairs(self, player: Player, rank: int) -> None:
+        """A player who caught a pair pays its rank to the pot, and is out."""
+        self.to_pot(player, rank)
+        player.out("pair", f"pair of {rank}s: pays {rank} to the pot", rank)
+
+    def last_one_wins(self) -> None:
+        """The one player who is still in takes the pot."""
+        [winner] = self.still_in
+        self.share_pot([winner])
+        winner.ends("win", "the last one in takes the pot")
+
+    def lowest_in_play(self) -> int:
+        """The lowest faceup card of anyone who is still in."""
+        return min(rank for player in self.still_in for rank in player.stack)
+
+    def require_first(self) -> Player:
+        """The seat that chance chose to start. Raises Illegal when the opening does not name one."""
+        if self.opening.first is None:
+            raise Illegal("first_required", "chance chooses who starts: name the seat", place="first")
+        if self.opening.first not in self.opening.seats:
+            raise Illegal("first_required", f"there is no seat {self.opening.first} in this game", place="first")
+        return self.player(self.opening.first)
+
+
+def _ask(seat: int, choices: Sequence[Choice]) -> AskChoice:
+    return AskChoice(seat, tuple(choices), any(choice.names_things for choice in choices))

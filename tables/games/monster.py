@@ -1,0 +1,109 @@
+"""Monster: discards make the Monster's hand, and the best hand among the players must beat it for the pot.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from typing import ClassVar, Final
+
+from tables.games.felt import Choice, Struct
+from tables.games.layout import Layout, Script
+from tables.games.script import Scripted
+
+HAND: Final = 6
+MOST_DISCARDS: Final = 3
+PENALTY: Final = 5
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class Monster(Scripted[Rules]):
+    """The game, as the kernel plays it.
+
+    It ends: each deal but one leaves fewer players. The exception, all who remain holding the same best hand and
+    losing with it, has no bound by the rules; it is rare enough that no game sees a handful of them.
+    """
+
+    name: ClassVar[str] = "monster"
+    title: ClassVar[str] = "Monster"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range] = range(4, 9)
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Antes; then deals from the whole deck, until the Monster is beaten or one player is left."""
+        ante = 2 if len(layout.players) < 6 else 1
+        for player in layout.players:
+            layout.to_pot(player, ante)
+        while True:
+            yield from layout.deal(HAND, down=True)
+            yield from _discards(layout)
+            if len(layout.still_in) > 1 and _showdown(layout):
+                return
+            if len(layout.still_in) == 1:
+                layout.last_one_wins()
+                return
+            yield from _shuffle_all(layout)
+
+
+def _discards(layout: Layout) -> Script[None]:
+    """Each in turn feeds the Monster or folds; whoever is left alone need not."""
+    for player in layout.still_in:
+        made = yield from layout.choose(player, (*_ways_to_discard(player.hand), Choice("fold")))
+        for rank in made.cards or ():
+            player.hand.remove(rank)
+            layout.aside.append(rank)
+        if made.name == "fold":
+            player.out("fold", "folds before the showdown")
+        if len(layout.still_in) == 1:
+            return
+
+
+def _ways_to_discard(hand: list[int]) -> Iterator[Choice]:
+    """Every way to discard so few cards that no pair is left in the hand."""
+    for cards in range(MOST_DISCARDS + 1):
+        for discards in sorted(set(combinations(sorted(hand), cards))):
+            if all(held == 1 for held in (Counter(hand) - Counter(discards)).values()):
+                yield Choice("discard", cards=discards)
+
+
+def _showdown(layout: Layout) -> bool:
+    """All hands are shown, and the best one faces the Monster: whether it was beaten."""
+    layout.middle, layout.aside = layout.aside, []
+    for player in layout.still_in:
+        player.stack, player.hand = sorted(player.hand, reverse=True), []
+    monster = sorted(set(layout.middle), reverse=True)
+    # As lists compare: card by card from the highest, and a further card is better than none.
+    best = max(player.stack for player in layout.still_in)
+    tied = [player for player in layout.still_in if player.stack == best]
+    faced = f"{_spoken(best)} against the Monster's {_spoken(monster)}"
+    if best > monster:
+        layout.share_pot(tied)
+        for player in layout.still_in:
+            player.ends("lose", f"another hand beat the Monster: {faced}")
+        for winner in tied:
+            winner.ends("win" if len(tied) == 1 else "split", f"beat the Monster: {faced}")
+        return True
+    all_lose = len(tied) > 1 and tied == layout.still_in
+    for loser in tied:
+        layout.to_pot(loser, PENALTY)
+        if not all_lose:
+            loser.out("out", f"lost to the Monster: {faced}; pays {PENALTY} to the pot")
+    return False
+
+
+def _shuffle_all(layout: Layout) -> Script[None]:
+    layout.middle.clear()
+    for player in layout.still_in:
+        player.stack.clear()
+    yield from layout.reshuffle()
+
+
+def _spoken(cards: list[int]) -> str:
+    return "-".join(map(str, cards)) or "no cards"

@@ -1,0 +1,243 @@
+"""Pairs: hit or fold, and never be the one who gathers too many points.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar, Final, Literal
+
+from msgspec import Meta
+
+from tables.games.felt import Choice, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+EIGHT: Final = 8
+CALAMITY: Final = 7
+CATCH: Final = 5
+"""So many cards without a pair are a Five Card Catch."""
+
+Settlement = Literal["forfeit", "downspear", "seattle", "norland", "tacoma", "olympia", "portland", "cutchfeld"]
+
+
+class Rules(Struct, frozen=True):
+    """The table's options."""
+
+    settlement: Settlement = "forfeit"
+    tacoma_coins: Annotated[int, Meta(ge=1, le=1_000_000)] = 6
+    five_card_catch: bool = False
+    continuous: bool = False
+    pieces_of_eight: bool = False
+    calamities: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that do not go together."""
+        if self.five_card_catch and self.settlement != "cutchfeld":
+            raise ValueError(f"five_card_catch belongs to the cutchfeld settlement, not to {self.settlement}")
+
+
+class Pairs(Scripted[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "pairs"
+    title: ClassVar[str] = "Pairs"
+    names: ClassVar[Mapping[str, str]] = {"from": "target"}
+    carries: ClassVar[frozenset[str]] = frozenset({"pot", "dealt"})
+    seat_counts: ClassVar[range] = range(2, 9)
+    burn: ClassVar[int] = 5
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Rounds, until a score reaches the target or a stack catches five cards; then coins change hands.
+
+        Every round takes a card out of the game for score, and every turn within it lays a card down: it ends.
+        """
+        for player in layout.players:
+            player.score = 0
+        while not _over(rules, layout):
+            yield from _round(rules, layout)
+        if loser := _loser(layout):
+            _settle(rules, layout, loser)
+        elif catcher := _catcher(rules, layout):
+            _pay_catcher(layout, catcher)
+
+
+# --- the end ---------------------------------------------------------------------------------------------------
+
+
+def target(players: int) -> int:
+    """The losing score: a share of 60, and one more; beyond six players it falls no further."""
+    return 60 // min(players, 6) + 1
+
+
+def points(player: Player) -> int:
+    """What a player has scored: the sum of the cards kept."""
+    return sum(player.kept)
+
+
+def _loser(layout: Layout) -> Player | None:
+    return next((player for player in layout.players if points(player) >= target(len(layout.players))), None)
+
+
+def _catcher(rules: Rules, layout: Layout) -> Player | None:
+    if not rules.five_card_catch:
+        return None
+    return next((player for player in layout.players if len(player.stack) >= CATCH), None)
+
+
+def _over(rules: Rules, layout: Layout) -> bool:
+    return bool(_loser(layout) or _catcher(rules, layout))
+
+
+# --- a round ---------------------------------------------------------------------------------------------------
+
+
+def _round(rules: Rules, layout: Layout) -> Script[None]:
+    """Turns pass left until somebody scores. In Continuous they just go on: one round is the whole game."""
+    acting = yield from _deal(rules, layout)
+    while not _over(rules, layout):
+        before = points(acting)
+        received = yield from _decide(rules, layout, acting)
+        if points(acting) > before and not rules.continuous:
+            return
+        if not (rules.calamities and CALAMITY in received):
+            acting = layout.left_of(acting)
+
+
+def _deal(rules: Rules, layout: Layout) -> Script[Player]:
+    """One card each; the low card starts. A Calamity is lower than a 1 here; a tie-breaker may complete a catch."""
+    yield from layout.deal()
+    low = _calamities_first if rules.calamities else int
+    return (yield from layout.low_card(low=low, enough=CATCH if rules.five_card_catch else None))
+
+
+def _calamities_first(rank: int) -> int:
+    return 0 if rank == CALAMITY else rank
+
+
+def _decide(rules: Rules, layout: Layout, player: Player) -> Script[list[int]]:
+    """One decision of a player, carried out; what the player received by it."""
+    made = yield from layout.choose(player, _choices(rules, layout, player))
+    if made.name == "fold":
+        rank = layout.lowest_in_play() if made.card is None else made.card
+        if made.target is not None:
+            layout.player(made.target).stack.remove(rank)
+        _keep(rules, layout, player, rank)
+        return []
+    received, paired = yield from take(layout, player, made)
+    if paired:
+        _keep(rules, layout, player, received[-1])
+    return received
+
+
+def _choices(rules: Rules, layout: Layout, player: Player) -> list[Choice]:
+    """Hit or fold; with an empty stack only a hit, if a card can be had."""
+    must_hit = layout.can_draw and not player.stack
+    folds = [] if must_hit else _folds(rules, layout)
+    return hit_or(folds, layout, player, pieces_of_eight=rules.pieces_of_eight)
+
+
+def _folds(rules: Rules, layout: Layout) -> list[Choice]:
+    """A fold takes the lowest card in play; in Continuous, any."""
+    if not rules.continuous:
+        return [Choice("fold")]
+    return [Choice("fold", card=rank, target=owner.seat) for owner in layout.players for rank in sorted(owner.stack)]
+
+
+def _keep(rules: Rules, layout: Layout, player: Player, rank: int) -> None:
+    """A card is kept for score; everything in play is discarded, or in Continuous what that player has there."""
+    player.kept.append(rank)
+    player.score = points(player)
+    for other in [player] if rules.continuous else layout.players:
+        other.stack.clear()
+
+
+# --- taking cards, as Port does it too -------------------------------------------------------------------------
+
+
+def hit_or(others: list[Choice], layout: Layout, player: Player, *, pieces_of_eight: bool) -> list[Choice]:
+    """A hit, or something else, or perhaps an eight; only something else when no card can be had.
+
+    Where one card can be had, an eight can have its two: it is a discard itself before they are drawn.
+    """
+    if not layout.can_draw:
+        return others
+    eight = [Choice("eight")] if pieces_of_eight and EIGHT in player.stack else []
+    return [Choice("hit", draws=True), *others, *eight]
+
+
+def take(layout: Layout, player: Player, made: Choice) -> Script[tuple[list[int], bool]]:
+    """The cards that a hit brings, or the two for an eight that is discarded; and whether the last one paired.
+
+    A card that pairs is not laid down, and none is dealt after it.
+    """
+    received: list[int] = []
+    if made.name == "eight":
+        player.stack.remove(EIGHT)
+    for _ in range(2 if made.name == "eight" else 1):
+        rank = yield from layout.draw(player.seat)
+        received.append(rank)
+        if rank in player.stack:
+            return received, True
+        player.stack.append(rank)
+    return received, False
+
+
+# --- settlement ------------------------------------------------------------------------------------------------
+
+
+def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
+    """The loser pays as the table settles. The winners are those who are paid, and in a forfeit all but the loser."""
+    others = [player for player in layout.players if player is not loser]
+    low = min(points(player) for player in others)
+    lowest = [player for player in others if points(player) == low]
+    match rules.settlement:
+        case "forfeit":
+            _win(others, f"seat {loser.seat} loses")
+        case "downspear" | "seattle":
+            for other in others:
+                layout.pays(loser, other, 1)
+            _win(others, "the loser pays 1 coin to every player")
+        case "norland":
+            for other in lowest:
+                layout.pays(loser, other, 1)
+            _win(lowest, "the loser pays 1 coin to each player with the lowest score")
+        case "portland":
+            for other in others:
+                layout.pays(loser, other, points(loser) - points(other))
+            _win(others, "the loser pays every player the difference of their scores")
+        case "tacoma":
+            _share(layout, loser, rules.tacoma_coins, lowest)
+        case "olympia":
+            _share(layout, loser, points(loser) - low, lowest)
+        case "cutchfeld":
+            _share(layout, loser, points(loser), lowest)
+    for other in others:
+        if not other.outcome:
+            other.ends("out", f"{points(other)} points: neither the loser nor the lowest, who has {low}")
+    loser.ends("lose", f"{points(loser)} points: the first to reach {target(len(layout.players))}")
+
+
+def _win(winners: Iterable[Player], why: str) -> None:
+    for winner in winners:
+        winner.ends("win", f"{points(winner)} points: {why}")
+
+
+def _share(layout: Layout, loser: Player, coins: int, lowest: list[Player]) -> None:
+    """A shared payment goes through the pot: odd coins stay there, and those of earlier games are shared as well."""
+    layout.to_pot(loser, coins)
+    layout.share_pot(lowest)
+    for winner in lowest:
+        why = f"{points(winner)} points, the lowest score, for which the loser pays {coins}"
+        winner.ends("win" if len(lowest) == 1 else "split", why)
+
+
+def _pay_catcher(layout: Layout, catcher: Player) -> None:
+    """A Five Card Catch wins at once: every other player pays the own score."""
+    for other in layout.players:
+        if other is not catcher:
+            layout.pays(other, catcher, points(other))
+            other.ends("lose", f"pays {points(other)} for a Five Card Catch at seat {catcher.seat}")
+    catcher.ends("win", "a Five Card Catch")

@@ -1,0 +1,216 @@
+"""Games told as scripts: one generator tells the whole game, and the kernel plays it as a pure state machine.
+
+A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. The
+running generator of the newest states is kept beside them; a state whose generator is gone is told again from its
+actions. So a script reads like the rules of its game, and states behave as if there were no generator at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from tables.games.cards import DECK_SIZE, Composition
+from tables.games.felt import (
+    MIDDLE,
+    Action,
+    AskCard,
+    AskChoice,
+    AskShuffle,
+    Illegal,
+    Money,
+    Opening,
+    Payout,
+    Phrase,
+    Prompt,
+    SeatView,
+    Struct,
+    View,
+)
+from tables.games.layout import Layout, Player, Script
+
+Rules = TypeVar("Rules")
+
+
+class Seen(Struct, frozen=True):
+    """A player as the layout showed them."""
+
+    seat: int
+    stack: tuple[int, ...]
+    hand: tuple[int, ...]
+    kept: tuple[int, ...]
+    state: str
+    payout: Payout
+
+
+class State(Struct, frozen=True):
+    """A game between two actions."""
+
+    rules: Any
+    opening: Opening
+    actions: tuple[Action, ...]
+    prompts: tuple[Prompt, ...]
+    players: tuple[Seen, ...]
+    middle: tuple[int, ...]
+    pot: int
+    gone: Composition
+    left: int
+    button: int | None
+
+
+Told = tuple[State, Script[None], Layout]
+
+
+class Scripted(Generic[Rules]):
+    """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    banked: ClassVar[bool] = False
+    names: ClassVar[Mapping[str, str]] = {}
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range]
+    burn: ClassVar[int] = 0
+    coins: ClassVar[bool] = True
+    """Whether it is played for coins."""
+    rules_type: type[Rules]
+
+    _KEPT: ClassVar[int] = 64
+
+    def __init__(self) -> None:
+        self._running: dict[int, Told] = {}
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """The whole game, from the first card to the last payment."""
+        raise NotImplementedError
+
+    # --- as a state machine ---
+
+    def open(self, rules: Rules, opening: Opening) -> State:
+        """A new game. Raises Illegal when the opening is impossible."""
+        left = DECK_SIZE - self.burn - sum(opening.dealt)
+        if left < 0 or any(not 0 <= out <= rank for rank, out in enumerate(opening.dealt, 1)):
+            raise Illegal("impossible_shoe", "more cards are gone than the deck holds after the burn")
+        layout = Layout(
+            opening=opening,
+            burn=self.burn,
+            players=[Player(seat) for seat in opening.seats],
+            pot=opening.pot,
+            gone=opening.dealt,
+            left=left,
+            button=opening.button,
+        )
+        script = self.tell(rules, layout)
+        return self._go_on(rules, layout, script, (), None)
+
+    def prompts(self, state: State) -> tuple[Prompt, ...]:
+        """What may happen next; empty when the game is over."""
+        return state.prompts
+
+    def apply(self, state: State, action: Action) -> State:
+        """The state after an action that an open prompt admits."""
+        told = self._running.pop(id(state), None)
+        if told is None or told[0] is not state:
+            told = self._tell_again(state)
+        _, script, layout = told
+        return self._go_on(state.rules, layout, script, (*state.actions, action), action)
+
+    def _tell_again(self, state: State) -> Told:
+        now = self.open(state.rules, state.opening)
+        for action in state.actions:
+            now = self.apply(now, action)
+        return self._running.pop(id(now))
+
+    def _go_on(
+        self, rules: Rules, layout: Layout, script: Script[None], actions: tuple[Action, ...], action: Action | None
+    ) -> State:
+        try:
+            prompts = next(script) if action is None else script.send(action)
+        except StopIteration:
+            prompts = ()
+        state = State(
+            rules,
+            layout.opening,
+            actions,
+            prompts,
+            tuple(_seen(player) for player in layout.players),
+            tuple(layout.middle),
+            layout.pot,
+            layout.gone,
+            layout.left,
+            layout.button,
+        )
+        if prompts:
+            self._running[id(state)] = (state, script, layout)
+            if len(self._running) > self._KEPT:
+                # The oldest one; another thread may have been quicker.
+                self._running.pop(next(iter(list(self._running))), None)
+        return state
+
+    # --- what comes out ---
+
+    def settle(self, state: State) -> tuple[Payout, ...]:
+        """What became of each seat, in seat order; before the end, of those whose outcome is known."""
+        return tuple(seen.payout for seen in state.players if seen.payout.outcome)
+
+    def pot(self, state: State) -> int:
+        """The coins in the pot; at the end, those that stay for the next game."""
+        return state.pot
+
+    def view(self, state: State, viewer: int | None) -> View:
+        """Faceup cards and the pot for everyone; a hand for its owner alone."""
+        return View(
+            tuple(_seat_view(seen, mine=viewer == seen.seat) for seen in state.players),
+            (),
+            state.button,
+            state.left,
+            not state.prompts,
+        )
+
+    def gone(self, state: State) -> Composition:
+        """What is gone from the deck since its last shuffle."""
+        return state.gone
+
+    def cards_left(self, state: State) -> int:
+        """Cards still to be dealt from the deck."""
+        return state.left
+
+    def at_cut(self, rules: Rules) -> int:
+        """These games deal to the end of the deck."""
+        return 0
+
+    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+        """The prompt in the dealer's words."""
+        if isinstance(prompt, AskChoice):
+            costs = dict.fromkeys((choice.name, choice.cost_cents) for choice in prompt.choices)
+            ways = " or ".join(f"{name} for {money(cost)}" if cost else name for name, cost in costs)
+            return Phrase(f"Seat {prompt.seat}: {ways}.", f"Seat {prompt.seat}: {ways}?", self.title)
+        if isinstance(prompt, AskShuffle):
+            do = f"Shuffle the {prompt.cards} discards, burn {prompt.burn}, and go on."
+            return Phrase(
+                do, "The deck is out. Shuffling the discards.", "Cards in play and cards kept stay where they are."
+            )
+        if isinstance(prompt, AskCard):
+            place = "in the middle" if prompt.to == MIDDLE else f"to seat {prompt.to}"
+            face = ", facedown" if prompt.down else ""
+            return Phrase(f"Deal a card {place}{face}.", f"Card {place}.", self.title)
+        raise TypeError(f"{self.title} has no bets")
+
+
+def _seen(player: Player) -> Seen:
+    payout = Payout(player.seat, player.paid, player.won, player.outcome, player.card, player.why, score=player.score)
+    return Seen(player.seat, tuple(player.stack), tuple(player.hand), tuple(player.kept), player.state, payout)
+
+
+def _seat_view(seen: Seen, *, mine: bool) -> SeatView:
+    state: Literal["in", "out"] = "out" if seen.state == "out" else "in"
+    payout = seen.payout if seen.payout.outcome else None
+    return SeatView(
+        seen.seat,
+        stack=seen.stack,
+        state=state,
+        payout=payout,
+        hand=seen.hand if mine else (),
+        hand_size=len(seen.hand),
+        kept=seen.kept,
+    )

@@ -1,0 +1,94 @@
+"""Starboard: everyone bets on one hand in the middle, and on how long it lasts before it pairs.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+ANTE: Final = 1
+LOCKED: Final = "locked"
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class Starboard(Scripted[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "starboard"
+    title: ClassVar[str] = "Starboard"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot", "button", "first", "dealt"})
+    seat_counts: ClassVar[range] = range(2, 8)
+    burn: ClassVar[int] = 5
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Antes, two cards in the middle, then turns from the button on until all are locked or bust."""
+        acting = _button(layout)
+        layout.button = acting.seat
+        for player in layout.players:
+            layout.to_pot(player, ANTE)
+        yield from _two_cards(layout)
+        while layout.still_in:
+            if len(layout.still_in) == 1:
+                _lock(layout, layout.still_in[0])
+                break
+            yield from _turn(layout, acting)
+            if layout.still_in:
+                acting = layout.left_of(acting)
+        _share(layout)
+
+
+def _button(layout: Layout) -> Player:
+    """Chance gives the button for the first game; then it moves one seat to the left."""
+    if layout.opening.button is None:
+        return layout.require_first()
+    return layout.next_seat(layout.opening.button)
+
+
+def _two_cards(layout: Layout) -> Script[None]:
+    while len(layout.middle) < 2:
+        rank = yield from layout.draw(MIDDLE)
+        if rank not in layout.middle:
+            layout.middle.append(rank)
+
+
+def _turn(layout: Layout, player: Player) -> Script[None]:
+    draw = (Choice("draw", ANTE, draws=True),) if layout.can_draw else ()
+    made = yield from layout.choose(player, (*draw, Choice("lock")))
+    if made.name == "lock":
+        _lock(layout, player)
+        return
+    layout.to_pot(player, ANTE)
+    rank = yield from layout.draw(MIDDLE)
+    if rank in layout.middle:
+        player.out("bust", f"pairs the {rank} in the middle", rank)
+    else:
+        layout.middle.append(rank)
+
+
+def _lock(layout: Layout, player: Player) -> None:
+    """Locks at the present count; whoever locked at a lower one is knocked out."""
+    cards = len(layout.middle)
+    for other in layout.players:
+        if other.state == LOCKED and (other.score or 0) < cards:
+            other.out("out", f"was locked at {other.score} cards, seat {player.seat} locks at {cards}")
+            other.score = None
+    player.state, player.score = LOCKED, cards
+
+
+def _share(layout: Layout) -> None:
+    winners = [player for player in layout.players if player.state == LOCKED]
+    if winners:
+        layout.share_pot(winners)
+    for winner in winners:
+        outcome = "win" if len(winners) == 1 else "split"
+        winner.ends(outcome, f"locked at {winner.score} cards, the highest count")
+        winner.score = None

@@ -1,0 +1,87 @@
+"""Troll Guts: take a card from the deck, from another's facedown stack or from one's own, until a pair is caught.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from typing import ClassVar, Final
+
+from tables.games.felt import Choice, Struct
+from tables.games.layout import Layout, Player, Script
+from tables.games.script import Scripted
+
+ANTE: Final = 1
+DOWN: Final = 5
+PRICE: Final = 1
+"""What the top card of one's own facedown stack costs."""
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class TrollGuts(Scripted[Rules]):
+    """The game, as the kernel plays it.
+
+    It ends: every turn lays one more card before a player, and no stack holds a rank twice. There is always a card to
+    take: when deck and discards are empty, not all ten 10s can lie in stacks, so somebody holds one facedown.
+    """
+
+    name: ClassVar[str] = "troll_guts"
+    title: ClassVar[str] = "Troll Guts"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range] = range(3, 7)
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Antes, five cards down and one up, low card starts; then turns to the left until one is left."""
+        for player in layout.players:
+            layout.to_pot(player, ANTE)
+        yield from layout.deal(DOWN, down=True)
+        yield from layout.deal()
+        acting = yield from layout.low_card()
+        yield from _arrange(layout)
+        while len(layout.still_in) > 1:
+            yield from _turn(layout, acting)
+            acting = layout.left_of(acting)
+        layout.last_one_wins()
+
+
+def _arrange(layout: Layout) -> Script[None]:
+    """Everyone stacks the facedown cards once and for all; a hand lies top first."""
+    made = yield from layout.choose_all({player.seat: _orders(player.hand) for player in layout.players})
+    for player in layout.players:
+        player.hand = list(made[player.seat].cards or ())
+
+
+def _orders(hand: list[int]) -> tuple[Choice, ...]:
+    orders = sorted(set(permutations(hand)))
+    return tuple(Choice("arrange", cards=order, ordered=True) for order in orders)
+
+
+def _turn(layout: Layout, player: Player) -> Script[None]:
+    made = yield from layout.choose(player, _ways_to_take(layout, player))
+    if made.name == "draw":
+        rank = yield from layout.draw(player.seat)
+    elif made.target is not None:
+        rank = layout.player(made.target).hand.pop(0)
+    else:
+        layout.to_pot(player, PRICE)
+        rank = player.hand.pop(0)
+    if rank in player.stack:
+        layout.pairs(player, rank)
+    else:
+        player.stack.append(rank)
+
+
+def _ways_to_take(layout: Layout, player: Player) -> Iterator[Choice]:
+    if layout.can_draw:
+        yield Choice("draw", draws=True)
+    for other in layout.still_in:
+        if other is not player and other.hand:
+            yield Choice("steal", target=other.seat)
+    if player.hand:
+        yield Choice("buy", PRICE)
