@@ -161,7 +161,7 @@ def celery_worker_process(_worker: processes.Served, transactional_db: None) -> 
 # --- Browser --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 

@@ -162,7 +162,7 @@ class AskCloseBets(Struct, frozen=True, tag_field="kind", tag="close_bets"):
         return action if type(action) is CloseBets else None
 
 
-class AskCard(Struct, frozen=True, tag_field="kind", tag="card"):
+class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=True):
     """A card is due at a seat, at the dealer (0) or in the middle (-1)."""
 
     to: int

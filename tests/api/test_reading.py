@@ -132,8 +132,8 @@ def test_a_board_says_what_can_be_entered_now(house: Floor) -> None:
             "kind": "choose",
             "seat": 2,
             "choices": [
-                {"name": "hit", "cost_cents": 0, "draws": True},
-                {"name": "fold", "cost_cents": 4_000, "draws": False},
+                {"name": "hit", "draws": True},
+                {"name": "fold", "cost_cents": 4_000},
             ],
         }
     ]

@@ -82,6 +82,7 @@ def test_every_seat_is_settled_from_its_own_place_on_the_layout(dealer: Hand) ->
     dealer.bets(seat1=1_000, seat2=2_000, seat3=3_000, seat6=6_000)
     dealer.cards(1, 2, 4, 5, 3)
     rows = Transfer.objects.filter(book_id=dealer.table.book_id, seq=dealer.now.seq).select_related("source", "target")
+    rows = rows.order_by("leg")
     layout = [(row.kind, seat) for row in rows for seat in (row.source.seat, row.target.seat) if seat]
     assert layout == [(kind, seat) for seat in (1, 2, 3, 6) for kind in ("stake", "return")]
 
