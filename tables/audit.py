@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from django.db import DataError
 from django.db.models import Max
 
 from ledger import cage
@@ -23,6 +24,8 @@ from tables.games.felt import Illegal
 from tables.models import Table, Verification
 from tables.rounds import settlement
 from tables.standing import Round, Standing
+
+_UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(slots=True)
@@ -62,6 +65,10 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
         report.fault = broken.fault
     except _Wrong as wrong:
         report.fault = Fault(book.name, wrong.seq, wrong.what)
+    except _UNREADABLE as error:
+        # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
+        what = f"it is no entry that a table can write: {type(error).__name__}"
+        report.fault = Fault(book.name, start + report.entries + 1, what)
     return report
 
 

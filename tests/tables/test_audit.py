@@ -1,6 +1,7 @@
 """`verify` proves the log, and names whatever somebody with all rights over the database changed behind it."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -220,3 +221,17 @@ def test_the_nightly_proof_opens_one_alert_that_stays(floor: Hand, intruder: Int
     assert len(tasks.verify_everything()) == 1
     assert len(tasks.verify_everything()) == 1
     assert Alert.objects.filter(kind="log_broken", acknowledgement=None).count() == 1
+
+
+@pytest.mark.parametrize("body", ["[1]", "5", "{}", "[" * 5_000], ids=["a list", "a number", "no content", "too deep"])
+def test_an_entry_of_no_shape_is_named_and_stops_no_other_proof(floor: Hand, intruder: Intruder, body: str) -> None:
+    """One odd entry with a fitting hash must not switch the watch off."""
+    seq = floor.now.seq
+    previous = LogEntry.objects.get(book_id=floor.table.book_id, seq=seq - 1).hash
+    digest = sha256(bytes(previous) + body.encode()).digest()
+    change = "UPDATE ledger_logentry SET body = %s, hash = %s WHERE book_id = %s AND seq = %s"
+    intruder(change, body.encode(), digest, floor.table.book_id, seq)
+    intruder("UPDATE ledger_book SET head_hash = %s WHERE id = %s", digest, floor.table.book_id)
+    fault = proof(floor).fault
+    assert fault is not None
+    assert fault.seq == seq
