@@ -100,7 +100,7 @@ def database() -> dict[str, Any]:
     # DATABASE_POOL is how many connections a process may hold; the web process asks for it (casino/asgi.py).
     if pool := int(os.environ.get("DATABASE_POOL", "0")):
         found["CONN_MAX_AGE"] = 0
-        found["OPTIONS"] = found.get("OPTIONS", {}) | {"pool": {"min_size": 2, "max_size": pool, "timeout": 10}}
+        found["OPTIONS"] = found.get("OPTIONS", {}) | {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
     return found
 
 
