@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from django.db import DataError
@@ -122,6 +122,7 @@ class _Proof:
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
         content, before = entry.content, self.now
+        _may_move(entry, [one.move.kind for one in posted])
         if entry.subject == "round" and "opening" in content:
             self._opening(entry, content)
         self.now = _folded(before, entry, content)
@@ -167,6 +168,18 @@ class _Proof:
         latest = before.plays[-1].seq if before and before.plays else None
         if content["corrects"] != latest:
             raise _Wrong(entry.seq, f"it takes back entry {content['corrects']}, the latest input was {latest}")
+
+
+_DEALT: Final = frozenset({"stake", "loss", "win", "return"})
+"""The movements that only the cards of a round make."""
+
+
+def _may_move(entry: Entry, kinds: Sequence[str]) -> None:
+    """Only rounds and the cage move chips, and the cage pays nobody's bet."""
+    if kinds and entry.subject not in ("round", "chips"):
+        raise _Wrong(entry.seq, f"it moves chips, which {entry.subject} entries never do")
+    if entry.subject == "chips" and (dealt := _DEALT.intersection(kinds)):
+        raise _Wrong(entry.seq, f"it makes a {min(dealt)} without a round")
 
 
 def _folded(before: Standing, entry: Entry, content: dict[str, Any]) -> Standing:

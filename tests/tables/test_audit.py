@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
 
+from ledger import cage, surveillance
 from ledger.models import Alert, LogEntry, Transfer
 from ledger.recount import recount
 from tables import audit, tasks
@@ -235,3 +237,16 @@ def test_an_entry_of_no_shape_is_named_and_stops_no_other_proof(floor: Hand, int
     fault = proof(floor).fault
     assert fault is not None
     assert fault.seq == seq
+
+
+@pytest.mark.parametrize(("subject", "kind"), [("chips", "tip"), ("table", "settings_changed"), ("weather", "sunny")])
+def test_chips_that_move_without_a_round_are_found(floor: Hand, subject: str, kind: str) -> None:
+    """Whoever holds the application's role can add an entry with a fitting hash, and pay somebody with it."""
+    chart = cage.chart(floor.table.book_id)
+    with transaction.atomic():
+        head = surveillance.lock(floor.table.book_id)
+        paid = [chart.move("win", "rack", "players", 4_000)]
+        cage.post(head, surveillance.Draft(subject, kind, "999 Ghost", {}), paid)
+    fault = proof(floor).fault
+    assert fault is not None
+    assert fault.seq == floor.now.seq

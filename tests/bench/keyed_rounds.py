@@ -1,0 +1,63 @@
+"""Rounds for a benchmark, as the inputs of a keyed table: planned beforehand, so that nothing but record() is timed."""
+
+import random
+
+from tables import inputs
+from tables.games.cards import NOTHING, Composition, shoe
+from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
+from tables.games.play import play
+from tables.games.rocket import Rocket, Rules
+from tables.inputs import Input
+
+ROCKET, RULES = Rocket(), Rules(unit=100)
+SEATS = (1, 2, 3, 4, 5, 6)
+CHEAP = 3
+"""A fold that costs so many tenths of the bet is taken."""
+
+
+def plan(rounds: int, seed: int) -> list[list[Input]]:
+    """The inputs of each round; where the cut card came out, the shuffle comes first."""
+    chance = random.Random(seed)
+    cards, gone, planned = _shuffled(chance), NOTHING, []
+    for _ in range(rounds):
+        entered: list[Input] = []
+        if len(cards) <= ROCKET.at_cut(RULES):
+            entered += [inputs.ShuffleShoe(), inputs.PlaceCutCard(), inputs.Burn()]
+            cards, gone = _shuffled(chance), NOTHING
+        gone = _deal(entered, cards, gone, chance)
+        planned.append(entered)
+    return planned
+
+
+def _shuffled(chance: random.Random) -> list[int]:
+    """A shoe after its burn, the first card last."""
+    cards = [rank for rank, held in enumerate(shoe(RULES.decks), 1) for _ in range(held)]
+    return chance.sample(cards, len(cards))[RULES.burn :]
+
+
+def _deal(entered: list[Input], cards: list[int], gone: Composition, chance: random.Random) -> Composition:
+    """One round: adds its inputs and takes its cards; returns what is gone from the shoe afterwards."""
+    bets = [Bet(seat, 1_000 * chance.randint(1, 10)) for seat in SEATS]
+    entered += [*bets, CloseBets()]
+    state = ROCKET.open(RULES, Opening(SEATS, dealt=gone))
+    for action in (*bets, CloseBets()):
+        state = play(ROCKET, state, action)
+    decided = ROCKET.settle(state)
+    while prompts := ROCKET.prompts(state):
+        known, ask = ROCKET.settle(state), prompts[0]
+        actions: list[Action] = []
+        if isinstance(ask, AskChoice) and ask.choices[-1].cost_cents * 10 <= CHEAP * bets[ask.seat - 1].amount_cents:
+            actions = [Choose(ask.seat, "fold")]
+            entered.append(actions[0])
+        else:
+            rank = cards.pop()
+            entered.append(inputs.KeyCard(rank))
+            actions = (
+                [Card(rank, ask.to)] if isinstance(ask, AskCard) else [Choose(ask.seat, "hit"), Card(rank, ask.seat)]
+            )
+        for action in actions:
+            state = play(ROCKET, state, action)
+        decided = tuple(one for one in ROCKET.settle(state) if one not in known)
+    if len(decided) > 1 or any(one.net_cents > 0 for one in decided):
+        entered += [inputs.Paid(one.seat) for one in reversed(decided)]
+    return ROCKET.gone(state)
