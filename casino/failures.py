@@ -43,6 +43,7 @@ def is_outage(error: BaseException | None) -> bool:
 
 
 def away(request: HttpRequest) -> HttpResponseBase:
+    outages.forget_session(request)
     return refusal(AWAY) if is_api(request) else outages.answer(request)
 
 

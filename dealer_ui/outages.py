@@ -23,7 +23,10 @@ class Outages:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Nothing to do unless a view fails."""
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code == AWAY.status:
+            forget_session(request)
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """An outage as a plain answer; other failures are left alone."""
@@ -31,6 +34,11 @@ class Outages:
             return None
         log.error("%s %s: the database does not answer: %s", request.method, request.path, exception)
         return answer(request)
+
+
+def forget_session(request: HttpRequest) -> None:
+    """The session's middleware would ask the database once more on the way out, and wait as long again."""
+    vars(request).pop("session", None)
 
 
 def answer(request: HttpRequest) -> HttpResponse:

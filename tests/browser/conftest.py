@@ -120,7 +120,7 @@ def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]
 
     def come(hand: Hand, viewport: dict[str, int] = LAPTOP, **options: Any) -> Screen:
         context = browser.new_context(base_url=web.url, viewport=viewport, has_touch=True, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(20_000)
         contexts.append(context)
         context.add_cookies(cookies_of(hand.by, web.url))
         screens.append(Screen(context.new_page(), hand.table))

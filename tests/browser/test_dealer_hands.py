@@ -140,6 +140,19 @@ def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand, how: 
     assert stacks(rocket) == {1: (8,), 2: (8,)}, "two equal cards are keyed one after the other"
 
 
+def test_the_same_card_key_twice_behind_the_bets(at_table: Come, rocket: Hand) -> None:
+    """Harm: the screen still shows bets, and takes the second 8 for one that may be forgotten."""
+    rocket("bet", seat=1, amount_cents=1_000)
+    rocket("bet", seat=2, amount_cents=1_000)
+    screen = at_table(rocket).open()
+    start = screen.seq
+    screen.slow_down(300)
+    screen.type("Enter", "8", "8", "4")
+    screen.at(start + 2)
+    assert screen.page.inner_text("#typed-says").startswith("8 came twice at once and was entered once.")
+    assert stacks(rocket) == {1: (8,)}
+
+
 def test_a_double_tap_on_a_card_is_one_card(at_table: Come, rocket: Hand) -> None:
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()

@@ -4,6 +4,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -177,7 +178,7 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
     start = screen.seq
     unreachable(True)
     screen.page.keyboard.press("5")
-    screen.page.wait_for_selector("#line")
+    screen.page.wait_for_selector("#line-says:text('The database does not answer. “Card 5” is not confirmed yet')")
     assert entries(decide, start) == []
     unreachable(False)
     screen.at(start + 1)
@@ -194,15 +195,19 @@ def test_all_answers_while_the_database_is_away(
     addresses = ("/", "/tables/", f"/tables/{decide.table.pk}/", "/sign-in/", "/api/tables/")
     assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
     unreachable(True)
-    answers = {address: _get(web.url + address, headers) for address in addresses}
+    with ThreadPoolExecutor() as many:
+        waited = {address: many.submit(_get, web.url + address, headers) for address in addresses}
+        board = many.submit(_get, f"{web.url}/tables/{decide.table.pk}/board", headers | {"HX-Request": "true"})
+    answers = {address: one.result() for address, one in waited.items()}
     assert {status for status, _, _ in answers.values()} == {503}
     assert json.loads(answers["/api/tables/"][2])["code"] == "database_unavailable"
     for address in addresses[:-1]:
         assert AWAY.sentence in answers[address][2]
-    board = _get(f"{web.url}/tables/{decide.table.pk}/board", headers | {"HX-Request": "true"})
-    assert board == (503, "text/plain; charset=utf-8", AWAY.sentence)
+    assert board.result() == (503, "text/plain; charset=utf-8", AWAY.sentence)
     unreachable(False)
-    assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
+    while (status := _get(web.url + "/tables/", headers)[0]) == 503:  # until the pool has found its way back
+        pass
+    assert status == 200
 
 
 def _get(address: str, headers: dict[str, str]) -> tuple[int, str, str]:

@@ -1,13 +1,13 @@
 // The dealer's keyboard, touch and line. The server draws every board; this only decides which key is sent, and when.
 //
-// One input is on its way at a time. A dealer who deals fast types ahead of the answer, and a keyed card must neither be
-// lost nor land on a prompt that it was not meant for. Ignoring the keys in between would do just that: of 8 4 10 the 4
-// would be dropped and the 10 become the second seat's card. So keys typed ahead are kept in order, shown above the
-// keys, and sent one by one, each on the board that answered the one before. That is sound because the k-th card keyed
-// is the k-th card turned, whoever it is for; it stops being sound as soon as anything unexpected happens. Then all
-// that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
-//   - an input before it was refused, or the board asks for something else than cards (or bets, when bets were typed);
-//   - a card key came again within a moment, or while it was on its way: one finger, or two cards? Only the dealer knows.
+// One input is on its way at a time. A dealer who deals fast types ahead of the answer, and a keyed card must neither
+// be lost nor land on a prompt that it was not meant for. Ignoring the keys in between would do just that: of 8 4 10
+// the 4 would be dropped and the 10 become the second seat's card. So keys typed ahead are kept in order, shown above
+// the keys, and sent one by one, each on the board that answered the one before. That is sound because the k-th card
+// keyed is the k-th card turned, whoever it is for; it stops being sound as soon as anything unexpected happens. Then
+// all that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
+//   - an input before it was refused, or the board asks for something else than was typed for (cards, or bets);
+//   - a card key came again within a moment, or while it was on its way: one finger or two cards? The dealer knows.
 // Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards.
 //
 // When the line is lost, the input stays as it is, with its key, and is sent again until the table answers; the key
@@ -30,12 +30,15 @@
   let finger = { name: "", by: "", at: -Infinity }; // the key or button pressed last
   let byKey = false; // whether a form is sent on behalf of a key
   let heard = 0; // the newest sequence number that the live stream told of
+  let lampState = ["wait", "Connecting"]; // how the live stream is doing; a fresh board does not know
+  let kept = {}; // what was half typed when a refresh came
 
   const at = (id) => document.getElementById(id);
   const board = () => at("board");
   const mode = () => board().dataset.mode;
   const seq = () => Number(board().dataset.seq || 0);
-  const spell = (key) => (mode() !== "bets" && key === "0" ? "10" : ({ Backspace: "take back" }[key] ?? key));
+  const meant = () => (flying ? EXPECTED_AFTER[flying.does] : mode()); // what keys stand for just now
+  const spell = (key, as = meant()) => (key === "0" && as !== "bets" ? "10" : key === "Backspace" ? "Take back" : key);
 
   // --- Pressing ---
 
@@ -43,16 +46,17 @@
     const again = isAgain(key, "key");
     if (shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
     if (lost) return insist();
-    if (again && !isFigure(key)) return once(key, flying?.does ?? boardButton(key)?.dataset.does);
+    if (again && !isFigure(key)) return once(spell(key), /^\d$/.test(key) || isCardLike(boardButton(key)));
     if (flying) return typeAhead(key);
     return act(key);
   }
 
   const boardButton = (key) => board().querySelector(`[data-hotkey="${key}"]`);
+  const isCardLike = (button) => CARD_LIKE.includes(button?.dataset.does);
 
   /** Whether a key only writes the amount of a bet: figures may well follow each other. */
   const isFigure = (key) =>
-    /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && (flying ? EXPECTED_AFTER[flying.does] : mode()) === "bets";
+    /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && meant() === "bets";
 
   /** Whether this may be the same finger again: within a moment, or while the same key is on its way. */
   function isAgain(name, by) {
@@ -62,9 +66,9 @@
     return bounced || (name === flying?.name && !ahead.length);
   }
 
-  function once(name, does) {
-    const words = `${spell(name)} came twice at once and was entered once.`;
-    if (CARD_LIKE.includes(does) || /^\d$/.test(name)) stop(words);
+  function once(label, cardLike) {
+    const words = `${label} came twice at once and was entered once.`;
+    if (cardLike) stop(words);
     else say(words);
   }
 
@@ -73,7 +77,7 @@
     if (mode() === "bets" && composing(key)) return true;
     const button = boardButton(key);
     if (button) send(button);
-    else say(`${spell(key)} does nothing here.`);
+    else if (!/^(Escape|Arrow\w+)$/.test(key)) say(`${spell(key)} does nothing here.`);
     return Boolean(button);
   }
 
@@ -98,14 +102,14 @@
 
   /** Whether a form may be sent now; every input passes here, whether by key, by touch or by click. */
   function admit(form, button) {
-    const name = button.dataset.hotkey || button.id || button.textContent.trim();
+    const name = button.dataset.hotkey || button.id || button.value;
     const again = !byKey && isAgain(name, "touch");
-    if (shut || lost) {
+    if ((shut && !byKey) || lost) { // keys typed ahead of a doubt are still entered
       insist();
       return false;
     }
     if (again) {
-      once(name, button.dataset.does);
+      once(labelOf(button), isCardLike(button));
       return false;
     }
     if (flying) {
@@ -133,8 +137,8 @@
     if (ahead.length && (fresh.dataset.refused || mode() !== expects)) dropAhead();
     if (what && fresh.dataset.refused) speak("warned", at("refused")?.innerText);
     compose();
-    speak("spoken", at("prompt").innerText);
-    while (ahead.length && !flying && !shut) {
+    speak("spoken", [...fresh.querySelectorAll("[data-says]")].map((one) => one.dataset.says).join(" "));
+    while (ahead.length && !flying) {
       if (act(ahead[0])) ahead.shift();
       else dropAhead();
     }
@@ -144,7 +148,7 @@
   }
 
   function dropAhead() {
-    const keys = ahead.map(spell).join(" ");
+    const keys = ahead.map((key) => spell(key, expects)).join(" ");
     ahead = [];
     stop(`Not entered: ${keys}. Something else came before.`);
   }
@@ -178,8 +182,8 @@
 
   function offline(sentence) {
     lost += 1;
-    const kept = flying ? `${nameOf(flying)} is not confirmed yet: it is sent again until the table answers, and recorded once.` : "";
-    at("line-says").textContent = `${sentence} ${kept}`;
+    const unsure = "is not confirmed yet: it is sent again until the table answers, and recorded once.";
+    at("line-says").textContent = flying ? `${sentence} “${labelOf(flying.button)}” ${unsure}` : sentence;
     at("line-drop").hidden = !flying;
     at("line-reload").hidden = true;
     at("line").hidden = false;
@@ -203,7 +207,9 @@
   }
 
   function dropFlying() {
-    flying?.button.classList.remove("is-sent");
+    if (!flying) return;
+    window.htmx.trigger(flying.form, "htmx:abort");
+    flying.button.classList.remove("is-sent");
     flying = null;
     ahead = [];
     at("line-says").textContent = "Dropped here. If the table had it already, the board will show it.";
@@ -221,17 +227,18 @@
     window.htmx.ajax(verb, address, { source, target: "#board", swap: "outerHTML" }).catch(() => undefined);
   }
 
-  function nameOf(what) {
-    const label = what.does === "card" ? what.button.getAttribute("aria-label") : what.button.textContent.trim();
-    return `“${label.replace(/\s+/g, " ")}”`;
+  function labelOf(button) {
+    const key = button.querySelector("kbd")?.textContent ?? "";
+    const label = button.getAttribute("aria-label") ?? button.textContent.replace(key, "");
+    return label.trim().replace(/\s+/g, " ");
   }
 
   function lamp(state, words) {
+    lampState = [state, words];
+    if (!at("lamp")) return;
     at("lamp").dataset.state = state;
     at("lamp-says").textContent = words;
-    lampState = [state, words];
   }
-  let lampState = ["wait", "Connecting"];
 
   // --- Bets ---
 
@@ -310,7 +317,7 @@
   function draw() {
     const box = at("typed");
     if (!box) return;
-    const waiting = ahead.length ? `Next: ${ahead.map(spell).join(" ")}` : "";
+    const waiting = ahead.length ? `Next: ${ahead.map((key) => spell(key, expects)).join(" ")}` : "";
     const words = shut || waiting || note;
     box.hidden = !words;
     box.classList.toggle("is-shut", Boolean(shut));
@@ -341,15 +348,24 @@
   );
 
   const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight"];
-  const nameKey = (key) => (NAMED.includes(key) || /^[\d.,-]$/.test(key) ? key : /^[a-z]$/i.test(key) ? key.toUpperCase() : "");
+
+  function nameKey(key) {
+    if (NAMED.includes(key) || /^[\d.,-]$/.test(key)) return key;
+    return /^[a-z]$/i.test(key) ? key.toUpperCase() : "";
+  }
+
+  /** Whether a field takes a key by itself. The amount's Enter is the table's, and so is whatever is typed ahead. */
+  function isForField(field, key) {
+    if (!field.matches("input:not([type=radio])") || shut || lost) return false;
+    if (field.id !== "amount") return true;
+    return !flying && (key === "Backspace" ? Boolean(field.value) : !NAMED.includes(key));
+  }
 
   document.addEventListener("keydown", (event) => {
     const key = nameKey(event.key);
     const focus = document.activeElement;
     if (!key || event.ctrlKey || event.metaKey || event.altKey || board().dataset.gone) return;
-    const field = focus.matches("input:not([type=radio])");
-    if (field && !shut && !lost && !(flying && focus.id === "amount") && (focus.id !== "amount" || !NAMED.includes(key))) return;
-    if (focus.id === "amount" && key === "Backspace" && !flying && !shut && !lost && focus.value) return;
+    if (isForField(focus, key)) return;
     if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
     event.preventDefault();
     if (!event.repeat) press(key);
@@ -378,7 +394,6 @@
   window.addEventListener("online", () => lost && again());
   window.addEventListener("pageshow", (event) => event.persisted && look());
 
-  let kept = {};
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { xhr, requestConfig } = event.detail;
     if (!xhr.responseText.includes('id="board"') && xhr.status < 500) {
@@ -392,7 +407,9 @@
     // A refresh from outside must not wipe out what is half typed.
     kept = {};
     if (requestConfig.verb !== "get") return;
-    for (const field of board().querySelectorAll("input.input")) if (field.value !== field.defaultValue) kept[field.id] = field.value;
+    for (const field of board().querySelectorAll("input.input")) {
+      if (field.value !== field.defaultValue) kept[field.id] = field.value;
+    }
     kept.seat = chosen()?.value;
   });
   // Only when a board is settled are its forms htmx's; at once, so that no key can come in between.
@@ -409,7 +426,8 @@
   document.addEventListener("htmx:timeout", () => offline("The table does not answer."));
   document.addEventListener("htmx:responseError", (event) => {
     const { xhr } = event.detail;
-    offline(xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain") ? xhr.responseText : "The house does not answer.");
+    const plain = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
+    offline(plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.");
   });
 
   document.addEventListener("htmx:sseOpen", () => {

@@ -1,0 +1,280 @@
+"""The dealer's views: who reaches which table, and what becomes of forms that no screen would send."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from ledger.models import LogEntry
+from tables import dealing, standing
+from tables.models import Staff, Table
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def hand() -> Hand:
+    """Dora, who deals at Rocket 1; it is ready for bets."""
+    return floor.dealt()[0]
+
+
+def signed_in(staff: Staff) -> Client:
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.fixture
+def dora(hand: Hand) -> Client:
+    return signed_in(hand.by)
+
+
+def form(hand: Hand, **fields: Any) -> dict[str, Any]:
+    """A form as the screen sends it."""
+    if "input" in fields and not isinstance(fields["input"], str):
+        fields["input"] = json.dumps(fields["input"])
+    return {"key": str(uuid.uuid4()), "seq": standing.of(hand.table).seq} | fields
+
+
+def bet(hand: Hand, amount: str = "20", **fields: Any) -> dict[str, Any]:
+    return form(hand, seat="1", amount=amount, **fields)
+
+
+def enter(client: Client, hand: Hand, fields: dict[str, Any], **extra: Any) -> HttpResponse:
+    return client.post(f"/tables/{hand.table.pk}/input", fields, **(SCRIPT | extra))  # type: ignore[return-value]
+
+
+def text(response: Any) -> str:
+    return response.content.decode()
+
+
+# --- Who reaches what ------------------------------------------------------------------------------------------
+
+
+def addresses(pk: int) -> list[tuple[str, str]]:
+    return [
+        ("get", f"/tables/{pk}/"),
+        ("get", f"/tables/{pk}/board"),
+        ("post", f"/tables/{pk}/input"),
+        ("post", f"/tables/{pk}/leave"),
+    ]
+
+
+def test_a_dealer_reaches_nothing_but_their_own_table(dora: Client, hand: Hand) -> None:
+    other = floor.table("Rocket 2")
+    floor.Hand(other, Staff.objects.get(username="bella"))("open_table")
+    dealing.sign_in(other, floor.staff(Role.DEALER, "rosa"))
+    before = LogEntry.objects.count()
+    for method, address in addresses(other.pk):
+        response = getattr(dora, method)(address, form(Hand(other, hand.by), input={"do": "close_bets"}))
+        assert response.status_code == 403, address
+        assert "Rosa deals at Rocket 2 now." in text(response)
+    assert LogEntry.objects.count() == before
+    assert dora.get(f"/tables/{hand.table.pk}/").status_code == 200
+
+
+@pytest.mark.parametrize("role", [Role.PIT_BOSS, Role.OPERATOR, Role.AUDITOR])
+def test_nobody_but_dealers_sees_a_dealers_screen(hand: Hand, role: Role) -> None:
+    client = signed_in(floor.staff(role, "somebody"))
+    asked = [("get", "/tables/"), ("post", f"/tables/{hand.table.pk}/take"), *addresses(hand.table.pk)]
+    for method, address in asked:
+        assert getattr(client, method)(address).status_code == 403, address
+
+
+def test_who_is_not_signed_in_is_asked_to(hand: Hand) -> None:
+    client = Client()
+    page = client.get(f"/tables/{hand.table.pk}/")
+    assert page.status_code == 302
+    assert page["Location"] == f"/sign-in/?next=/tables/{hand.table.pk}/"
+    fragment = client.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
+    assert fragment.status_code == 401
+    assert "You are signed out." in text(fragment)
+    assert "<html" not in text(fragment)
+    assert enter(client, hand, bet(hand)).status_code == 401
+    assert client.post(f"/tables/{hand.table.pk}/input", bet(hand)).status_code == 401
+
+
+def test_a_table_that_is_not_there(dora: Client) -> None:
+    assert dora.get("/tables/999999/").status_code == 404
+    assert dora.post("/tables/999999/input").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("role", "address"),
+    [(Role.DEALER, "/tables/"), (Role.PIT_BOSS, "/pit/"), (Role.AUDITOR, "/pit/"), (Role.OPERATOR, "/admin/")],
+)
+def test_each_role_has_its_front_page(role: Role, address: str) -> None:
+    response = signed_in(floor.staff(role, "somebody")).get("/")
+    assert response["Location"] == address
+
+
+def test_a_dealer_at_a_table_comes_straight_back_to_it(dora: Client, hand: Hand) -> None:
+    assert dora.get("/")["Location"] == f"/tables/{hand.table.pk}/"
+
+
+def test_forms_from_elsewhere_are_refused(hand: Hand) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    start = hand.now.seq
+    assert enter(client, hand, bet(hand)).status_code == 403
+    assert hand.now.seq == start
+
+
+def test_a_board_is_never_kept_by_a_browser(dora: Client, hand: Hand) -> None:
+    assert "no-store" in dora.get(f"/tables/{hand.table.pk}/")["Cache-Control"]
+
+
+# --- Taking a table --------------------------------------------------------------------------------------------
+
+
+def test_relieving_somebody_asks_once(hand: Hand) -> None:
+    rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
+    address = f"/tables/{hand.table.pk}/take"
+    asked = rosa.post(address)
+    assert asked.status_code == 200
+    assert "Relieve Dora at Rocket 1?" in text(asked)
+    assert hand.now.dealer is not None
+    assert hand.now.dealer.username == "dora"
+    assert rosa.post(address, {"relieves": "dora"})["Location"] == f"/tables/{hand.table.pk}/"
+    assert standing.of(hand.table).dealer.username == "rosa"  # type: ignore[union-attr]
+
+
+def test_it_asks_again_when_another_dealer_came_in_between(hand: Hand) -> None:
+    """Harm: Rosa means to relieve Dora, and taps out Mia who has just done so."""
+    rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
+    dealing.sign_in(hand.table, floor.staff(Role.DEALER, "mia"))
+    asked = rosa.post(f"/tables/{hand.table.pk}/take", {"relieves": "dora"})
+    assert "Relieve Mia at Rocket 1?" in text(asked)
+
+
+def test_nobody_deals_at_two_tables(dora: Client, hand: Hand) -> None:
+    other = floor.table("Rocket 2")
+    Hand(other, Staff.objects.get(username="bella"))("open_table")
+    refused = dora.post(f"/tables/{other.pk}/take")
+    assert refused.status_code == 409
+    assert "You are signed in at Rocket 1: tap out there first." in text(refused)
+
+
+def test_a_closed_table_is_not_offered(hand: Hand) -> None:
+    closed = floor.table("Rocket 2")
+    rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
+    page = text(rosa.get("/tables/"))
+    assert f'action="/tables/{hand.table.pk}/take"' in page
+    assert f'action="/tables/{closed.pk}/take"' not in page
+    refused = rosa.post(f"/tables/{closed.pk}/take")
+    assert refused.status_code == 409
+    assert "Rocket 2 is closed: a pit boss has to open it." in text(refused)
+
+
+# --- Inputs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_form_twice_is_entered_once(dora: Client, hand: Hand) -> None:
+    fields = bet(hand)
+    start = hand.now.seq
+    first, second = enter(dora, hand, fields), enter(dora, hand, fields)
+    assert first.status_code == second.status_code == 200
+    assert hand.now.seq == start + 1
+
+
+def test_a_key_with_another_form_is_refused(dora: Client, hand: Hand) -> None:
+    fields = bet(hand)
+    enter(dora, hand, fields)
+    response = enter(dora, hand, fields | {"amount": "30"})
+    assert response.status_code == 409
+    assert "This key was used for another input" in text(response)
+
+
+def test_each_rendering_has_a_key_of_its_own(dora: Client, hand: Hand) -> None:
+    pages = [dora.get(f"/tables/{hand.table.pk}/").context["screen"].key for _ in range(2)]
+    assert pages[0] != pages[1]
+
+
+def test_a_form_drawn_before_the_latest_entry_is_refused_with_the_board_as_it_is(dora: Client, hand: Hand) -> None:
+    fields = bet(hand)
+    hand("bet", seat=2, amount_cents=3_000)
+    response = enter(dora, hand, fields)
+    assert response.status_code == 409
+    assert "The table has moved on" in text(response)
+    assert f'data-seq="{hand.now.seq}"' in text(response)
+    assert 'data-refused="stale_sequence"' in text(response)
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "no key": {"key": "", "seat": "1", "amount": "20"},
+    "a bad key": {"key": "8", "seat": "1", "amount": "20"},
+    "no sequence number": {"seq": "", "seat": "1", "amount": "20"},
+    "a negative sequence number": {"seq": "-1", "seat": "1", "amount": "20"},
+    "a huge sequence number": {"seq": "9" * 30, "seat": "1", "amount": "20"},
+    "figures of another script": {"seq": "٣", "seat": "1", "amount": "20"},
+    "no seat": {"amount": "20"},
+    "a seat that is none": {"seat": "x", "amount": "20"},
+    "a seat beyond reason": {"seat": "9" * 40, "amount": "20"},
+    "an unknown seat": {"seat": "7", "amount": "20"},
+    "seat 0": {"seat": "0", "amount": "20"},
+    "no amount": {"seat": "1", "amount": ""},
+    "5": {"seat": "1", "amount": "5"},
+    "-10": {"seat": "1", "amount": "-10"},
+    "10.5": {"seat": "1", "amount": "10.5"},
+    "10^30": {"seat": "1", "amount": "1" + "0" * 30},
+    "a number of 400 figures": {"seat": "1", "amount": "1" * 400},
+    "no JSON": {"input": "{"},
+    "no input": {"input": "[]"},
+    "an unknown input": {"input": {"do": "dance"}},
+    "card 0": {"input": {"do": "card", "rank": 0}},
+    "card 11": {"input": {"do": "card", "rank": 11}},
+    "a card before the bets": {"input": {"do": "card", "rank": 5}},
+    "opening the table": {"input": {"do": "open_table"}},
+    "closing the table": {"input": {"do": "close_table"}},
+    "signing in again": {"input": {"do": "sign_in"}},
+    "a payment that is not due": {"input": {"do": "paid", "seat": 1}},
+    "a shoe step that is not due": {"input": {"do": "burn"}},
+    "counts that are none": {f"count{rank}": "x" for rank in range(1, 11)},
+    "counts that are not asked": {f"count{rank}": "1" for rank in range(1, 11)},
+}
+
+
+@pytest.mark.parametrize("fields", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("extra", [SCRIPT, {}], ids=["by script", "plain"])
+def test_what_no_screen_would_send_is_refused_in_a_sentence(
+    dora: Client, hand: Hand, fields: dict[str, Any], extra: dict[str, Any]
+) -> None:
+    start = hand.now.seq
+    response = dora.post(f"/tables/{hand.table.pk}/input", form(hand, **fields), **extra)
+    assert 400 <= response.status_code < 500
+    refused = response.context["refused"]
+    assert refused.sentence.endswith((".", "!", "?"))
+    assert 'id="refused"' in text(response)
+    assert hand.now.seq == start
+    assert not hand.now.round_open
+
+
+def test_names_are_never_markup(dora: Client, hand: Hand) -> None:
+    Table.objects.filter(pk=hand.table.pk).update(name="<b>Rocket</b>")
+    response = enter(dora, hand, bet(hand, "<script>alert(1)</script>"))
+    assert "<b>Rocket</b>" not in text(response)
+    assert "<script>alert" not in text(response)
+
+
+def test_the_page_carries_no_style_or_script_of_its_own(dora: Client, hand: Hand) -> None:
+    page = text(dora.get(f"/tables/{hand.table.pk}/"))
+    assert " style=" not in page
+    assert " onclick=" not in page
+    assert "<style" not in page
+    assert all("src=" in tag for tag in page.split("<script")[1:])
+
+
+def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_num_queries: Any) -> None:
+    hand.bets(seat1=2_000)
+    standing.cache.items.clear()
+    with django_assert_max_num_queries(9):
+        dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
