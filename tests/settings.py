@@ -21,4 +21,5 @@ os.environ["CASINO_DB_ROLE"] = "owner"
 from casino.settings import *  # noqa: E402, F403
 from casino.settings import DATABASES  # noqa: E402
 
+DATABASES["default"].setdefault("OPTIONS", {})["application_name"] = "tests"
 DATABASES["default"]["TEST"] = {"NAME": f"test_{os.getpid()}"}

@@ -161,10 +161,10 @@ def unreachable() -> Iterator[Callable[[bool], None]]:
         with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
             admin.execute("UPDATE pg_database SET datallowconn = %s WHERE datname = %s", [not away, name])
             if away:
-                own = connection.connection.info.backend_pid if connection.connection else 0
                 admin.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
-                    [name, own],
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+                    " AND application_name <> 'tests'",
+                    [name],
                 )
 
     yield switch
