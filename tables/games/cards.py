@@ -15,6 +15,8 @@ DECK_SIZE: Final = sum(DECK)
 
 Composition = tuple[int, ...]
 NOTHING: Final[Composition] = (0,) * 10
+UNKNOWN: Final = 0
+"""Stands for the rank of a physical card that lies facedown: nobody has told the system what it is."""
 
 
 def shoe(decks: int) -> Composition:
@@ -23,10 +25,11 @@ def shoe(decks: int) -> Composition:
 
 
 def count(ranks: Iterable[int]) -> Composition:
-    """The composition of some cards, given by their ranks (each 1..10)."""
+    """The composition of some cards, given by their ranks (each 1..10); unknown ones are in no composition."""
     counts = [0] * 10
     for rank in ranks:
-        counts[rank - 1] += 1
+        if rank != UNKNOWN:
+            counts[rank - 1] += 1
     return tuple(counts)
 
 

@@ -173,6 +173,8 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     """Whether it is dealt facedown: only its owner may know it."""
     apart: bool = False
     """Whether it comes from a few cards that were shuffled apart from the deck; ``gone`` is then all but these."""
+    shown: bool = False
+    """Whether it lies there already, facedown and unknown, and is turned now: no card leaves the deck."""
 
     def admits(self, action: Action) -> Action | None:
         """A card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
@@ -301,6 +303,30 @@ class Limits(Struct, frozen=True):
     cap_cents: int | None = None
 
 
+class Rake(Struct, frozen=True):
+    """What the house takes of each pot that is won, in whole coins, rounded down."""
+
+    permille: int
+    cap_coins: int | None = None
+
+    def of(self, pot: int) -> int:
+        """The rake of a pot, in coins."""
+        due = pot * self.permille // 1000
+        return due if self.cap_coins is None else min(due, self.cap_coins)
+
+
+class Payment(Struct, frozen=True):
+    """Coins that changed hands in a pot game. ``kind`` names the ledger's movement: a seat's payment into the pot
+    (``pay_pot``), to another seat (``pay_seat``), a share of the pot (``win_pot``), the house's ``rake``."""
+
+    kind: Literal["pay_pot", "pay_seat", "win_pot", "rake"]
+    coins: int
+    payer: int = 0
+    """The seat that pays; 0 where the pot does."""
+    payee: int = 0
+    """The seat that is paid; 0 where the pot or the house is."""
+
+
 class Opening(Struct, frozen=True):
     """What a round starts from: who may bet, the limits, what is gone from the shoe, where the button lies."""
 
@@ -312,6 +338,12 @@ class Opening(Struct, frozen=True):
     """Coins that the game before left in the pot."""
     first: int | None = None
     """The seat that chance chose to start, in games that start so."""
+    stacks: tuple[int, ...] = ()
+    """The coins that each of ``seats`` has on the table, and cannot pay beyond. Empty: nobody asks."""
+    rake: Rake | None = None
+    """What the house takes of a pot. ``None``: nothing."""
+    blind: bool = False
+    """Whether the cards are physical ones: what is dealt facedown is then unknown until it is turned."""
 
 
 class Payout(Struct, frozen=True, omit_defaults=True):
@@ -345,6 +377,12 @@ class SeatView(Struct, frozen=True):
     hand_size: int = 0
     kept: tuple[int, ...] = ()
     """Cards kept for score."""
+    score: int | None = None
+    """Points so far, in games that are scored."""
+    coins: int | None = None
+    """Coins left on the table. ``None``: nobody asks."""
+    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """The seat's side of each column: the target, and the cards laid to it."""
 
 
 class View(Struct, frozen=True):
@@ -355,6 +393,12 @@ class View(Struct, frozen=True):
     button: int | None
     cards_left: int
     over: bool
+    middle: tuple[int, ...] = ()
+    """Faceup cards that are nobody's."""
+    facedown: int = 0
+    """How many facedown cards lie there that are nobody's."""
+    pot: int = 0
+    """Coins in the pot."""
 
 
 def put(items: tuple[Item, ...], at: int, item: Item) -> tuple[Item, ...]:
@@ -383,6 +427,8 @@ class Game(Protocol[State, Rules]):
     """The keys of a round record's carried-in state that this game has a use for."""
     seat_counts: ClassVar[range]
     """With how many seats it is played."""
+    coins: ClassVar[bool]
+    """Whether anything is paid in it."""
     rules_type: type[Rules]
 
     def open(self, rules: Rules, opening: Opening) -> State:
@@ -411,6 +457,10 @@ class Game(Protocol[State, Rules]):
 
     def pot(self, state: State) -> int:
         """The coins in the pot; once the round is over, what stays there for the next."""
+        ...
+
+    def payments(self, state: State) -> tuple[Payment, ...]:
+        """The coins that changed hands so far, in order; none in games against the house."""
         ...
 
     def gone(self, state: State) -> Composition:

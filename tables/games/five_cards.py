@@ -14,8 +14,6 @@ from tables.games.script import Scripted
 
 TARGETS: Final = 5
 GOAL: Final = 100
-Sides = dict[int, dict[int, list[int]]]
-"""By seat, then by target: the cards on that player's side of the column."""
 
 
 class Rules(Struct, frozen=True):
@@ -39,8 +37,8 @@ class FiveCards(Scripted[Rules]):
         for player in layout.players:
             player.score = 0
         while not _won(layout):
-            sides = yield from _round(layout, starts)
-            starts = _score(layout, sides, starts)
+            yield from _round(layout, starts)
+            starts = _score(layout, starts)
         for player in layout.players:
             other = layout.left_of(player)
             won = (player.score or 0) > (other.score or 0)
@@ -52,20 +50,21 @@ def _won(layout: Layout) -> bool:
     return max(scores) >= GOAL and scores[0] != scores[1]
 
 
-def _round(layout: Layout, starts: Player) -> Script[Sides]:
+def _round(layout: Layout, starts: Player) -> Script[None]:
     """Draw and place in turn, until a card cannot be placed; that card is discarded."""
     yield from _targets(layout)
-    sides: Sides = {player.seat: {target: [] for target in layout.middle} for player in layout.players}
+    for player in layout.players:
+        player.columns = {target: [] for target in layout.middle}
     acting = starts
     while True:
         rank = yield from layout.draw(acting.seat)
         acting.stack.append(rank)  # faceup at once: its player decides where it goes
-        open_ = [target for target in layout.middle if rank not in _column(sides, target)]
+        open_ = [target for target in layout.middle if rank not in _column(layout, target)]
         if not open_:
             acting.stack.pop()
-            return sides
+            return
         made = yield from layout.choose(acting, [Choice("place", card=target) for target in open_])
-        sides[acting.seat][made.card or 0].append(rank)
+        acting.columns[made.card or 0].append(rank)
         acting = layout.left_of(acting)
 
 
@@ -88,17 +87,17 @@ def _targets(layout: Layout) -> Script[None]:
         yield from layout.reshuffle()
 
 
-def _column(sides: Sides, target: int) -> list[int]:
+def _column(layout: Layout, target: int) -> list[int]:
     """Every card of a column: the target and both sides."""
-    return [target, *(rank for side in sides.values() for rank in side[target])]
+    return [target, *(rank for player in layout.players for rank in player.columns[target])]
 
 
-def _score(layout: Layout, sides: Sides, started: Player) -> Player:
+def _score(layout: Layout, started: Player) -> Player:
     """The higher sum takes the target's value, a tie gives each half of it. Returns who starts the next round."""
     one, other = layout.players
     points = {one.seat: 0, other.seat: 0}
     for target in layout.middle:
-        mine, theirs = sum(sides[one.seat][target]), sum(sides[other.seat][target])
+        mine, theirs = sum(one.columns[target]), sum(other.columns[target])
         if mine == theirs:
             points[one.seat] += target // 2
             points[other.seat] += target // 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import ClassVar, Final
 
+from tables.games.cards import UNKNOWN
 from tables.games.felt import Choice, Struct
 from tables.games.hawthorn import cards_to, starting_cards
 from tables.games.layout import Layout, Player, Script
@@ -52,22 +53,27 @@ def _pitch_or_fold(layout: Layout) -> Script[None]:
     lowest = yield from _lowest_stack(layout)
     for player in _in_from(layout, lowest):
         fold = Choice("fold", layout.lowest_in_play())
-        made = yield from layout.choose(player, (*cards_to("pitch", player.hand), fold))
-        if made.card is not None:
-            player.hand.remove(made.card)
-            layout.aside.append(made.card)
+        made = yield from layout.choose(player, (*_pitches(layout, player), fold))
+        if made.name == "pitch":
+            rank = UNKNOWN if made.card is None else made.card
+            player.hand.remove(rank)
+            layout.pool.append(rank)
             continue
         layout.folds(player)
         if len(layout.still_in) == 1:
             return
 
 
+def _pitches(layout: Layout, player: Player) -> tuple[Choice, ...]:
+    """One card of the hand, facedown; nobody names it when the cards are physical ones."""
+    return (Choice("pitch"),) if layout.opening.blind else cards_to("pitch", player.hand)
+
+
 def _deal_pitched(layout: Layout) -> Script[None]:
     """The pitched cards are shuffled, and dealt from the stack that is lowest now; pairs go out one at a time."""
     lowest = yield from _lowest_stack(layout)
     for player in _in_from(layout, lowest):
-        rank = yield from layout.draw_from(layout.aside, player.seat)
-        layout.aside.remove(rank)
+        rank = yield from layout.draw_from(layout.pool, player.seat)
         if rank not in player.stack:
             player.stack.append(rank)
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import ClassVar, Final
 
+from tables.games.cards import UNKNOWN
 from tables.games.felt import Choice, Struct
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
@@ -51,10 +52,10 @@ class Hawthorn(Scripted[Rules]):
 
 def starting_cards(layout: Layout) -> Script[None]:
     """Everyone chooses a card of the hand in secret; they are shown together."""
-    asked = {player.seat: cards_to("start", player.hand) for player in layout.still_in}
+    asked = {player.seat: cards_to("start", layout.may_show(player)) for player in layout.still_in}
     made = yield from layout.choose_all(asked)
     for player in layout.still_in:
-        _play(player, made[player.seat])
+        _play(layout, player, made[player.seat])
 
 
 def cards_to(name: str, cards: list[int]) -> tuple[Choice, ...]:
@@ -77,22 +78,30 @@ def _deck_turn(layout: Layout, player: Player) -> Script[None]:
 
 def _hand_turn(layout: Layout, player: Player) -> Script[None]:
     """A card that pairs may be played only when every card of the hand does."""
-    unpaired = [rank for rank in player.hand if rank not in player.stack]
-    made = yield from layout.choose(player, (*cards_to("play", unpaired or player.hand), _fold(layout)))
+    made = yield from layout.choose(player, (*cards_to("play", _playable(layout, player)), _fold(layout)))
     if made.name == "fold":
         layout.folds(player)
     elif made.card in player.stack:
+        layout.show(player, made.card)
         layout.pairs(player, made.card)
     else:
-        _play(player, made)
+        _play(layout, player, made)
+
+
+def _playable(layout: Layout, player: Player) -> list[int]:
+    """What may be played; of a hand that nobody else has seen, whatever its owner shows."""
+    hand = layout.may_show(player)
+    if UNKNOWN in player.hand:
+        return hand
+    return [rank for rank in hand if rank not in player.stack] or hand
 
 
 def _fold(layout: Layout) -> Choice:
     return Choice("fold", layout.lowest_in_play())
 
 
-def _play(player: Player, made: Choice) -> None:
+def _play(layout: Layout, player: Player, made: Choice) -> None:
     """The chosen card goes from the hand faceup onto the stack."""
     assert made.card is not None  # noqa: S101 -- every choice here but a fold names a card
-    player.hand.remove(made.card)
+    layout.show(player, made.card)
     player.stack.append(made.card)

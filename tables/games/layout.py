@@ -8,10 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from tables.games.cards import DECK, DECK_SIZE, RANKS, Composition, add, count
-from tables.games.felt import Action, AskCard, AskChoice, AskShuffle, Card, Choice, Choose, Illegal, Opening, Prompt
+from tables.games.cards import DECK, DECK_SIZE, RANKS, UNKNOWN, Composition, add, count
+from tables.games.felt import (
+    Action,
+    AskCard,
+    AskChoice,
+    AskShuffle,
+    Card,
+    Choice,
+    Choose,
+    Illegal,
+    Opening,
+    Payment,
+    Prompt,
+)
 
 Result = TypeVar("Result")
 Script = Generator[tuple[Prompt, ...], Action, Result]
@@ -30,7 +42,7 @@ class Player:
     stack: list[int] = field(default_factory=list)
     """Faceup cards."""
     hand: list[int] = field(default_factory=list)
-    """Facedown cards that only this player knows."""
+    """Facedown cards that only this player knows; UNKNOWN ones the system does not know either."""
     kept: list[int] = field(default_factory=list)
     """Cards kept for score: out of the deck until the game ends."""
     state: str = "in"
@@ -38,6 +50,10 @@ class Player:
     """Coins put in so far."""
     won: int = 0
     """Coins received so far."""
+    stack_coins: int | None = None
+    """Coins that the player had on the table at the start; nobody pays beyond them. ``None``: nobody asks."""
+    columns: dict[int, list[int]] = field(default_factory=dict)
+    """The player's side of each column, by its target: cards that lie in the stack, too."""
     score: int | None = None
     outcome: str = ""
     card: int | None = None
@@ -48,6 +64,15 @@ class Player:
     def is_in(self) -> bool:
         """Whether this player still plays."""
         return self.state == "in"
+
+    @property
+    def coins(self) -> int | None:
+        """Coins left on the table. ``None``: nobody asks."""
+        return None if self.stack_coins is None else self.stack_coins - self.paid + self.won
+
+    def can_pay(self, coins: int) -> bool:
+        """Whether so many coins are there: nothing is sold on credit."""
+        return self.coins is None or self.coins >= coins
 
     def out(self, outcome: str, why: str, card: int | None = None) -> None:
         """This player is out; the cards in play are discards from now on."""
@@ -74,6 +99,10 @@ class Layout:
     """Faceup cards that are nobody's."""
     aside: list[int] = field(default_factory=list)
     """Cards that are out of the deck until the game ends, and nobody's."""
+    pool: list[int] = field(default_factory=list)
+    """Facedown cards in the middle, which nobody looks at until they are turned or dealt again."""
+    payments: list[Payment] = field(default_factory=list)
+    """The coins that changed hands, in order."""
     button: int | None = None
     acting: int | None = None
 
@@ -104,34 +133,51 @@ class Layout:
 
     # --- coins: what one account loses another gains, to the coin ---
 
-    def to_pot(self, player: Player, coins: int) -> None:
-        """A player pays into the pot."""
-        player.paid += coins
-        self.pot += coins
+    def to_pot(self, player: Player, coins: int) -> int:
+        """A player pays into the pot, or puts all that is there into it when it is less; how much was paid."""
+        return self._pay("pay_pot", player, None, coins)
 
-    def pays(self, player: Player, other: Player, coins: int) -> None:
-        """A player pays another one."""
-        player.paid += coins
-        other.won += coins
+    def pays(self, player: Player, other: Player, coins: int) -> int:
+        """A player pays another one, all that is there when it is less; how much was paid."""
+        return self._pay("pay_seat", player, other, coins)
 
     def share_pot(self, winners: Sequence[Player]) -> None:
-        """The pot is split evenly; odd coins stay in it for the next game."""
+        """The house takes its rake, the rest is split evenly; odd coins stay in the pot for the next game."""
+        if (rake := self.opening.rake) and (raked := rake.of(self.pot)):
+            self.pot -= raked
+            self.payments.append(Payment("rake", raked))
         share, self.pot = divmod(self.pot, len(winners))
         for winner in winners:
             winner.won += share
+            if share:
+                self.payments.append(Payment("win_pot", share, payee=winner.seat))
+
+    def _pay(self, kind: Literal["pay_pot", "pay_seat"], player: Player, other: Player | None, coins: int) -> int:
+        paid = coins if player.coins is None else min(coins, player.coins)
+        player.paid += paid
+        if other is None:
+            self.pot += paid
+        else:
+            other.won += paid
+        if paid:
+            self.payments.append(Payment(kind, paid, player.seat, other.seat if other else 0))
+        return paid
 
     # --- cards ---
 
     @property
     def in_play(self) -> Composition:
         """All cards that a shuffle of the discards leaves where they are."""
+        return count(self._on_table())
+
+    def _on_table(self) -> list[int]:
         held = [rank for player in self.players for rank in (*player.stack, *player.hand, *player.kept)]
-        return count([*held, *self.middle, *self.aside])
+        return [*held, *self.middle, *self.aside, *self.pool]
 
     @property
     def discards(self) -> int:
         """How many cards are neither in the deck nor anywhere on the table: discards, burned ones too."""
-        return DECK_SIZE - self.left - sum(self.in_play)
+        return DECK_SIZE - self.left - len(self._on_table())
 
     @property
     def can_draw(self) -> bool:
@@ -140,20 +186,26 @@ class Layout:
 
     def shuffle_discards(self) -> None:
         """Everything that is not on the table is shuffled into the deck, and the burn is repeated."""
-        cards = DECK_SIZE - sum(self.in_play)
+        cards = DECK_SIZE - len(self._on_table())
         self.gone, self.left = self.in_play, max(0, cards - self.burn)
 
     def reshuffle(self) -> Script[None]:
         """Everything that is not on the table, the rest of the deck included, is shuffled now."""
-        yield (AskShuffle(DECK_SIZE - sum(self.in_play), self.burn),)
+        yield (AskShuffle(DECK_SIZE - len(self._on_table()), self.burn),)
         self.shuffle_discards()
 
     def draw(self, to: int, *, down: bool = False) -> Script[int]:
-        """The rank of the next card of the deck, for the caller to lay down. Raises NoCard when none can be had."""
+        """The rank of the next card of the deck, for the caller to lay down. Raises NoCard when none can be had.
+
+        A physical card that is dealt facedown is UNKNOWN, and nobody has to tell the system of it.
+        """
         if not self.left:
             if not self.can_draw:
                 raise NoCard
             yield from self.reshuffle()
+        if down and self.opening.blind:
+            self.left -= 1
+            return UNKNOWN
         rank = yield from self._card(AskCard(to, self.gone, 1, down))
         self.gone, self.left = add(self.gone, rank), self.left - 1
         return rank
@@ -171,10 +223,51 @@ class Layout:
             if rank not in player.stack:
                 return rank
 
-    def draw_from(self, pool: Sequence[int], to: int) -> Script[int]:
-        """The rank of the next card of a few that were shuffled apart from the deck, such as pitched ones."""
+    def draw_from(self, pool: list[int], to: int) -> Script[int]:
+        """The rank of the next card of a few that were shuffled apart from the deck, which it leaves."""
         others = tuple(whole - held for whole, held in zip(DECK, count(pool), strict=True))
-        return (yield from self._card(AskCard(to, others, 1, apart=True)))
+        if UNKNOWN in pool:
+            others = self.gone
+        rank = yield from self._card(AskCard(to, others, 1, apart=True))
+        self._leaves(pool, rank)
+        return rank
+
+    # --- facedown cards ---
+
+    def may_show(self, player: Player) -> list[int]:
+        """The ranks that a player's hand may hold, each once: all that the deck could have, if a card is unknown."""
+        ranks = set(player.hand)
+        if UNKNOWN in ranks:
+            ranks |= {rank for rank in RANKS if self.gone[rank - 1] < DECK[rank - 1]}
+        return sorted(ranks - {UNKNOWN})
+
+    def show(self, player: Player, rank: int) -> None:
+        """A card leaves a player's hand to be seen; one that was unknown is known from here on."""
+        self._leaves(player.hand, rank)
+
+    def open_hand(self, player: Player) -> Script[None]:
+        """A player shows the whole hand: the dealer names the cards of it that are unknown."""
+        yield from self.open_cards(player.hand, player.seat)
+
+    def open_cards(self, cards: list[int], to: int) -> Script[None]:
+        """Some cards are turned where they lie, at a seat or in the middle."""
+        for at, rank in enumerate(cards):
+            cards[at] = yield from self.turn(rank, to)
+
+    def turn(self, rank: int, to: int) -> Script[int]:
+        """The rank of a facedown card that is turned now, at a seat or in the middle."""
+        if rank != UNKNOWN:
+            return rank
+        rank = yield from self._card(AskCard(to, self.gone, 1, shown=True))
+        self.gone = add(self.gone, rank)
+        return rank
+
+    def _leaves(self, cards: list[int], rank: int) -> None:
+        if rank in cards:
+            cards.remove(rank)
+        else:
+            cards.remove(UNKNOWN)
+            self.gone = add(self.gone, rank)
 
     @staticmethod
     def _card(ask: AskCard) -> Script[int]:
@@ -245,13 +338,13 @@ class Layout:
     def folds(self, player: Player) -> None:
         """A player pays the lowest card in play to the pot, and is out."""
         low = self.lowest_in_play()
-        self.to_pot(player, low)
-        player.out("fold", f"folds for the lowest card in play: pays {low} to the pot", low)
+        paid = self.to_pot(player, low)
+        player.out("fold", f"folds for the lowest card in play, a {low}: pays {say_paid(paid, low)} to the pot", low)
 
     def pairs(self, player: Player, rank: int) -> None:
         """A player who caught a pair pays its rank to the pot, and is out."""
-        self.to_pot(player, rank)
-        player.out("pair", f"pair of {rank}s: pays {rank} to the pot", rank)
+        paid = self.to_pot(player, rank)
+        player.out("pair", f"pair of {rank}s: pays {say_paid(paid, rank)} to the pot", rank)
 
     def last_one_wins(self) -> None:
         """The one player who is still in takes the pot."""
@@ -270,6 +363,11 @@ class Layout:
         if self.opening.first not in self.opening.seats:
             raise Illegal("first_required", f"there is no seat {self.opening.first} in this game", place="first")
         return self.player(self.opening.first)
+
+
+def say_paid(paid: int, due: int) -> str:
+    """What was paid, for a reason: "8", or "5 of 8, all that is there" when a player is all-in."""
+    return str(due) if paid == due else f"{paid} of {due}, all that is there"
 
 
 def _ask(seat: int, choices: Sequence[Choice]) -> AskChoice:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
+from tables.games.cards import UNKNOWN
+from tables.games.felt import MIDDLE, Choice, Struct
 from tables.games.layout import Layout, Script
 from tables.games.script import Scripted
 
@@ -44,10 +45,11 @@ class Monster(Scripted[Rules]):
         while True:
             yield from layout.deal(HAND, down=True)
             yield from _discards(layout)
-            if len(layout.still_in) > 1 and _showdown(layout):
+            if len(layout.still_in) > 1 and (yield from _showdown(layout)):
                 return
             if len(layout.still_in) == 1:
                 layout.last_one_wins()
+            if len(layout.still_in) < 2:
                 return
             yield from _shuffle_all(layout)
 
@@ -56,9 +58,9 @@ def _discards(layout: Layout) -> Script[None]:
     """Each in turn feeds the Monster or folds; whoever is left alone need not."""
     for player in layout.still_in:
         made = yield from layout.choose(player, (*_ways_to_discard(player.hand), Choice("fold")))
-        for rank in made.cards or ():
+        for rank in made.cards or (UNKNOWN,) * (made.count or 0):
             player.hand.remove(rank)
-            layout.aside.append(rank)
+            layout.pool.append(rank)
         if made.name == "fold":
             player.out("fold", "folds before the showdown")
         if len(layout.still_in) == 1:
@@ -66,18 +68,21 @@ def _discards(layout: Layout) -> Script[None]:
 
 
 def _ways_to_discard(hand: list[int]) -> Iterator[Choice]:
-    """Every way to discard so few cards that no pair is left in the hand."""
+    """Every way to discard so few cards that no pair is left in the hand. Of unknown cards, only how many."""
+    if UNKNOWN in hand:
+        yield from (Choice("discard", count=cards) for cards in range(MOST_DISCARDS + 1))
+        return
     for cards in range(MOST_DISCARDS + 1):
         for discards in sorted(set(combinations(sorted(hand), cards))):
             if all(held == 1 for held in (Counter(hand) - Counter(discards)).values()):
                 yield Choice("discard", cards=discards)
 
 
-def _showdown(layout: Layout) -> bool:
+def _showdown(layout: Layout) -> Script[bool]:
     """All hands are shown, and the best one faces the Monster: whether it was beaten."""
-    layout.middle, layout.aside = layout.aside, []
-    for player in layout.still_in:
-        player.stack, player.hand = sorted(player.hand, reverse=True), []
+    yield from _show_all(layout)
+    if len(layout.still_in) < 2:
+        return False
     monster = sorted(set(layout.middle), reverse=True)
     # As lists compare: card by card from the highest, and a further card is better than none.
     best = max(player.stack for player in layout.still_in)
@@ -96,6 +101,17 @@ def _showdown(layout: Layout) -> bool:
         if not all_lose:
             loser.out("out", f"lost to the Monster: {faced}; pays {PENALTY} to the pot")
     return False
+
+
+def _show_all(layout: Layout) -> Script[None]:
+    """Hands first, then the Monster's. Physical cards may turn out to be a hand that had to be folded."""
+    for player in layout.still_in:
+        yield from layout.open_hand(player)
+        player.stack, player.hand = sorted(player.hand, reverse=True), []
+        if len(set(player.stack)) < len(player.stack):
+            player.out("fold", f"shows {_spoken(player.stack)}: a hand with a pair has to be folded")
+    yield from layout.open_cards(layout.pool, MIDDLE)
+    layout.middle, layout.pool = layout.pool, []
 
 
 def _shuffle_all(layout: Layout) -> Script[None]:

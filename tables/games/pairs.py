@@ -190,7 +190,7 @@ def take(layout: Layout, player: Player, made: Choice) -> Script[tuple[list[int]
 
 def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
     """The loser pays as the table settles. The winners are those who are paid, and in a forfeit all but the loser."""
-    others = [player for player in layout.players if player is not loser]
+    others = layout.clockwise(loser)[1:]  # whoever is nearest to the loser's left is paid first
     low = min(points(player) for player in others)
     lowest = [player for player in others if points(player) == low]
     match rules.settlement:

@@ -30,6 +30,7 @@ from tables.games.felt import (
     Illegal,
     Money,
     Opening,
+    Payment,
     Payout,
     Phrase,
     Prompt,
@@ -92,6 +93,7 @@ class Rocket:
     names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"button", "dealt"})
     seat_counts: ClassVar[range] = range(1, 7)
+    coins: ClassVar[bool] = False
     rules_type = Rules
 
     def open(self, rules: Rules, opening: Opening) -> State:
@@ -158,6 +160,10 @@ class Rocket:
     def pot(self, state: State) -> int:
         """There is none: every seat plays against the house."""
         return 0
+
+    def payments(self, state: State) -> tuple[Payment, ...]:
+        """None: what a round comes to is settled between each seat and the house."""
+        return ()
 
     def gone(self, state: State) -> Composition:
         """What is gone since the shuffle."""

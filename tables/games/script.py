@@ -20,6 +20,7 @@ from tables.games.felt import (
     Illegal,
     Money,
     Opening,
+    Payment,
     Payout,
     Phrase,
     Prompt,
@@ -41,6 +42,8 @@ class Seen(Struct, frozen=True):
     kept: tuple[int, ...]
     state: str
     payout: Payout
+    coins: int | None
+    columns: tuple[tuple[int, tuple[int, ...]], ...]
 
 
 class State(Struct, frozen=True):
@@ -52,7 +55,9 @@ class State(Struct, frozen=True):
     prompts: tuple[Prompt, ...]
     players: tuple[Seen, ...]
     middle: tuple[int, ...]
+    facedown: int
     pot: int
+    payments: tuple[Payment, ...]
     gone: Composition
     left: int
     button: int | None
@@ -94,7 +99,7 @@ class Scripted(Generic[Rules]):
         layout = Layout(
             opening=opening,
             burn=self.burn,
-            players=[Player(seat) for seat in opening.seats],
+            players=_players(opening),
             pot=opening.pot,
             gone=opening.dealt,
             left=left,
@@ -135,7 +140,9 @@ class Scripted(Generic[Rules]):
             prompts,
             tuple(_seen(player) for player in layout.players),
             tuple(layout.middle),
+            len(layout.pool),
             layout.pot,
+            tuple(layout.payments),
             layout.gone,
             layout.left,
             layout.button,
@@ -165,7 +172,14 @@ class Scripted(Generic[Rules]):
             state.button,
             state.left,
             not state.prompts,
+            state.middle,
+            state.facedown,
+            state.pot,
         )
+
+    def payments(self, state: State) -> tuple[Payment, ...]:
+        """The coins that changed hands so far, in order."""
+        return state.payments
 
     def gone(self, state: State) -> Composition:
         """What is gone from the deck since its last shuffle."""
@@ -190,6 +204,9 @@ class Scripted(Generic[Rules]):
             return Phrase(
                 do, "The deck is out. Shuffling the discards.", "Cards in play and cards kept stay where they are."
             )
+        if isinstance(prompt, AskCard) and prompt.shown:
+            place = "of the middle" if prompt.to == MIDDLE else f"of seat {prompt.to}"
+            return Phrase(f"Turn a card {place} and name it.", "Show, please.", "A card counts when it is seen.")
         if isinstance(prompt, AskCard):
             place = "in the middle" if prompt.to == MIDDLE else f"to seat {prompt.to}"
             face = ", facedown" if prompt.down else ""
@@ -197,9 +214,24 @@ class Scripted(Generic[Rules]):
         raise TypeError(f"{self.title} has no bets")
 
 
+def _players(opening: Opening) -> list[Player]:
+    stacks = opening.stacks or (None,) * len(opening.seats)
+    return [Player(seat, stack_coins=coins) for seat, coins in zip(opening.seats, stacks, strict=True)]
+
+
 def _seen(player: Player) -> Seen:
     payout = Payout(player.seat, player.paid, player.won, player.outcome, player.card, player.why, score=player.score)
-    return Seen(player.seat, tuple(player.stack), tuple(player.hand), tuple(player.kept), player.state, payout)
+    columns = tuple((target, tuple(cards)) for target, cards in player.columns.items())
+    return Seen(
+        player.seat,
+        tuple(player.stack),
+        tuple(player.hand),
+        tuple(player.kept),
+        player.state,
+        payout,
+        player.coins,
+        columns,
+    )
 
 
 def _seat_view(seen: Seen, *, mine: bool) -> SeatView:
@@ -213,4 +245,7 @@ def _seat_view(seen: Seen, *, mine: bool) -> SeatView:
         hand=seen.hand if mine else (),
         hand_size=len(seen.hand),
         kept=seen.kept,
+        score=seen.payout.score,
+        coins=seen.coins,
+        columns=seen.columns,
     )

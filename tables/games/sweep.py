@@ -48,6 +48,8 @@ class Sweep(Scripted[Rules]):
             played = yield from _play(layout, starts)
             starts = (yield from _capture(layout, played)) or starts
             _clear(layout)
+        for player in layout.players:
+            yield from layout.open_hand(player)
         _score(layout)
 
 
@@ -64,9 +66,9 @@ def _play(layout: Layout, starts: Player) -> Script[list[Played]]:
     for player in layout.clockwise(starts):
         if not player.hand:
             continue
-        made = yield from layout.choose(player, [Choice("play", card=rank) for rank in sorted(set(player.hand))])
+        made = yield from layout.choose(player, [Choice("play", card=rank) for rank in layout.may_show(player)])
         rank = made.card or 0
-        player.hand.remove(rank)
+        layout.show(player, rank)
         player.stack.append(rank)
         played.append(Played(rank, player))
     return played

@@ -51,7 +51,9 @@ class TrollGuts(Scripted[Rules]):
 
 
 def _arrange(layout: Layout) -> Script[None]:
-    """Everyone stacks the facedown cards once and for all; a hand lies top first."""
+    """Everyone stacks the facedown cards once and for all; a hand lies top first. Nobody else sees the order."""
+    if layout.opening.blind:
+        return
     made = yield from layout.choose_all({player.seat: _orders(player.hand) for player in layout.players})
     for player in layout.players:
         player.hand = list(made[player.seat].cards or ())
@@ -67,10 +69,10 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
     if made.name == "draw":
         rank = yield from layout.draw(player.seat)
     elif made.target is not None:
-        rank = layout.player(made.target).hand.pop(0)
+        rank = yield from layout.turn(layout.player(made.target).hand.pop(0), player.seat)
     else:
         layout.to_pot(player, PRICE)
-        rank = player.hand.pop(0)
+        rank = yield from layout.turn(player.hand.pop(0), player.seat)
     if rank in player.stack:
         layout.pairs(player, rank)
     else:
@@ -78,10 +80,10 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
 
 
 def _ways_to_take(layout: Layout, player: Player) -> Iterator[Choice]:
+    """Draw, steal, or buy; whoever cannot pay may only have the own card when there is no other."""
+    steals = [Choice("steal", target=other.seat) for other in layout.still_in if other is not player and other.hand]
     if layout.can_draw:
         yield Choice("draw", draws=True)
-    for other in layout.still_in:
-        if other is not player and other.hand:
-            yield Choice("steal", target=other.seat)
-    if player.hand:
+    yield from steals
+    if player.hand and (player.can_pay(PRICE) or not (steals or layout.can_draw)):
         yield Choice("buy", PRICE)
