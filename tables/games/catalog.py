@@ -9,6 +9,7 @@ from tables.games.felt import Game
 from tables.games.five_cards import FiveCards
 from tables.games.goblin_poker import GoblinPoker
 from tables.games.hawthorn import Hawthorn
+from tables.games.kitty import Kitty
 from tables.games.monster import Monster
 from tables.games.pairs import Pairs
 from tables.games.port import Port
@@ -24,6 +25,7 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         FiveCards(),
         GoblinPoker(),
         Hawthorn(),
+        Kitty(),
         Monster(),
         Pairs(),
         Port(),

@@ -213,6 +213,19 @@ def _random_start(game: Game[Any, Any], chance: random.Random) -> tuple[Any, Ope
     return rules, Opening(seats, Limits(), dealt, button, pot, first)
 
 
+def _possible_start(game: Game[Any, Any], chance: random.Random) -> tuple[Any, Opening]:
+    """A random start; where an option needs other numbers of players than the game, one that has them."""
+    while True:
+        rules, opening = _random_start(game, chance)
+        try:
+            game.open(rules, opening)
+        except Illegal as illegal:
+            if illegal.code != "seat_count":
+                raise
+        else:
+            return rules, opening
+
+
 @dataclass
 class Golden(PlayOut):
     """A golden round, dealt once more: those were chosen because something rare happens in them."""
@@ -264,7 +277,7 @@ def play_outs(name: str) -> list[PlayOut]:
     for seed in range(PLAY_OUTS):
         chance = random.Random(f"{name} {seed}")
         game = GAMES[name]
-        rules, opening = _random_start(game, chance)
+        rules, opening = _possible_start(game, chance)
         kind = game.banked and chance.random() < 0.5
         # Told games may go on until somebody stops taking cards.
         boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.banked else [0.0, 0.4, 0.8])

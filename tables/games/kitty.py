@@ -1,0 +1,167 @@
+"""Kitty: the lowest bid that nobody matches takes the target; the most cards of each rank score it.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from tables.games.captures import most_of_each_rank
+from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
+from tables.games.layout import Layout, Player, Script, say_paid
+from tables.games.script import Scripted, State
+
+KITTY: Final = 7
+HARD: Final = (1, 1, 1, 1, 1, 1, 1)
+SOFT: Final = (1, 2, 2, 2)
+"""How many cards of the kitty are turned up in each round."""
+GIVER: Final = 1
+"""The bid that takes a target for somebody else."""
+TEAM: Final = 2
+
+
+class Rules(Struct, frozen=True):
+    """The table's options."""
+
+    soft: bool = False
+    partners: bool = False
+    gambling: bool = False
+
+
+class Kitty(Scripted[Rules]):
+    """The game, as the kernel plays it. It ends with the kitty; a hand always has a card left to bid."""
+
+    name: ClassVar[str] = "kitty"
+    title: ClassVar[str] = "Kitty"
+    carries: ClassVar[frozenset[str]] = frozenset({"pot"})
+    seat_counts: ClassVar[range] = range(3, 7)
+    rules_type = Rules
+
+    def open(self, rules: Rules, opening: Opening) -> State:
+        """A new game. Raises Illegal when partners could not sit facing each other."""
+        players = len(opening.seats)
+        if rules.partners and players % TEAM:
+            raise Illegal("seat_count", f"kitty with partners is played by 4 or 6, not by {players}", place="seats")
+        return super().open(rules, opening)
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """The kitty, then all other cards to the hands; a round for each target or two; then the score."""
+        yield from _deal(layout)
+        for targets in SOFT if rules.soft else HARD:
+            _turn_up(layout, targets)
+            yield from _pass_left(layout)
+            yield from _bid(layout)
+            yield from _capture(rules, layout)
+            _clear(layout)
+        _score(rules, layout)
+
+
+# --- a round ---------------------------------------------------------------------------------------------------
+
+
+def _deal(layout: Layout) -> Script[None]:
+    """Nobody sees the kitty, nor the cards that would make the hands uneven: three, with five players."""
+    for _ in range(KITTY):
+        rank = yield from layout.draw(MIDDLE, down=True)
+        layout.pool.append(rank)
+    hand, unseen = divmod(layout.left, len(layout.players))
+    layout.left -= unseen
+    yield from layout.deal(hand, down=True)
+
+
+def _turn_up(layout: Layout, targets: int) -> None:
+    """The kitty is turned in the order in which it was dealt."""
+    layout.middle, layout.pool = layout.pool[:targets], layout.pool[targets:]
+
+
+def _pass_left(layout: Layout) -> Script[None]:
+    """Everyone chooses a card, and only then looks at the one that comes."""
+    made = yield from layout.choose_all({player.seat: _any_card("pass", player) for player in layout.players})
+    for player in layout.players:
+        rank = made[player.seat].card or 0
+        player.hand.remove(rank)
+        layout.left_of(player).hand.append(rank)
+
+
+def _bid(layout: Layout) -> Script[None]:
+    """Everyone lays a card down; they are turned up together."""
+    made = yield from layout.choose_all({player.seat: _any_card("bid", player) for player in layout.players})
+    for player in layout.players:
+        rank = made[player.seat].card or 0
+        player.hand.remove(rank)
+        player.stack.append(rank)
+
+
+def _any_card(name: str, player: Player) -> list[Choice]:
+    return [Choice(name, card=rank) for rank in sorted(set(player.hand))]
+
+
+def _capture(rules: Rules, layout: Layout) -> Script[None]:
+    """The lowest unmatched bid takes a target, the next one the other. Nobody may be there to take one."""
+    bids = [_bid_of(player) for player in layout.players]
+    unmatched = [player for player in layout.players if bids.count(_bid_of(player)) == 1]
+    unmatched.sort(key=_bid_of)
+    for player in unmatched[: len(layout.middle)]:
+        made = yield from layout.choose(player, [Choice("choose", card=rank) for rank in sorted(set(layout.middle))])
+        gets = (yield from _give(rules, layout, player)) if _bid_of(player) == GIVER else player
+        rank = made.card or 0
+        layout.middle.remove(rank)
+        gets.hand.append(rank)
+
+
+def _bid_of(player: Player) -> int:
+    return player.stack[0]
+
+
+def _give(rules: Rules, layout: Layout, giver: Player) -> Script[Player]:
+    """Whoever took a target with a 1 gives it away: to any other player, but not within the team."""
+    team = _team(rules, layout, giver)
+    others = [player for player in layout.players if _team(rules, layout, player) != team]
+    made = yield from layout.choose(giver, [Choice("give", target=other.seat) for other in others])
+    return layout.player(made.target or 0)
+
+
+def _clear(layout: Layout) -> None:
+    """Bids are discarded, and targets that nobody took."""
+    layout.middle.clear()
+    for player in layout.players:
+        player.stack.clear()
+
+
+# --- the score -------------------------------------------------------------------------------------------------
+
+
+def _team(rules: Rules, layout: Layout, player: Player) -> int:
+    """Players who face each other are a team; without partners each one is."""
+    teams = len(layout.players) // (TEAM if rules.partners else 1)
+    return layout.players.index(player) % teams
+
+
+def _score(rules: Rules, layout: Layout) -> None:
+    """The most cards of each rank in the hands, or in those of a team together."""
+    hands: dict[int, list[int]] = {}
+    for player in layout.players:
+        hands.setdefault(_team(rules, layout, player), []).extend(player.hand)
+    points = most_of_each_rank(hands)
+    most = max(points.values())
+    best = "win" if list(points.values()).count(most) == 1 else "split"
+    for player in layout.players:
+        player.score = points[_team(rules, layout, player)]
+        player.ends(best if player.score == most else "lose", f"{player.score} points, the most have {most}")
+    if rules.gambling:
+        _settle(layout, most)
+
+
+def _settle(layout: Layout, most: int) -> None:
+    """Everyone who lost pays the difference of the scores once; the winners share it by way of the pot.
+
+    The same for partners, whose score is their team's: every loser pays, and the winning partners get equal parts.
+    """
+    winners = [player for player in layout.players if player.score == most]
+    losers = [player for player in layout.players if player not in winners]
+    for loser in losers:
+        due = most - (loser.score or 0)
+        loser.why += f": pays {say_paid(layout.to_pot(loser, due), due)}"
+    if losers:
+        layout.share_pot(winners)
