@@ -1,5 +1,8 @@
 """The regular look at the books: prove, recount, and open an alert where something does not hold."""
 
+import logging
+
+from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 
 from ledger.alerts import raise_alert
@@ -10,6 +13,10 @@ from ledger.recount import prove, recount, wrong_recount
 from ledger.surveillance import Broken, Fault
 
 BY = "recount"
+log = logging.getLogger(__name__)
+
+OUTAGE = (OperationalError, InterfaceError)
+"""The database is away: that is no fault of a log."""
 
 
 def report(book: Book, fault: Fault) -> Alert:
@@ -30,11 +37,28 @@ def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
         if fault := wrong_recount(book_id, since=_horizon_before(book_id, horizon)):
             raise Broken(fault)
         recount(book_id, by)
+        return _negative(book)
     except Broken as broken:
         return [report(book, broken.fault)]
+    except OUTAGE:
+        raise
+    except Exception as error:
+        return [report(book, unforeseen(book.name, horizon + 1, error))]
+
+
+def unforeseen(book: str, seq: int, error: Exception) -> Fault:
+    """What stopped a proof at an entry and is none of the faults that it looks for: logged, and named all the same.
+
+    Whatever somebody wrote into one book, the proof of the others goes on.
+    """
+    log.exception("The proof of %s stopped after entry %s", book, seq - 1, exc_info=error)
+    return Fault(book, seq, f"the proof cannot go on from here: {type(error).__name__}")
+
+
+def _negative(book: Book) -> list[Alert]:
     return [
         _less_than_nothing(book, str(account), cents)
-        for account, cents in balances(book_id).items()
+        for account, cents in balances(book.pk).items()
         if cents < 0 and account.place not in MAY_BE_NEGATIVE | HOUSE_PLACES
     ]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +15,8 @@ from django.db import IntegrityError, connection, transaction
 CHUNK = 2_000
 LAST_SEQ = 2**63 - 1
 CHANNEL = "floor"
+MOMENT = "CASE WHEN at BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00' THEN at END"
+"""The time of an entry, or NULL where it is none that Python knows: reading it would fail."""
 
 
 class Stale(Exception):
@@ -33,6 +35,8 @@ class Head:
     name: str
     seq: int
     hash: bytes | None
+    at: datetime | None = field(default=None, compare=False)
+    """When its last entry was written, where that is known: no later entry has an earlier time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Entry:
 
     book_id: int
     seq: int
-    at: datetime
+    at: datetime | None
+    """None stands for what is no moment: an infinity, or a year that no calendar of ours has."""
     subject: str
     kind: str
     round: int | None
@@ -118,14 +123,19 @@ def lock(book_id: int) -> Head:
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
     with connection.cursor() as cursor:
-        # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock.
+        # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
+        # statement sees what was committed while the first waited for the lock.
         cursor.execute(
-            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE", [book_id]
+            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE;"  # noqa: S608
+            f"SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1",
+            [book_id, book_id],
         )
         row = cursor.fetchone()
+        cursor.nextset()
+        latest = cursor.fetchone()
     if row is None:
         raise LookupError(f"there is no book {book_id}")
-    return Head(*row)
+    return Head(*row, *(latest or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +147,9 @@ class Sealed:
 
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
-    """Put a draft, and the chips that it moves, after the head."""
+    """Put a draft, and the chips that it moves, after the head; no earlier than it, whatever this host's clock says."""
     at = draft.at or datetime.now(UTC)
+    at = max(at, head.at or at)
     seq = head.seq + 1
     body = canonical(
         {
@@ -159,7 +170,7 @@ def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Seale
         head.book_id, seq, at, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves), body,
         head.seq or None, head.hash, digest,
     )  # fmt: skip
-    return Sealed(Head(head.book_id, head.name, seq, digest), row)
+    return Sealed(Head(head.book_id, head.name, seq, digest, at), row)
 
 
 INSERT_ENTRY = """
@@ -214,7 +225,7 @@ def read_head(book_id: int) -> Head:
     return Head(*row)
 
 
-COLUMNS = "book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash, id"
+COLUMNS = f"book_id, seq, {MOMENT}, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash, id"
 
 
 def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
@@ -257,7 +268,7 @@ def walk(
             if anchor[1] != entry.hash:
                 raise Broken(Fault(head.name, entry.seq, "is not the entry that a recount noted: hashed anew"))
             anchor = next(noted, None)
-        proven = Head(head.book_id, head.name, entry.seq, entry.hash)
+        proven = Head(head.book_id, head.name, entry.seq, entry.hash, entry.at)
         yield entry
     if proven.seq < head.seq:
         raise Broken(Fault(head.name, proven.seq + 1, f"is missing: the book knows {head.seq} entries"))
@@ -288,22 +299,41 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
         return entry.seq, "does not name the entry before it"
     if sha256((before.hash or b"") + entry.body).digest() != entry.hash:
         return entry.seq, "its hash is not the hash of its body"
-    return _disagreement(entry, before.name)
+    if entry.at is None:
+        return entry.seq, "its time is no moment"
+    if what := _misshapen(entry) or _disagreement(entry, before.name, entry.at):
+        return entry.seq, what
+    if before.at and entry.at < before.at:
+        return entry.seq, f"it is of {timestamp(entry.at)}, earlier than the entry before it"
+    return None
 
 
-def _disagreement(entry: Entry, book: str) -> tuple[int, str] | None:
-    """A hash that fits proves the body alone: the columns, by which entries are found, must say the same."""
+_PARTS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "key", "content", "moves"})
+
+
+def _misshapen(entry: Entry) -> str | None:
+    """Whether the body is a document such as seal() writes; only then its parts may be read."""
     try:
-        document = entry.document
+        document: Any = entry.document
         spelled = canonical(document)
-    except ValueError:
-        return entry.seq, "its body is not JSON"
+    except (ValueError, RecursionError):
+        return "its body is not JSON"
     if spelled != entry.body:
-        return entry.seq, "its body is not spelled canonically"
+        return "its body is not spelled canonically"
+    if not isinstance(document, dict) or document.keys() != _PARTS:
+        return "its body has not the parts of an entry"
+    if not isinstance(document["content"], dict) or not isinstance(document["moves"], list):
+        return "its content or its transfers have not the shape of an entry's"
+    return None
+
+
+def _disagreement(entry: Entry, book: str, at: datetime) -> str | None:
+    """A hash that fits proves the body alone: the columns, by which entries are found, must say the same."""
+    document = entry.document
     columns = {
         "book": book,
         "seq": entry.seq,
-        "at": timestamp(entry.at),
+        "at": timestamp(at),
         "subject": entry.subject,
         "kind": entry.kind,
         "round": entry.round,
@@ -311,8 +341,9 @@ def _disagreement(entry: Entry, book: str) -> tuple[int, str] | None:
         "key": str(entry.key) if entry.key else None,
     }
     for name, value in columns.items():
-        if document.get(name) != value:
-            return entry.seq, f"its {name} is {value!r}, its body says {document.get(name)!r}"
-    if len(document.get("moves", ())) != entry.legs:
-        return entry.seq, f"its body moves chips {len(document.get('moves', ()))} times, not {entry.legs}"
+        said = document[name]
+        if said != value or type(said) is not type(value):  # 1 is True, and 1.0
+            return f"its {name} is {value!r}, its body says {said!r}"
+    if len(document["moves"]) != entry.legs:
+        return f"its body moves chips {len(document['moves'])} times, not {entry.legs}"
     return None

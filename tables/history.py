@@ -42,7 +42,7 @@ class RoundLine:
     number: int
     first_seq: int
     last_seq: int
-    began: datetime
+    began: datetime | None
     ended: datetime | None
     """When its last card was entered; None while it goes on."""
     dealers: tuple[str, ...]

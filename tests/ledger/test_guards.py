@@ -79,6 +79,12 @@ def test_without_a_change_the_entry_and_its_transfer_are_accepted(felt: Felt) ->
         cursor.execute(*transfer(felt))
 
 
+@pytest.mark.parametrize("at", ["infinity", "-infinity", "20000-01-01"])
+def test_an_entry_is_of_a_moment(felt: Felt, at: str) -> None:
+    """Harm prevented: an entry whose time nobody can read, and with it the page of the log that it stands on."""
+    assert refused_entry(felt, at=at) == "ledger_logentry_moment"
+
+
 # --- Rows are added, never changed ----------------------------------------------------------------------------
 
 

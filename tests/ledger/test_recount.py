@@ -243,3 +243,13 @@ def test_the_worker_recounts_and_reports(
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user")
         assert cursor.fetchone() == ("casino_app",)
+
+
+def test_what_no_proof_foresaw_is_a_fault_of_that_book(open_felt: Felt) -> None:
+    """Harm prevented: chips beyond all counting in one book, for which the watch over it dies with a traceback."""
+    chart = open_felt.chart
+    for _ in range(2):
+        open_felt.write(chart.move("fill", "cage", "rack", 2**63 - 1))
+    (alert,) = inspect_book(open_felt.book.pk)
+    assert alert.kind == "log_broken"
+    assert "the proof cannot go on from here: DataError" in alert.message

@@ -1,7 +1,8 @@
 """The chain: what an intruder with every right does to it is found, and the first entry that does not hold is named."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from uuid import uuid4
 
@@ -87,6 +88,80 @@ def test_a_column_that_says_other_than_the_body(
     seq, found = fault(dealt_felt)
     assert seq == 5
     assert found.startswith(what)
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (b"[1]", "its body has not the parts of an entry"),
+        (b"5", "its body has not the parts of an entry"),
+        (b"null", "its body has not the parts of an entry"),
+        (b"{}", "its body has not the parts of an entry"),
+        (b"[" * 100_000, "its body is not JSON"),
+        (b'{"a":' * 100_000, "its body is not JSON"),
+        (b"\xff", "its body is not JSON"),
+        (b'"\\ud800"', "its body is not JSON"),
+        (b"NaN", "its body is not JSON"),
+        (b"1" * 10_000, "its body is not JSON"),
+    ],
+)
+def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, what: str) -> None:
+    """Harm prevented: an entry that ends the proof with a traceback, and hides itself and all after it."""
+    tamper("UPDATE ledger_logentry SET body = %s, hash = sha256(prev_hash || %s) WHERE book_id = %s AND seq = 5",
+           body, body, dealt_felt.book.pk)  # fmt: skip
+    assert fault(dealt_felt) == (5, what)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "what"),
+    [
+        ("moves", 7, "its content or its transfers have not the shape"),
+        ("moves", None, "its content or its transfers have not the shape"),
+        ("moves", [7, None, {}], "it recorded"),
+        ("content", None, "its content or its transfers have not the shape"),
+        ("content", [], "its content or its transfers have not the shape"),
+        ("seq", 5.0, "its seq is 5, its body says 5.0"),
+        ("round", False, "its round is None, its body says False"),
+        ("by", ["101 Ann"], "its by is '101 Ann', its body says"),
+        ("more", 1, "its body has not the parts of an entry"),
+    ],
+)
+def test_a_part_of_another_type(dealt_felt: Felt, tamper: Tamper, part: str, value: object, what: str) -> None:
+    """Harm prevented: the same, with one field that is read before it is looked at."""
+    row = LogEntry.objects.get(book=dealt_felt.book, seq=5)
+    body = canonical({**json.loads(row.body), part: value})
+    tamper("UPDATE ledger_logentry SET body = %s, hash = sha256(prev_hash || %s) WHERE book_id = %s AND seq = 5",
+           body, body, dealt_felt.book.pk)  # fmt: skip
+    seq, found = fault(dealt_felt)
+    assert seq == 5
+    assert what in found or "its transfer 1 is" in found
+
+
+@pytest.mark.parametrize("at", ["infinity", "-infinity", "20000-01-01", "0044-03-15 BC"])
+def test_a_time_that_is_no_moment(dealt_felt: Felt, tamper: Tamper, at: str) -> None:
+    """Harm prevented: a row that cannot be read, for which the first one of its page is blamed."""
+    tamper("UPDATE ledger_logentry SET at = %s WHERE book_id = %s AND seq = 5", at, dealt_felt.book.pk)
+    assert fault(dealt_felt) == (5, "its time is no moment")
+
+
+def test_a_time_that_runs_back(open_felt: Felt) -> None:
+    """Harm prevented: an entry of today that passes for one of last week."""
+    forged = open_felt.write().seq + 1
+    with transaction.atomic():
+        now = replace(surveillance.lock(open_felt.book.pk), at=None)
+        yesterday = Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC) - timedelta(days=1))
+        surveillance.append(now, yesterday)
+    seq, what = fault(open_felt)
+    assert (seq, what.endswith("earlier than the entry before it")) == (forged, True)
+
+
+def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt) -> None:
+    """Harm prevented: an honest log that never holds again because a host's clock was corrected."""
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    open_felt.write(at=ahead)
+    after = open_felt.write()
+    assert after.at == ahead
+    assert first_fault(open_felt.book.pk) is None
 
 
 def test_a_row_dropped_in_the_middle(dealt_felt: Felt, tamper: Tamper) -> None:
