@@ -10,8 +10,7 @@ from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
 from tables.games.felt import Choice, Struct
-from tables.games.hawthorn import cards_to, starting_cards
-from tables.games.layout import Layout, Player, Script
+from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
 ANTE: Final = 1
@@ -38,7 +37,7 @@ class GoblinPoker(Scripted[Rules]):
         for player in layout.players:
             layout.to_pot(player, ANTE)
         yield from layout.deal(HAND, down=True)
-        yield from starting_cards(layout)
+        yield from layout.show_together("start")
         for _ in range(ROUNDS):
             for part in (_pitch_or_fold, _deal_pitched):
                 yield from part(layout)

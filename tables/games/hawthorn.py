@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
 from tables.games.felt import Choice, Struct
-from tables.games.layout import Layout, Player, Script
+from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
 ANTE: Final = 1
@@ -38,7 +38,7 @@ class Hawthorn(Scripted[Rules]):
         for player in layout.players:
             layout.to_pot(player, ANTE)
         yield from layout.deal(HAND, down=True)
-        yield from starting_cards(layout)
+        yield from layout.show_together("start")
         starter = yield from layout.low_card()
         layout.button = starter.seat
         for turn in cycle((_deck_turn, _hand_turn)):
@@ -48,19 +48,6 @@ class Hawthorn(Scripted[Rules]):
                 if len(layout.still_in) == 1:
                     layout.last_one_wins()
                     return
-
-
-def starting_cards(layout: Layout) -> Script[None]:
-    """Everyone chooses a card of the hand in secret; they are shown together."""
-    asked = {player.seat: cards_to("start", layout.may_show(player)) for player in layout.still_in}
-    made = yield from layout.choose_all(asked)
-    for player in layout.still_in:
-        _play(layout, player, made[player.seat])
-
-
-def cards_to(name: str, cards: list[int]) -> tuple[Choice, ...]:
-    """One choice for each rank among some cards."""
-    return tuple(Choice(name, card=rank) for rank in sorted(set(cards)))
 
 
 def _deck_turn(layout: Layout, player: Player) -> Script[None]:

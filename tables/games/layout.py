@@ -245,6 +245,27 @@ class Layout:
         """A card leaves a player's hand to be seen; one that was unknown is known from here on."""
         self._leaves(player.hand, rank)
 
+    def show_together(self, name: str) -> Script[None]:
+        """Everyone still in chooses a card of the hand in secret; they are laid faceup together.
+
+        Physical ones are named when they lie there, seat by seat: else two seats could name the same one.
+        """
+        players = self.still_in
+        for together in [[player] for player in players] if self.opening.blind else [players]:
+            made = yield from self.choose_all(
+                {player.seat: cards_to(name, self.may_show(player)) for player in together}
+            )
+            for player in together:
+                rank = made[player.seat].card or 0
+                self.show(player, rank)
+                player.stack.append(rank)
+
+    def forget(self, player: Player) -> None:
+        """Physical cards left this hand unseen, and others came: whatever was known of it may lie elsewhere now."""
+        known = count(player.hand)
+        self.gone = tuple(out - held for out, held in zip(self.gone, known, strict=True))
+        player.hand = [UNKNOWN] * len(player.hand)
+
     def open_hand(self, player: Player) -> Script[None]:
         """A player shows the whole hand: the dealer names the cards of it that are unknown."""
         yield from self.open_cards(player.hand, player.seat)
@@ -368,6 +389,11 @@ class Layout:
 def say_paid(paid: int, due: int) -> str:
     """What was paid, for a reason: "8", or "5 of 8, all that is there" when a player is all-in."""
     return str(due) if paid == due else f"{paid} of {due}, all that is there"
+
+
+def cards_to(name: str, cards: Iterable[int]) -> tuple[Choice, ...]:
+    """One choice for each rank among some cards."""
+    return tuple(Choice(name, card=rank) for rank in sorted(set(cards)))
 
 
 def _ask(seat: int, choices: Sequence[Choice]) -> AskChoice:

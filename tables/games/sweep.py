@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.layout import Layout, Player, Script
+from tables.games.felt import MIDDLE, Struct
+from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
 HAND: Final = 5
@@ -66,7 +66,7 @@ def _play(layout: Layout, starts: Player) -> Script[list[Played]]:
     for player in layout.clockwise(starts):
         if not player.hand:
             continue
-        made = yield from layout.choose(player, [Choice("play", card=rank) for rank in layout.may_show(player)])
+        made = yield from layout.choose(player, cards_to("play", layout.may_show(player)))
         rank = made.card or 0
         layout.show(player, rank)
         player.stack.append(rank)
@@ -101,8 +101,7 @@ def _take_turns(layout: Layout, players: list[Player], targets: list[int]) -> Sc
         if len(players) == 1:
             rank = targets[0]
         else:
-            choices = [Choice("capture", card=card) for card in sorted(set(targets))]
-            rank = (yield from layout.choose(player, choices)).card or 0
+            rank = (yield from layout.choose(player, cards_to("capture", targets))).card or 0
         targets.remove(rank)
         layout.middle.remove(rank)
         player.hand.append(rank)
