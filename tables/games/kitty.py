@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from tables.games.captures import most_of_each_rank
 from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
-from tables.games.layout import Layout, Player, Script, say_paid
+from tables.games.layout import Layout, Player, Script, cards_to, say_paid
 from tables.games.script import Scripted, State
 
 KITTY: Final = 7
@@ -49,11 +49,13 @@ class Kitty(Scripted[Rules]):
         """The kitty, then all other cards to the hands; a round for each target or two; then the score."""
         yield from _deal(layout)
         for targets in SOFT if rules.soft else HARD:
-            _turn_up(layout, targets)
+            yield from _turn_up(layout, targets)
             yield from _pass_left(layout)
-            yield from _bid(layout)
+            yield from layout.show_together("bid")
             yield from _capture(rules, layout)
             _clear(layout)
+        for player in layout.players:
+            yield from layout.open_hand(player)
         _score(rules, layout)
 
 
@@ -70,31 +72,25 @@ def _deal(layout: Layout) -> Script[None]:
     yield from layout.deal(hand, down=True)
 
 
-def _turn_up(layout: Layout, targets: int) -> None:
+def _turn_up(layout: Layout, targets: int) -> Script[None]:
     """The kitty is turned in the order in which it was dealt."""
-    layout.middle, layout.pool = layout.pool[:targets], layout.pool[targets:]
+    for _ in range(targets):
+        rank = yield from layout.turn(layout.pool[0], MIDDLE)
+        layout.middle.append(rank)
+        del layout.pool[0]
 
 
 def _pass_left(layout: Layout) -> Script[None]:
-    """Everyone chooses a card, and only then looks at the one that comes."""
-    made = yield from layout.choose_all({player.seat: _any_card("pass", player) for player in layout.players})
+    """Everyone chooses a card, and only then looks at the one that comes. Nobody names a physical one."""
+    if layout.opening.blind:
+        for player in layout.players:
+            layout.forget(player)
+        return
+    made = yield from layout.choose_all({player.seat: cards_to("pass", player.hand) for player in layout.players})
     for player in layout.players:
         rank = made[player.seat].card or 0
         player.hand.remove(rank)
         layout.left_of(player).hand.append(rank)
-
-
-def _bid(layout: Layout) -> Script[None]:
-    """Everyone lays a card down; they are turned up together."""
-    made = yield from layout.choose_all({player.seat: _any_card("bid", player) for player in layout.players})
-    for player in layout.players:
-        rank = made[player.seat].card or 0
-        player.hand.remove(rank)
-        player.stack.append(rank)
-
-
-def _any_card(name: str, player: Player) -> list[Choice]:
-    return [Choice(name, card=rank) for rank in sorted(set(player.hand))]
 
 
 def _capture(rules: Rules, layout: Layout) -> Script[None]:
@@ -103,7 +99,7 @@ def _capture(rules: Rules, layout: Layout) -> Script[None]:
     unmatched = [player for player in layout.players if bids.count(_bid_of(player)) == 1]
     unmatched.sort(key=_bid_of)
     for player in unmatched[: len(layout.middle)]:
-        made = yield from layout.choose(player, [Choice("choose", card=rank) for rank in sorted(set(layout.middle))])
+        made = yield from layout.choose(player, cards_to("choose", layout.middle))
         gets = (yield from _give(rules, layout, player)) if _bid_of(player) == GIVER else player
         rank = made.card or 0
         layout.middle.remove(rank)

@@ -1,0 +1,114 @@
+"""Kitty where records do not reach: physical cards that nobody keyed, and players who cannot pay."""
+
+import random
+
+import pytest
+
+from tables.games.cards import DECK, RANKS
+from tables.games.felt import MIDDLE, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
+from tables.games.kitty import KITTY, SOFT, Kitty, Rules
+from tables.games.play import play, replay
+from tables.games.script import State
+
+GAME = Kitty()
+PLAY_OUTS = 150
+
+
+def dealt(rules: Rules, opening: Opening, chance: random.Random) -> State:
+    """A game after the deal, the deck well shuffled."""
+    deck = [rank for rank in RANKS for _ in range(rank)]
+    chance.shuffle(deck)
+    state = GAME.open(rules, opening)
+    while isinstance(ask := GAME.prompts(state)[0], AskCard):
+        state = play(GAME, state, Card(deck.pop(), ask.to))
+    return state
+
+
+def decided(state: State, chance: random.Random) -> Choose:
+    """Any decision that is open; bids are low rather than high, so that many are matched."""
+    ask = chance.choice(GAME.prompts(state))
+    assert isinstance(ask, AskChoice)
+    made = chance.choice(ask.choices[:3] if ask.choices[0].name == "bid" else ask.choices)
+    return Choose(ask.seat, made.name, made.card, target=made.target)
+
+
+def seen_game(chance: random.Random) -> State:
+    """A whole game on cards that the system knows, in which nobody had to bid the only rank of a hand."""
+    while True:
+        rules = Rules(chance.random() < 0.5, chance.random() < 0.5, chance.random() < 0.5)
+        seats = tuple(sorted(chance.sample(range(1, 8), chance.choice([4, 6] if rules.partners else [3, 4, 5, 6]))))
+        state = dealt(rules, Opening(seats, pot=chance.randint(0, 3)), chance)
+        while GAME.prompts(state):
+            state = play(GAME, state, decided(state, chance))
+        bids = [action for action in state.actions if isinstance(action, Choose) and action.choice == "bid"]
+        if len(bids) == len(seats) * (len(SOFT) if rules.soft else KITTY):
+            return state
+
+
+def answer(ask: AskCard | AskChoice, blind: State, seen: State, decisions: list[Choose]) -> Action:
+    """What lies on the table: a card of the kitty, one of a hand that is shown, or what the seat decided."""
+    if isinstance(ask, AskChoice):
+        made = next(one for one in decisions if one.seat == ask.seat and one.choice != "pass")
+        decisions.remove(made)
+        return made
+    assert ask.shown, "a facedown card is asked for"
+    if ask.to == MIDDLE:
+        kitty = [action.rank for action in seen.actions[:KITTY] if isinstance(action, Card)]
+        return Card(kitty[-blind.facedown], MIDDLE)
+    [(known, held)] = [(b.hand, s.hand) for b, s in zip(blind.players, seen.players, strict=True) if s.seat == ask.to]
+    return Card(next(rank for rank in held if held.count(rank) > known.count(rank)), ask.to)
+
+
+@pytest.mark.parametrize("seed", range(PLAY_OUTS))
+def test_physical_cards_end_as_known_ones(seed: int) -> None:
+    """Harm: the dealer is asked for cards that nobody may see, or keys what lies there and is refused or paid wrong."""
+    seen = seen_game(random.Random(f"kitty {seed}"))
+    decisions = [action for action in seen.actions if isinstance(action, Choose)]
+    opening = Opening(seen.opening.seats, pot=seen.opening.pot, blind=True)
+    blind = GAME.open(seen.rules, opening)
+    while prompts := GAME.prompts(blind):
+        [ask] = prompts
+        assert isinstance(ask, AskCard | AskChoice)
+        assert all(0 <= out <= rank for rank, out in zip(DECK, blind.gone, strict=True))
+        blind = play(GAME, blind, answer(ask, blind, seen, decisions))
+    assert GAME.settle(blind) == GAME.settle(seen)
+    assert blind.pot == seen.pot
+    assert blind == replay(GAME, seen.rules, opening, blind.actions)
+    assert [sorted(player.hand) for player in blind.players] == [sorted(player.hand) for player in seen.players]
+    assert {one.choice for one in decisions} == {"pass"}
+
+
+def test_two_seats_cannot_show_the_same_physical_card() -> None:
+    """Harm: a wrong key makes a second 1, and the bids of a round cannot all be true."""
+    state = GAME.open(Rules(), Opening((1, 2, 3), blind=True))
+    for action in (Card(10, MIDDLE), Choose(1, "bid", 1)):
+        state = play(GAME, state, action)
+    with pytest.raises(Illegal, match="seat 2 may bid, not 'bid' with card 1"):
+        play(GAME, state, Choose(2, "bid", 1))
+
+
+def test_a_captured_physical_card_may_be_passed_on() -> None:
+    """Harm: the next seat bids the card that it was passed, and the system insists that another one has it."""
+    state = GAME.open(Rules(), Opening((1, 2, 3), blind=True))
+    bids = (Choose(1, "bid", 2), Choose(2, "bid", 3), Choose(3, "bid", 4))
+    for action in (Card(1, MIDDLE), *bids, Card(10, MIDDLE), Choose(1, "bid", 5), Choose(2, "bid", 1)):
+        state = play(GAME, state, action)
+    assert state.players[1].stack == (1,)
+
+
+@pytest.mark.parametrize("seed", range(PLAY_OUTS))
+def test_who_has_too_few_coins_pays_what_is_there(seed: int) -> None:
+    """Harm: a player is charged coins that are not on the table, or the winners are paid coins that nobody paid."""
+    chance = random.Random(f"kitty coins {seed}")
+    seats = (1, 2, 4)
+    coins = tuple(chance.randint(0, 6) for _ in seats)
+    state = dealt(Rules(soft=True, gambling=True), Opening(seats, pot=1, stacks=coins), chance)
+    while GAME.prompts(state):
+        state = play(GAME, state, decided(state, chance))
+    payouts = GAME.settle(state)
+    most = max(payout.score or 0 for payout in payouts)
+    for payout, there in zip(payouts, coins, strict=True):
+        due = most - (payout.score or 0)
+        assert payout.staked_cents == min(due, there)
+        assert ("all that is there" in payout.why) == (due > there)
+    assert sum(payout.net_cents for payout in payouts) + state.pot == 1
