@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 from django.db import connection, transaction
 
-from ledger.chips import CAGE, DROP_BOX, HOUSE_PLACES, ISSUE, LAYOUT, OVER_SHORT, PLAYERS, RACK, REVERSAL
+from ledger.chips import CAGE, DROP_BOX, HOUSE_PLACES, ISSUE, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, REVERSAL, SEAT
 from ledger.models import HOUSE, Account, Book, Transfer
 from ledger.surveillance import CHUNK, LAST_SEQ, Draft, Head, append, seal, write
 
@@ -80,15 +80,17 @@ def open_house() -> Book:
     return _open(HOUSE, [(ISSUE, None), (CAGE, None), (PLAYERS, None)])
 
 
-def open_table_book(name: str, seats: int) -> Book:
-    """A table's book with its rack, players, drop box, over/short and a place on the layout per seat.
+def open_table_book(name: str, seats: int, *, pot: bool = False) -> Book:
+    """A table's book with its rack, players, drop box, over/short and a place per seat: on the layout, or beside a
+    pot for the chips that a player put in play.
 
-    Made when it is not there yet; seats that a table gained get theirs, none is ever taken away.
+    Made when it is not there yet; places that a table gained are added, none is ever taken away.
     """
     if name == HOUSE:
         raise ValueError(f"{HOUSE!r} is the name of the house's own book")
     own: list[Place] = [(place, None) for place in (RACK, PLAYERS, DROP_BOX, OVER_SHORT)]
-    return _open(name, own + [(LAYOUT, seat) for seat in range(1, seats + 1)])
+    own += [(POT, None)] if pot else []
+    return _open(name, own + [(SEAT if pot else LAYOUT, seat) for seat in range(1, seats + 1)])
 
 
 def _open(name: str, places: Iterable[Place]) -> Book:

@@ -8,8 +8,13 @@ from types import MappingProxyType
 
 ISSUE, CAGE, RACK, LAYOUT, PLAYERS = "issue", "cage", "rack", "layout", "players"
 DROP_BOX, OVER_SHORT = "drop_box", "over_short"
+SEAT, POT = "seat", "pot"
+"""At a table with a pot: the chips that a player has put in play at a seat, and the pot."""
 
-PLACES: tuple[str, ...] = (ISSUE, CAGE, RACK, LAYOUT, PLAYERS, DROP_BOX, OVER_SHORT)
+PLACES: tuple[str, ...] = (ISSUE, CAGE, RACK, LAYOUT, PLAYERS, DROP_BOX, OVER_SHORT, SEAT, POT)
+
+SEATED: frozenset[str] = frozenset({LAYOUT, SEAT})
+"""Places of which a table has one for each seat."""
 
 HOUSE_PLACES = frozenset({ISSUE, CAGE})
 """Places that the whole house shares; every other place belongs to one book."""
@@ -31,6 +36,13 @@ _FORWARD: dict[str, tuple[str, str]] = {
     "loss": (LAYOUT, RACK),
     "win": (RACK, PLAYERS),
     "return": (LAYOUT, PLAYERS),
+    "sit_down": (PLAYERS, SEAT),
+    "stand_up": (SEAT, PLAYERS),
+    "pay_pot": (SEAT, POT),
+    "pay_seat": (SEAT, SEAT),
+    "win_pot": (POT, SEAT),
+    "rake": (POT, RACK),
+    "time_charge": (SEAT, RACK),
     "over": (OVER_SHORT, RACK),
     "short": (RACK, OVER_SHORT),
 }

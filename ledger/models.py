@@ -6,7 +6,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Case, F, GeneratedField, Q, Value, When
 
-from ledger.chips import HOUSE_PLACES, PLACES, REVERSAL
+from ledger.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""
@@ -141,7 +141,8 @@ class Account(AppendOnly):
             models.CheckConstraint(name="ledger_account_known_place", condition=Q(place__in=PLACES)),
             models.CheckConstraint(
                 name="ledger_account_seat_on_layout",
-                condition=Q(place="layout", seat__isnull=False, seat__gte=1) | (~Q(place="layout") & Q(seat=None)),
+                condition=Q(place__in=sorted(SEATED), seat__isnull=False, seat__gte=1)
+                | (~Q(place__in=sorted(SEATED)) & Q(seat=None)),
             ),
         ]
 

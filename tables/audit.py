@@ -7,7 +7,7 @@ first entry that does not hold. A check of new entries starts from the last prov
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
@@ -19,10 +19,12 @@ from ledger.cage import Chart, Move, Posted, chart, transfers
 from ledger.models import HOUSE, Book, Recount, Transfer
 from ledger.recount import beyond_head, reconcile, wrong_recount
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
-from tables import standing
+from tables import pots, standing
+from tables.games.cards import NOTHING, Composition
+from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.models import Table, Verification
-from tables.rounds import settlement
+from tables.rounds import chips_moved
 from tables.standing import Round, Standing
 
 _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
@@ -128,6 +130,8 @@ class _Proof:
         self.now = _folded(before, entry, content)
         if entry.subject == "round":
             self._round(entry, content, before.round, [one.move for one in posted])
+        elif entry.subject == "seats":
+            self._seats(entry, content, before, [one.move for one in posted])
         self.report.entries += 1
         self.report.transfers += len(posted)
 
@@ -138,10 +142,39 @@ class _Proof:
             raise _Wrong(entry.seq, f"it opens round {entry.round} while round {before.next_number} is not over")
         if entry.round != before.next_number:
             raise _Wrong(entry.seq, f"it opens round {entry.round}, the next one is {before.next_number}")
-        if tuple(opening["dealt"]) != before.gone:
+        if before_dealt(content["opening"]["game"], before) != tuple(opening["dealt"]):
             raise _Wrong(entry.seq, "it says that other cards are gone from the shoe than were dealt from it")
-        if opening["button"] != before.button:
+        pinned = content["opening"]
+        if pinned.get("coin_cents"):
+            self._chips(entry, pinned)
+        elif opening["button"] != before.button:
             raise _Wrong(entry.seq, f"it puts the button at {opening['button']}, it lay at {before.button}")
+
+    def _chips(self, entry: Entry, pinned: dict[str, Any]) -> None:
+        """A game for a pot starts with the chips that lie there."""
+        now, coin = self.now, pinned["coin_cents"]
+        stacks = dict(pinned["stacks"])
+        if stacks != now.stacks or pinned["pot_cents"] != now.pot_cents:
+            raise _Wrong(entry.seq, "it starts with other chips than lie at the seats and in the pot")
+        opening = pinned["opening"]
+        coins = [stacks.get(seat, 0) // coin for seat in opening["seats"]] if GAMES[pinned["game"]].coins else []
+        carried = now.pot_cents // coin if "pot" in GAMES[pinned["game"]].carries else 0
+        if list(opening["stacks"]) != coins or opening["pot"] != carried:
+            raise _Wrong(entry.seq, "it deals with other coins than lie at the seats and in the pot")
+
+    def _seats(self, entry: Entry, content: dict[str, Any], before: Standing, moved: Sequence[Move]) -> None:
+        """Chips were bought, cashed or charged between games, and the seats hold what follows from it."""
+        if before.round_open:
+            raise _Wrong(entry.seq, f"it changes the chips in play in the middle of round {before.next_number}")
+        stacks = pots.stacks_after(before.stacks, entry.kind, content)
+        if stacks != self.now.stacks or any(cents < 0 for cents in stacks.values()):
+            raise _Wrong(entry.seq, f"it leaves {self.now.stacks} at the seats, what happened makes it {stacks}")
+        charged = pots.charged_after(before.charged_at, entry.kind, content, stacks, entry.at)
+        if (charged is None) != (self.now.charged_at is None) or (before.charged_at and charged != self.now.charged_at):
+            raise _Wrong(entry.seq, f"it says that time is paid until {self.now.charged_at}, it is {charged}")
+        expected = pots.seat_moves(self.chart, before.stacks, entry.kind, content)
+        if list(moved) != expected:
+            raise _Wrong(entry.seq, _difference(expected, moved))
 
     def _round(self, entry: Entry, content: dict[str, Any], before: Round | None, moved: Sequence[Move]) -> None:
         """The entry decided what the engine says, and moved the chips that follow from it."""
@@ -154,9 +187,10 @@ class _Proof:
                 raise _Wrong(
                     entry.seq, f"it says that {content.get('decided', [])} was decided, the rules say {decided}"
                 )
-            if current.over:
-                expected = settlement(self.chart, current.game.settle(current.state))
-                self.report.rounds += 1
+            known = current if "opening" in content or before is None else before
+            start = replace(known, plays=()) if "opening" in content else known
+            expected = chips_moved(self.chart, start, current.state)
+            self.report.rounds += current.over
         elif entry.kind == "take_back":
             self._corrects(entry, content, before)
             expected = cage.reverse(Transfer.objects.filter(book_id=self.chart.book_id, seq=content["corrects"]))
@@ -170,13 +204,18 @@ class _Proof:
             raise _Wrong(entry.seq, f"it takes back entry {content['corrects']}, the latest input was {latest}")
 
 
+def before_dealt(game: str, before: Standing) -> Composition:
+    """The cards that are gone when a game starts: none where it is dealt from a whole deck each time."""
+    return before.gone if "dealt" in GAMES[game].carries else NOTHING
+
+
 _DEALT: Final = frozenset({"stake", "loss", "win", "return"})
 """The movements that only the cards of a round make."""
 
 
 def _may_move(entry: Entry, kinds: Sequence[str]) -> None:
     """Only rounds and the cage move chips, and the cage pays nobody's bet."""
-    if kinds and entry.subject not in ("round", "chips"):
+    if kinds and entry.subject not in ("round", "chips", "seats"):
         raise _Wrong(entry.seq, f"it moves chips, which {entry.subject} entries never do")
     if entry.subject == "chips" and (dealt := _DEALT.intersection(kinds)):
         raise _Wrong(entry.seq, f"it makes a {min(dealt)} without a round")

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from msgspec import structs
-
 from ledger import chips
 from ledger.chips import Denomination, money
 from tables import rounds, shoes, standing
@@ -29,6 +27,7 @@ from tables.inputs import (
     RetireShoe,
     Shuffle,
     ShuffleShoe,
+    StartGame,
     TakeBack,
     spell,
 )
@@ -113,7 +112,7 @@ class Board:
     table: Table
     seq: int
     due: str
-    """closed, dealer, load, check, shuffle, cut, burn, retire, bets, card, deal, choose, reshuffle, pay"""
+    """closed, dealer, load, check, shuffle, cut, burn, retire, seats, bets, card, deal, choose, reshuffle, pay"""
     phrase: Phrase
     is_open: bool
     dealer_name: str | None
@@ -156,6 +155,7 @@ _WORDS: Final = {
     "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
     "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
     "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
+    "seats": Phrase("Seat the players, then deal the next game.", "Who plays?", "Chips are bought between games."),
     "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
 }
 
@@ -219,7 +219,7 @@ class _Drawing:
             pay=self._line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),
             shoe=self._shoe(current),
-            deck_columns=full_shoe(scene.rules.decks) if due == "check" else (),
+            deck_columns=full_shoe(scene.game.decks(scene.rules)) if due == "check" else (),
             denominations=self.denominations,
             min_cents=limits.min_cents,
             max_cents=limits.max_cents,
@@ -239,7 +239,7 @@ class _Drawing:
         now = self.scene.standing
         if now.round_open or shoes.due(self.scene) is not None:
             return now.round if now.round_open else None
-        return rounds.next_round(self.scene)
+        return rounds.next_round(self.scene) if self.scene.game.banked else None
 
     def _due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
         now = self.scene.standing
@@ -248,7 +248,7 @@ class _Drawing:
         if now.dealer is None:
             return "dealer"
         if current is None:
-            return shoes.due(self.scene) or "load"
+            return shoes.due(self.scene) or "seats"
         if current.to_pay:
             return "pay"
         first = prompts[0]
@@ -263,10 +263,10 @@ class _Drawing:
             line = self._line(to_pay[0])
             return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
         if due == "burn":
-            burn = self.scene.rules.burn
+            burn = self.scene.game.burned(self.scene.rules)
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
         if due in _WORDS or current is None:
-            return _WORDS.get(due, _WORDS["load"])
+            return _WORDS[due]
         if due == "bets":
             said = current.game.say(current.state, prompts[-1], money)
             return Phrase("Take the bets, then close them.", "Place your bets.", said.rule)
@@ -281,8 +281,10 @@ class _Drawing:
             label, entered = _SHOE_INPUTS[due]
             yield Button(label, spell(entered), "Enter", primary=True)
         elif due == "check":
-            counts = full_shoe(self.scene.rules.decks)
+            counts = full_shoe(self.scene.game.decks(self.scene.rules))
             yield Button("All ten columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
+        elif due == "seats":
+            yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
         elif due == "pay":
             yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
         elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
@@ -400,7 +402,8 @@ class _Drawing:
             left = current.game.cards_left(current.state)
         elif shoe.stage == "ready":
             left -= shoe.burn + sum(self.scene.standing.gone)
-        rules = structs.replace(self.scene.rules, decks=shoe.decks)
+        game, rules = self.scene.game, self.scene.rules
+        at_cut = game.at_cut(rules) if game.decks(rules) == shoe.decks else 0
         return ShoeBox(
             shoe.number,
             shoe.source,
@@ -408,7 +411,7 @@ class _Drawing:
             shoe.decks,
             size,
             left,
-            self.scene.game.at_cut(rules),
+            at_cut,
             shoe.cut_out,
             shoe.commitment,
         )

@@ -18,7 +18,7 @@ from tables.games import cards
 from tables.games.cards import RANKS, Composition
 from tables.games.felt import Illegal
 from tables.models import HouseShoe, ShoeSource, Table
-from tables.shoes import commitment_of
+from tables.shoes import commitment_of, pick_apart
 from tables.standing import Standing
 
 
@@ -34,6 +34,8 @@ class Order:
     opened_seq: int | None = None
     dealt: list[tuple[int, int]] = field(default_factory=list)
     """(entry, rank) of every card that came from it."""
+    apart: list[tuple[int, int, list[int], str]] = field(default_factory=list)
+    """(entry, rank, the cards it came from, moment) of every card that was shuffled apart, and picked by its nonce."""
 
 
 class Unproven(Exception):
@@ -99,7 +101,7 @@ def _committed(now: Standing, entry: Entry, live: Order | None) -> Order | None:
         raise Unproven(entry.seq, "it shuffles discards, and there is no round")
     in_play = now.round.game.gone(now.round.state)
     discards = tuple(one - kept for one, kept in zip(whole, in_play, strict=True))
-    return Order(shoe.number, commitment, discards, now.round.rules.burn, entry.seq)
+    return Order(shoe.number, commitment, discards, now.round.game.burned(now.round.rules), entry.seq)
 
 
 def _commitment(entry: Entry) -> str | None:
@@ -115,7 +117,11 @@ def _dealt(now: Standing, entry: Entry, live: Order | None) -> None:
     """Note the cards that an entry deals from a house shoe."""
     if entry.subject != "round" or now.shoe is None or now.shoe.source != ShoeSource.HOUSE:
         return
-    ranks = [action["rank"] for action in entry.content.get("actions", ()) if action["do"] == "card"]
+    apart = {at: (pool, moment) for at, pool, moment in entry.content.get("apart", ())}
+    actions = [*enumerate(entry.content.get("actions", ()))]
+    ranks = [action["rank"] for at, action in actions if action["do"] == "card" and at not in apart]
+    if live is not None:
+        live.apart += [(entry.seq, actions[at][1]["rank"], *apart[at]) for at in apart]
     if ranks and entry.kind == "take_back":
         raise Unproven(entry.seq, "it takes back a card that a house shoe dealt")
     if ranks and live is None:
@@ -145,3 +151,6 @@ def _check(live: Order, order: bytes, nonce: bytes, seq: int) -> None:
     for (dealt_seq, rank), due in zip(live.dealt, order[live.burn :], strict=False):
         if rank != due:
             raise Unproven(dealt_seq, f"it deals a {rank}, the order has a {due} there")
+    for picked_seq, rank, pool, moment in live.apart:
+        if pick_apart(nonce, pool, moment) != rank:
+            raise Unproven(picked_seq, f"it deals a {rank} of the cards shuffled apart, the nonce picks another")

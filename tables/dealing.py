@@ -19,11 +19,13 @@ from django.db.models import Exists
 from ledger import alerts, cage, surveillance
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
-from tables import doors, rounds, shoes, standing
+from tables import doors, pots, rounds, shoes, standing
 from tables.games.catalog import GAMES
 from tables.inputs import (
     Bet,
     Burn,
+    BuyIn,
+    CashOut,
     CheckDecks,
     Choose,
     CloseBets,
@@ -41,7 +43,9 @@ from tables.inputs import (
     ShuffleShoe,
     SignIn,
     SignOut,
+    StartGame,
     TakeBack,
+    TimeCharge,
     spell,
 )
 from tables.models import Staff, Table
@@ -57,6 +61,10 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Shuffle: rounds.enter,
     KeyCard: rounds.enter,
     Deal: rounds.enter,
+    StartGame: rounds.enter,
+    BuyIn: pots.buy_in,
+    CashOut: pots.cash_out,
+    TimeCharge: pots.time_charge,
     Paid: rounds.paid,
     TakeBack: rounds.take_back,
     LoadShoe: shoes.load,

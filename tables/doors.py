@@ -30,6 +30,9 @@ def close_table(scene: Scene, entered: CloseTable) -> Outcome:
         raise Refused("table_closed", f"{scene.table.name} is closed already.", 409)
     if now.round_open:
         raise Refused("round_open", f"A round is open at {scene.table.name}: it can close when it is over.", 409)
+    if now.stacks:
+        seats = ", ".join(map(str, sorted(now.stacks)))
+        raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     steps = [Step("table", "closed", {"rack_cents": rack})]
     if now.dealer is not None:

@@ -16,7 +16,7 @@ from unfold import widgets
 
 from ledger.chips import money
 from tables import denominations, setup, staffing, standing, terminals
-from tables.games.catalog import GAMES, SPREAD
+from tables.games.catalog import GAMES
 from tables.models import Denomination, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import Faults, Settings
@@ -110,10 +110,10 @@ class TableForm(Judged):
     """A table's settings. Subclasses made by ``for_game`` have the fields of one game's options."""
 
     FIELDS = {"unit_cents": "unit", "min_cents": "minimum", "max_cents": "maximum", "cap_cents": "cap"}
-    GAME: ClassVar[str] = next(iter(SPREAD))
+    GAME: ClassVar[str] = "rocket"
 
     game = forms.ChoiceField(
-        choices=[(name, game.title) for name, game in SPREAD.items()], widget=widgets.UnfoldAdminSelectWidget
+        choices=[(name, game.title) for name, game in GAMES.items()], widget=widgets.UnfoldAdminSelectWidget
     )
     unit = MoneyField(
         label="Chip unit", help_text="Bets are multiples of ten units, so that every payment comes out even."

@@ -23,6 +23,30 @@ class Deal(Struct, frozen=True, tag_field="do", tag="deal"):
     """The house shoe deals the cards that are due, up to the next decision."""
 
 
+class StartGame(Struct, frozen=True, tag_field="do", tag="start_game"):
+    """The next game is dealt, to these seats; with none named, to all that can play (tables with a pot)."""
+
+    seats: tuple[int, ...] = ()
+
+
+class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
+    """A player puts chips in play at a seat: bought for cash, or brought along (tables with a pot)."""
+
+    seat: int
+    amount_cents: int
+    chips: bool = False
+
+
+class CashOut(Struct, frozen=True, tag_field="do", tag="cash_out"):
+    """A player leaves with the chips that lie at the seat (tables with a pot)."""
+
+    seat: int
+
+
+class TimeCharge(Struct, frozen=True, tag_field="do", tag="time_charge"):
+    """Every seat pays for the half hours that have passed (tables with a pot)."""
+
+
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
     """A seat's outcome at the end of a round has been paid or taken."""
 
@@ -81,10 +105,11 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
     """The shoe leaves the table."""
 
 
-GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal
+GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
+SeatInput = BuyIn | CashOut | TimeCharge
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = OpenTable | CloseTable | SignOut
-Sent = GameInput | Paid | TakeBack | ShoeInput | TableInput
+Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput
 """What can be sent from a screen or to the API."""
 Input = Sent | SignIn
 

@@ -5,7 +5,7 @@ Nothing here says what happened at a table: that is the log's alone (``ledger.Lo
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
@@ -138,6 +138,9 @@ class Denomination(models.Model):
         return f"{self.colour} {money(self.value_cents)}"
 
 
+MOST_RAKE_PERMILLE: Final = 200
+
+
 class ShoeSource(models.TextChoices):
     """Where a table's cards come from."""
 
@@ -162,6 +165,11 @@ class Table(models.Model):
         blank=True,
         help_text="The most that one round may cost the house. Empty: none.",
     )
+    rake_permille = models.PositiveSmallIntegerField(
+        "rake (per mille of a pot)", default=0, validators=[MaxValueValidator(MOST_RAKE_PERMILLE)]
+    )
+    rake_cap_cents = models.PositiveBigIntegerField("most rake of one pot (cents)", null=True, blank=True)
+    time_charge_cents = models.PositiveBigIntegerField("time charge per seat and half hour (cents)", default=0)
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from ledger import cage
 from ledger.cage import Chart, Move
 from ledger.chips import LAYOUT, PLAYERS, RACK, money
 from ledger.models import Transfer
-from tables import shoes
-from tables.games.felt import Action, AskCard, AskChoice, Card, Choose, Illegal, Opening, Payout, Shuffle
+from tables import pots, shoes
+from tables.games.felt import (
+    DEALER,
+    Action,
+    AskCard,
+    AskChoice,
+    Card,
+    Choose,
+    Illegal,
+    Opening,
+    Payout,
+    Shuffle,
+)
 from tables.games.play import out_of_turn, play
-from tables.inputs import Deal, GameInput, KeyCard, Paid, TakeBack
+from tables.inputs import Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
 from tables.models import ShoeSource
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
@@ -26,25 +36,34 @@ REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
 
 
+@dataclass(slots=True)
+class Made:
+    """What an input comes to as the game's actions."""
+
+    actions: list[Action] = field(default_factory=list)
+    apart: list[list[Any]] = field(default_factory=list)
+    """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
+
+
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     _shoe_ready(scene)
-    current, opening = _round(scene)
-    actions: list[Action] = []
+    current, opening = _round(scene, entered)
+    made = Made()
     try:
-        state = _play(scene, current, entered, actions)
+        state = _play(scene, current, entered, made)
     except Illegal as illegal:
         return _refuse(scene, current, entered, illegal)
     decided = _newly_decided(current, state)
-    content: dict[str, Any] = {"actions": msgspec.to_builtins(tuple(actions))}
+    content: dict[str, Any] = {"actions": msgspec.to_builtins(tuple(made.actions))}
+    if made.apart:
+        content["apart"] = made.apart
     if opening:
         content["opening"] = opening
     if decided:
         content["decided"] = msgspec.to_builtins(decided)
-    moves: Sequence[Move] = ()
-    if not current.game.prompts(state):
-        moves = settlement(accounts(scene.table.book_id, max(current.opening.seats)), current.game.settle(state))
-    if any(type(action) is Shuffle for action in actions):
+    moves = chips_moved(scene.chart, current, state)
+    if any(type(action) is Shuffle for action in made.actions):
         content |= shoes.shuffled_in_play(scene, current, state)
     steps = [Step("round", "play", content, current.number, moves)]
     if _cut_comes_out(scene, current, state):
@@ -72,11 +91,11 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     target = last_input(scene)
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
-    if current.over:
+    if current.over or not current.game.banked:
         moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
     content = {"corrects": target.seq, "actions": msgspec.to_builtins(target.actions)}
     step = Step("round", "take_back", content, current.number, moves)
-    if not moves:
+    if not (moves and current.over):
         return Outcome([step])
     alert = (
         f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
@@ -98,26 +117,36 @@ def _shoe_ready(scene: Scene) -> None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
 
 
-def _round(scene: Scene) -> tuple[Round, dict[str, Any] | None]:
+def _round(scene: Scene, entered: GameInput) -> tuple[Round, dict[str, Any] | None]:
     """The round in progress; or a new one, with what its first entry is to pin."""
     now = scene.standing
     if now.round_open and now.round is not None:
         return now.round, None
-    fresh = next_round(scene)
-    pinned = {
+    fresh = _fresh(scene, entered)
+    pinned: dict[str, Any] = {
         "game": fresh.game.name,
         "rules": msgspec.to_builtins(fresh.rules),
         "opening": msgspec.to_builtins(fresh.opening),
         "shoe": now.shoe.number if now.shoe else 0,
     }
+    if not fresh.game.banked:
+        pinned |= {"stacks": fresh.stacks, "pot_cents": fresh.pot_cents, "coin_cents": fresh.coin_cents}
     return fresh, pinned
+
+
+def _fresh(scene: Scene, entered: GameInput) -> Round:
+    if scene.game.banked:
+        return next_round(scene)
+    if not isinstance(entered, StartGame):
+        raise Refused("no_game", "Start the next game first.", 409)
+    return pots.next_game(scene, entered.seats)
 
 
 def next_round(scene: Scene) -> Round:
     """The round that the next bet opens: under the limits and options of now, on the shoe as it lies."""
     now, shoe = scene.standing, scene.standing.shoe
     # The burn was made when this shoe was shuffled, whatever the option says since.
-    rules = structs.replace(scene.rules, burn=shoe.burn) if shoe else scene.rules
+    rules = scene.game.burning(scene.rules, shoe.burn) if shoe else scene.rules
     opening = Opening(tuple(range(1, scene.table.seats + 1)), scene.limits, now.gone, now.button)
     return Round(now.next_number, scene.game, rules, opening, scene.next_seq, (), scene.game.open(rules, opening))
 
@@ -125,70 +154,84 @@ def next_round(scene: Scene) -> Round:
 # --- playing ---------------------------------------------------------------------------------------------------
 
 
-def _play(scene: Scene, current: Round, entered: GameInput, actions: list[Action]) -> Any:
-    """Play an input as the game's actions, which are added to ``actions``. Raises Illegal or Refused."""
+def _play(scene: Scene, current: Round, entered: GameInput, made: Made) -> Any:
+    """Play an input as the game's actions, which are added to ``made``. Raises Illegal or Refused."""
     house = scene.standing.shoe is not None and scene.standing.shoe.source == ShoeSource.HOUSE
     if isinstance(entered, KeyCard):
         if house:
             raise Refused("house_shoe", "The house shoe deals at this table: cards are not keyed.", 422)
-        return _play_all(current, _keyed(current, entered), actions)
+        return _keyed(current, entered, made)
     if isinstance(entered, Deal):
         if not house:
             raise Refused("keyed_shoe", "Real cards are dealt at this table: key each card as it is turned.", 422)
-        return _deal(scene, current, actions)
-    state = _play_all(current, [entered], actions)
+        if _card_due(current, current.state) is None:
+            raise Illegal("out_of_turn", "no card is due now")
+        return _deal(scene, current, current.state, made)
+    if isinstance(entered, StartGame):
+        return _start(scene, current, made, house=house)
+    state = _play_one(current, current.state, entered, made)
     if house and isinstance(entered, Choose):
-        # A choice that takes a card gets it at once: one event at the table, one entry in the log.
-        return _draw_once(scene, current, state, actions)
+        return _drawn(scene, current, state, entered, made)
     return state
 
 
-def _play_all(current: Round, played: Sequence[Action], actions: list[Action]) -> Any:
-    state = current.state
-    for action in played:
-        state = play(current.game, state, action)
-        actions.append(action)
+def _start(scene: Scene, current: Round, made: Made, *, house: bool) -> Any:
+    if scene.game.banked or scene.standing.round_open:
+        raise Refused("out_of_turn", "A game is going on: finish it first.", 409)
+    return _deal(scene, current, current.state, made) if house else current.state
+
+
+def _play_one(current: Round, state: Any, action: Action, made: Made) -> Any:
+    state = play(current.game, state, action)
+    made.actions.append(action)
     return state
 
 
-def _keyed(current: Round, entered: KeyCard) -> list[Action]:
-    """A keyed card as actions: for the seat that is to decide, it means that the seat took a card."""
-    prompts = current.game.prompts(current.state)
-    ask = prompts[0] if prompts else None
-    if isinstance(ask, AskCard):
-        return [Card(entered.rank, ask.to)]
-    if isinstance(ask, AskChoice):
-        drawing = [choice.name for choice in ask.choices if choice.draws]
-        if len(drawing) == 1:
-            return [Choose(ask.seat, drawing[0]), Card(entered.rank, ask.seat)]
-    raise out_of_turn(prompts, Card(entered.rank, 0))
+def _keyed(current: Round, entered: KeyCard, made: Made) -> Any:
+    """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
+    state, prompts = current.state, current.game.prompts(current.state)
+    if prompts and isinstance(prompts[0], AskChoice):
+        drawing = [choice.name for choice in prompts[0].choices if choice.draws]
+        if len(drawing) != 1:
+            raise out_of_turn(prompts, Card(entered.rank, DEALER))
+        state = _play_one(current, state, Choose(prompts[0].seat, drawing[0]), made)
+    ask = _card_due(current, state)
+    if ask is None:
+        raise out_of_turn(current.game.prompts(state), Card(entered.rank, DEALER))
+    return _play_one(current, state, Card(entered.rank, ask.to), made)
 
 
-def _deal(scene: Scene, current: Round, actions: list[Action]) -> Any:
-    state = current.state
+def _card_due(current: Round, state: Any) -> AskCard | None:
     prompts = current.game.prompts(state)
-    if not prompts or not isinstance(prompts[0], AskCard):
-        raise Illegal("out_of_turn", "no card is due now")
-    while prompts and isinstance(prompts[0], AskCard):
-        state = _draw(scene, current, state, prompts[0], actions)
-        prompts = current.game.prompts(state)
+    return prompts[0] if prompts and isinstance(prompts[0], AskCard) else None
+
+
+def _deal(scene: Scene, current: Round, state: Any, made: Made) -> Any:
+    """The house shoe deals all cards that are due, up to the next decision."""
+    while ask := _card_due(current, state):
+        state = _draw(scene, current, state, ask, made)
     return state
 
 
-def _draw_once(scene: Scene, current: Round, state: Any, actions: list[Action]) -> Any:
-    prompts = current.game.prompts(state)
-    choice = actions[-1]
-    if prompts and isinstance(prompts[0], AskCard) and isinstance(choice, Choose) and prompts[0].to == choice.seat:
-        return _draw(scene, current, state, prompts[0], actions)
-    return state
+def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, made: Made) -> Any:
+    """A choice that takes a card gets it at once: one event at the table, one entry in the log. Where no dealer acts
+    by rules of his own, neither does anybody wait for the cards that follow."""
+    if not current.game.banked:
+        return _deal(scene, current, state, made)
+    ask = _card_due(current, state)
+    return _draw(scene, current, state, ask, made) if ask and ask.to == choice.seat else state
 
 
-def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, actions: list[Action]) -> Any:
+def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, made: Made) -> Any:
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- no round opens without one
-    card = Card(shoes.draw(shoe, current.game.cards_left(state)), ask.to)
-    actions.append(card)
-    return play(current.game, state, card)
+    if ask.apart:
+        moment = shoes.moment(current, made.actions)
+        rank = shoes.draw_apart(shoe, ask.may_come, moment)
+        made.apart.append([len(made.actions), list(ask.may_come), moment])
+    else:
+        rank = shoes.draw(shoe, current.game.cards_left(state))
+    return _play_one(current, state, Card(rank, ask.to), made)
 
 
 def _newly_decided(current: Round, state: Any) -> tuple[Payout, ...]:
@@ -198,9 +241,10 @@ def _newly_decided(current: Round, state: Any) -> tuple[Payout, ...]:
 
 def _cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     shoe = scene.standing.shoe
-    if shoe is None or shoe.cut_out:
+    at_cut = current.game.at_cut(current.rules)
+    if shoe is None or shoe.cut_out or not at_cut:
         return False
-    return current.game.cards_left(state) <= current.game.at_cut(current.rules)
+    return current.game.cards_left(state) <= at_cut
 
 
 def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) -> Outcome:
@@ -238,6 +282,10 @@ def last_input(scene: Scene) -> Play:
 def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> None:
     if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
+    if not current.game.banked and target.actions and shoe.source == ShoeSource.HOUSE:
+        raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
+    if scene.standing.seated_seq > target.seq:
+        raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)
     if any(type(action) is Shuffle for action in target.actions):
         raise Refused("card_stands", "The discards were shuffled: that cannot be taken back.", 409)
     if scene.by.has_perm("tables.run_floor"):
@@ -249,10 +297,13 @@ def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> No
 # --- chips -----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1_000)
-def accounts(book_id: int, seats: int) -> Chart:
-    """The accounts of a table with so many seats. They are never changed, so they are read once."""
-    return cage.chart(book_id)
+def chips_moved(chart: Chart, before: Round, state: Any) -> list[Move]:
+    """What an input moved that led from a round to a state: the whole settlement with a round's last card; in a game
+    for a pot, every payment as it is made."""
+    if not before.game.banked:
+        payments = before.game.payments(state)[len(before.payments) :]
+        return pots.game_moves(chart, payments, before.coin_cents)
+    return [] if before.game.prompts(state) else settlement(chart, before.game.settle(state))
 
 
 def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:

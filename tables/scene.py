@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from ledger.cage import Move
+from ledger import cage
+from ledger.cage import Chart, Move
 from tables.games.felt import Game, Limits
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.standing import Standing
+
+
+@lru_cache(maxsize=1_000)
+def accounts(book_id: int, seats: int, banked: bool) -> Chart:
+    """The accounts of a table with so many seats. They are never changed, so they are read once."""
+    return cage.chart(book_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,11 @@ class Scene:
     limits: Limits
     standing: Standing
     by: Staff
+
+    @property
+    def chart(self) -> Chart:
+        """The places that chips can be at this table."""
+        return accounts(self.table.book_id, self.table.seats, self.game.banked)
 
     @property
     def next_seq(self) -> int:

@@ -19,23 +19,24 @@ from ledger.chips import can_cut, money
 from ledger.models import HOUSE, Book
 from ledger.surveillance import Draft
 from tables import standing
-from tables.games.catalog import GAMES, SPREAD
+from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS, Game, Limits
 from tables.house import difference
-from tables.models import Denomination, ShoeSource, Staff, Table
+from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
 from tables.standing import Standing
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
 
+MOST_SEATS: Final = 8
 UNITS_A_BET: Final = 10
 """Bets are multiples of so many chip units, so that every payment comes out even."""
 
 
 def rules_of(table: Table) -> Any:
     """The options of a table's game; its unit is the table's chip unit."""
-    return msgspec.convert({**table.options, "unit": table.unit_cents}, GAMES[table.game].rules_type)
+    return _rules(GAMES[table.game], table.options, table.unit_cents)
 
 
 def limits_of(table: Table) -> Limits:
@@ -55,6 +56,11 @@ class Settings:
     min_cents: int
     max_cents: int
     cap_cents: int | None = None
+    rake_permille: int = 0
+    """What the house takes of each pot."""
+    rake_cap_cents: int | None = None
+    time_charge_cents: int = 0
+    """What each seat of a table with a pot pays for half an hour."""
     denominations: tuple[int, ...]
     """What the chips of this table are worth."""
 
@@ -81,6 +87,9 @@ def settings_of(table: Table) -> Settings:
         min_cents=table.min_cents,
         max_cents=table.max_cents,
         cap_cents=table.cap_cents,
+        rake_permille=table.rake_permille,
+        rake_cap_cents=table.rake_cap_cents,
+        time_charge_cents=table.time_charge_cents,
         denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
     )
 
@@ -94,7 +103,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     refuse(name_faults(name) | faults(settings))
     settings = _whole(settings)
     with transaction.atomic():
-        book = cage.open_table_book(name, settings.seats)
+        book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)
         _write(table, surveillance.lock(book.pk), difference({}, asdict(settings)), by)
@@ -112,10 +121,14 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
         after = _whole(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
         if changed["after"]:
-            cage.open_table_book(table.book.name, after.seats)
+            _open_book(table.book.name, after)
             _store(table, after)
             _write(table, head, changed, by)
     return table
+
+
+def _open_book(name: str, settings: Settings) -> Book:
+    return cage.open_table_book(name, settings.seats, pot=not GAMES[settings.game].banked)
 
 
 def _permit(by: Staff, permission: str) -> None:
@@ -131,7 +144,7 @@ def refuse(found: Faults) -> None:
 
 def _whole(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
-    options = _spelled(_rules(GAMES[settings.game], settings))
+    options = _spelled(_rules(GAMES[settings.game], settings.options, settings.unit_cents))
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
@@ -168,8 +181,21 @@ def change_faults(table: Table, changes: Mapping[str, Any], now: Standing) -> Fa
     """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
     before = settings_of(table)
     after = replace(before, **changes)
-    waiting = [name for name in _WAITS if now.round_open and _differs(name, before, after)]
-    return faults(after) | {name: round_is_open(table, now, f"{_WAITS[name]} can change") for name in waiting}
+    changed = [name for name in _WAITS if _differs(name, before, after)]
+    found = faults(after)
+    if now.round_open:
+        return found | {name: round_is_open(table, now, f"{_WAITS[name]} can change") for name in changed}
+    return found | {name: says for name in changed if (says := _chips_lie(name, now, after))}
+
+
+def _chips_lie(name: str, now: Standing, after: Settings) -> str:
+    """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
+    if name in ("game", "seats", "unit_cents", "denominations") and now.stacks:
+        return f"Chips are in play at this table: {_WAITS[name]} can change when all seats have cashed out."
+    stays = name == "game" and not GAMES[after.game].banked
+    if name in ("game", "unit_cents") and now.pot_cents and not stays:
+        return f"{money(now.pot_cents)} is left in the pot for the next game: {_WAITS[name]} can change when it is won."
+    return ""
 
 
 def round_is_open(table: Table, now: Standing, what: str) -> str:
@@ -186,34 +212,38 @@ def _differs(name: str, before: Settings, after: Settings) -> bool:
 
 def faults(settings: Settings) -> Faults:
     """What is wrong with a table's settings, whatever they were before."""
-    game = SPREAD.get(settings.game)
+    game = GAMES.get(settings.game)
     if game is None:
-        return {"game": f"There is no game {settings.game!r}; there is {', '.join(SPREAD)}."}
+        return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
     found = _felt_faults(game, settings)
     unit = settings.unit_cents
     if not 0 < unit <= MOST_CENTS // UNITS_A_BET:
         return found | {"unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."}
-    return found | _rules_faults(game, settings) | _limit_faults(settings) | _chip_faults(settings)
+    found |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
+    return found | _take_faults(game, settings)
 
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     found: Faults = {}
-    if settings.seats not in game.seat_counts:
-        found["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {game.seat_counts[-1]} seats."
+    least, most = game.seat_counts[0], game.seat_counts[-1]
+    # Against the house every seat may stay empty; elsewhere a game needs so many players, of more seats perhaps.
+    if not (1 if game.banked else least) <= settings.seats <= (most if game.banked else MOST_SEATS):
+        found["seats"] = f"{game.title} is played with {least} to {most if game.banked else MOST_SEATS} seats."
     if settings.source not in ShoeSource.values:
         found["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
     return found
 
 
-def _rules(game: Game[Any, Any], settings: Settings) -> Any:
-    return msgspec.convert({**settings.options, "unit": settings.unit_cents}, game.rules_type)
+def _rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:
+    """A game's rules. In a game against the house, its unit is the table's chip unit."""
+    return msgspec.convert({**options, "unit": unit_cents} if game.banked else dict(options), game.rules_type)
 
 
 def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if "unit" in settings.options:
         return {"options": "The unit is the table's chip unit: leave it out of the options."}
     try:
-        _rules(game, settings)
+        _rules(game, settings.options, settings.unit_cents)
     except msgspec.ValidationError as error:
         text, _, path = str(error).replace("`", "").partition(" - at $.")
         if path == "unit":
@@ -222,8 +252,9 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     return {}
 
 
-def _limit_faults(settings: Settings) -> Faults:
-    step, found = UNITS_A_BET * settings.unit_cents, {}
+def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Of bets against the house, or of what a player may put in play for a pot."""
+    step, found = (UNITS_A_BET if game.banked else 1) * settings.unit_cents, {}
     for name, word, cents in (
         ("min_cents", "minimum", settings.min_cents),
         ("max_cents", "maximum", settings.max_cents),
@@ -232,13 +263,38 @@ def _limit_faults(settings: Settings) -> Faults:
             found[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
         elif cents % step:
             nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
-            found[name] = f"The {word} is a multiple of {money(step)}, ten chip units: {nearest}."
+            units = "ten chip units" if game.banked else "the table's coin"
+            found[name] = f"The {word} is a multiple of {money(step)}, {units}: {nearest}."
     if not found and settings.min_cents > settings.max_cents:
         found["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
     cap = settings.cap_cents
-    if cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
+    if cap is not None and not game.banked:
+        found["cap_cents"] = f"The house has nothing at stake in {game.title}: leave the cap empty."
+    elif cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
         least, most = money(settings.min_cents), money(MOST_CENTS)
         found["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+    return found
+
+
+def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Of what the house takes: a rake of each pot, or a charge for time, and neither where nobody plays for coins."""
+    rake, cap, charge, coin = (
+        settings.rake_permille,
+        settings.rake_cap_cents,
+        settings.time_charge_cents,
+        settings.unit_cents,
+    )
+    found: Faults = {}
+    if not 0 <= rake <= MOST_RAKE_PERMILLE:
+        found["rake_permille"] = f"The rake is at most {MOST_RAKE_PERMILLE / 10:g} % of a pot."
+    if cap is not None and not (0 < cap <= MOST_CENTS and cap % coin == 0):
+        found["rake_cap_cents"] = f"The most rake of a pot is a multiple of {money(coin)}, the table's coin; or empty."
+    if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
+        found["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
+    if not found and (rake or charge) and (game.banked or not game.coins):
+        return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
+    if not found and rake and charge:
+        return {"time_charge_cents": "A table takes a rake or a time charge, not both."}
     return found
 
 

@@ -7,8 +7,9 @@ first card, and both are opened there when the shoe is shuffled again or retired
 
 from __future__ import annotations
 
+import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
+from tables.games.felt import Action
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.refusals import Refused
 from tables.standing import Round, Shoe
@@ -40,11 +42,21 @@ def due(scene: Scene) -> str | None:
     shoe = scene.standing.shoe
     if shoe is None:
         return "load"
-    if shoe.decks != scene.rules.decks or shoe.source != scene.table.source:
+    if shoe.decks != scene.game.decks(scene.rules) or shoe.source != scene.table.source:
         return "retire"
     if shoe.stage == "ready":
-        return "shuffle" if shoe.cut_out else None
+        return "shuffle" if shoe.cut_out or _is_used_up(scene, shoe) else None
     return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
+
+
+def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
+    """Whether cards were dealt since the shuffle, and the table's game starts from a whole deck or cannot know which
+    ones: facedown cards that were never shown may be among them."""
+    last, game = scene.standing.round, scene.game
+    if game.banked or last is None or last.first_seq < shoe.ready_seq or not last.plays:
+        return False
+    whole = cards.DECK_SIZE * shoe.decks - shoe.burn
+    return "dealt" not in game.carries or last.game.cards_left(last.state) != whole - sum(last.game.gone(last.state))
 
 
 # --- the steps -------------------------------------------------------------------------------------------------
@@ -53,7 +65,7 @@ def due(scene: Scene) -> str | None:
 def load(scene: Scene, entered: LoadShoe) -> Outcome:
     """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
     _expect(scene, "load")
-    shoe = Shoe(scene.standing.shoes + 1, scene.rules.decks, scene.table.source, "loaded")
+    shoe = Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
     steps = [_step("loaded", shoe)]
     if shoe.source == ShoeSource.HOUSE:
         checked = replace(shoe, stage="checked")
@@ -99,7 +111,8 @@ def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
 def burn(scene: Scene, entered: Burn) -> Outcome:
     """The first cards are burned; from here on the shoe is dealt."""
     shoe = _expect(scene, "burn")
-    return Outcome([_step("burned", replace(shoe, stage="ready", burn=scene.rules.burn, cut_out=False))])
+    burned = scene.game.burned(scene.rules)
+    return Outcome([_step("burned", replace(shoe, stage="ready", burn=burned, cut_out=False))])
 
 
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
@@ -128,14 +141,20 @@ def cut_step(scene: Scene) -> Step:
 
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
     opened = _opened(shoe)
+    burned = scene.game.burned(scene.rules)
     if shoe.source == ShoeSource.KEYED:
-        return [_step("shuffled", replace(shoe, stage="shuffled", cut_out=False), **opened)]
+        shuffled = replace(shoe, stage="shuffled", cut_out=False)
+        if _behind(scene):
+            return [_step("shuffled", shuffled, **opened)]
+        # Where no cut card is placed, there is nothing to prompt for; nor where nothing is burned.
+        cut = _step("shuffled", replace(shuffled, stage="cut"), **opened)
+        return [cut] if burned else [cut, _step("burned", replace(shuffled, stage="ready", burn=0))]
     commitment = _commit(scene.table, cards.shoe(shoe.decks))
     shuffled = replace(shoe, stage="shuffled", cut_out=False, commitment=commitment)
     return [
         _step("shuffled", shuffled, **opened),
         _step("cut_card_placed", replace(shuffled, stage="cut"), cards_behind=_behind(scene)),
-        _step("burned", replace(shuffled, stage="ready", burn=scene.rules.burn)),
+        _step("burned", replace(shuffled, stage="ready", burn=burned)),
     ]
 
 
@@ -186,6 +205,27 @@ def draw(shoe: Shoe, cards_left: int) -> int:
     return order[len(order) - cards_left]
 
 
+def moment(current: Round, actions: Sequence[Action]) -> str:
+    """Names a draw for good: the round, and how many actions it had before."""
+    before = sum(len(play.actions) for play in current.plays)
+    return f"{current.number}.{before + len(actions)}"
+
+
+def draw_apart(shoe: Shoe, pool: Sequence[int], moment: str) -> int:
+    """The rank of the next of a few cards that were shuffled apart from the shoe.
+
+    Its nonce decides, which was committed to before the first card and is opened when the shoe is shuffled again: so
+    these cards can be proved like all others, and nobody who does not hold the shoe can know them before.
+    """
+    return pick_apart(_nonce(shoe.commitment or ""), pool, moment)
+
+
+def pick_apart(nonce: bytes, pool: Sequence[int], moment: str) -> int:
+    """The card of a pool (sorted) that a shoe's nonce picks at a moment: HMAC-SHA256, modulo the number of cards."""
+    digest = hmac.digest(nonce, moment.encode(), "sha256")
+    return pool[int.from_bytes(digest) % len(pool)]
+
+
 def _commit(table: Table, composition: Composition) -> str:
     """Shuffle a composition in secret, keep the order, and return the commitment to it."""
     order = bytes(_shuffle(rank for rank, held in zip(RANKS, composition, strict=True) for _ in range(held)))
@@ -212,6 +252,11 @@ def _opened(shoe: Shoe) -> dict[str, Any]:
     return {
         "opened": {"commitment": shoe.commitment, "order": list(bytes(kept.order)), "nonce": bytes(kept.nonce).hex()}
     }
+
+
+@lru_cache(maxsize=200)
+def _nonce(commitment: str) -> bytes:
+    return bytes(HouseShoe.objects.values_list("nonce", flat=True).get(commitment=commitment))
 
 
 @lru_cache(maxsize=200)

@@ -19,7 +19,7 @@ from django.db import connection
 from ledger.surveillance import Head, read_head
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, AskBet, Card, Game, Opening, Payout
+from tables.games.felt import Action, AskBet, Card, Game, Opening, Payment, Payout
 from tables.games.play import play, replay
 from tables.models import Table
 
@@ -66,6 +66,10 @@ class Play:
         return any(type(action) is Card for action in self.actions)
 
 
+Stacks = tuple[tuple[int, int], ...]
+"""(seat, cents) of the chips in play at each seat of a table with a pot."""
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """The latest round: what it was opened with, the inputs that stand, and the state that they lead to."""
@@ -80,6 +84,33 @@ class Round:
     latest_card_seq: int = 0
     """The latest entry with a card in it, taken back or not."""
     paid: frozenset[int] = frozenset()
+    stacks: Stacks = ()
+    """What lay at the table's seats when a game for a pot began."""
+    pot_cents: int = 0
+    """What lay in the pot then."""
+    coin_cents: int = 0
+    """What a coin of the game is worth; 0 in games against the house."""
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """The coins that changed hands: none once the start of the game was taken back."""
+        return self.game.payments(self.state) if self.plays else ()
+
+    @property
+    def stacks_now(self) -> dict[int, int]:
+        """What lies at the table's seats now, in cents; seats without chips are left out."""
+        now = dict(self.stacks)
+        for one in self.payments:
+            for seat, coins in ((one.payer, -one.coins), (one.payee, one.coins)):
+                if seat:
+                    now[seat] = now.get(seat, 0) + coins * self.coin_cents
+        return {seat: cents for seat, cents in now.items() if cents}
+
+    @property
+    def pot_now_cents(self) -> int:
+        """What lies in the pot now."""
+        into = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
+        return self.pot_cents + sum(into[one.kind] * one.coins for one in self.payments) * self.coin_cents
 
     @property
     def over(self) -> bool:
@@ -89,7 +120,7 @@ class Round:
     @property
     def to_pay(self) -> tuple[Payout, ...]:
         """What the last card decided for the dealer to walk along, right to left, without the seats done."""
-        if not (self.plays and self.over):
+        if not (self.game.banked and self.plays and self.over):
             return ()
         decided = self.plays[-1].decided
         walked = decided if len(decided) > 1 or any(one.net_cents > 0 for one in decided) else ()
@@ -110,6 +141,25 @@ class Standing:
     shoe: Shoe | None = None
     shoes: int = 0
     round: Round | None = None
+    seated: Stacks = ()
+    """What lay at the seats of a table with a pot after chips were last bought, cashed or charged there."""
+    seated_seq: int = 0
+    """The entry that says so."""
+    charged_at: str | None = None
+    """Until when time is paid there."""
+
+    @property
+    def stacks(self) -> dict[int, int]:
+        """What lies at the seats of a table with a pot now, in cents; seats without chips are left out."""
+        current = self.round
+        if current is None or not current.coin_cents or current.first_seq < self.seated_seq:
+            return dict(self.seated)
+        return current.stacks_now
+
+    @property
+    def pot_cents(self) -> int:
+        """What lies in the pot now."""
+        return 0 if self.round is None else self.round.pot_now_cents
 
     @property
     def round_open(self) -> bool:
@@ -159,6 +209,9 @@ class OpeningContent(msgspec.Struct, frozen=True):
     rules: dict[str, Any]
     opening: Opening
     shoe: int
+    stacks: Stacks = ()
+    pot_cents: int = 0
+    coin_cents: int = 0
 
 
 def read_opening(content: OpeningContent) -> tuple[Game[Any, Any], Any, Opening]:
@@ -179,6 +232,9 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
     if subject == "dealer":
         signed_in = Dealer(content["username"], content["name"], seq) if kind == "signed_in" else None
         return replace(now, dealer=signed_in)
+    if subject == "seats":
+        seated = tuple((seat, cents) for seat, cents in content["stacks"])
+        return replace(now, seated=seated, seated_seq=seq, charged_at=content["charged_at"])
     if subject == "table" and kind in ("opened", "closed"):
         rack = content.get("rack_cents", 0)
         return replace(now, is_open=kind == "opened", opened_seq=seq, opening_rack_cents=rack)
@@ -217,7 +273,9 @@ def _fold_round(current: Round | None, seq: int, kind: str, number: int, content
 
 def _opened(number: int, seq: int, content: OpeningContent) -> Round:
     game, rules, opening = read_opening(content)
-    return Round(number, game, rules, opening, seq, (), game.open(rules, opening))
+    state = game.open(rules, opening)
+    chips = content.stacks, content.pot_cents, content.coin_cents
+    return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips)
 
 
 def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
@@ -266,6 +324,9 @@ _LATEST: Final = """
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'shoe' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'seats' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'round'

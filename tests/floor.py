@@ -14,6 +14,7 @@ from tables import dealing, inputs, standing
 from tables.board import Board, board
 from tables.dealing import Answer
 from tables.games.cards import shoe
+from tables.games.catalog import GAMES
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
 
@@ -48,7 +49,8 @@ def table(name: str = "Rocket 1", **settings: Any) -> Table:
         "max_cents": 10_000,
         "options": {"decks": 1},
     } | settings
-    made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats), **chosen)
+    pot = not GAMES[str(chosen.get("game", "rocket"))].banked
+    made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:
         chip, _ = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         made.denominations.add(chip)
@@ -106,7 +108,7 @@ class Hand:
 
     def ready_shoe(self) -> None:
         """Load, check, shuffle, cut and burn until bets are open."""
-        while (due := self.board.due) != "bets":
+        while (due := self.board.due) not in ("bets", "seats"):
             step = {"load": "load_shoe", "shuffle": "shuffle_shoe", "cut": "place_cut_card", "burn": "burn"}
             if due == "check":
                 self("check_decks", counts=shoe(self.board.shoe.decks if self.board.shoe else 1))
@@ -117,6 +119,16 @@ class Hand:
         """Walk along the seats that are to be paid."""
         while line := self.board.pay:
             self("paid", seat=line.seat)
+
+
+def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand, Hand]:
+    """A table with a pot, its deck ready and chips (cents) at its seats: the dealer's hand and the pit boss's. A coin
+    is worth 1."""
+    chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | settings
+    dealer, boss = dealt(name=GAMES[game].title, game=game, **chosen)
+    for seat, cents in seats.items():
+        dealer("buy_in", seat=seat, amount_cents=cents)
+    return dealer, boss
 
 
 def dealt(**settings: Any) -> tuple[Hand, Hand]:

@@ -36,6 +36,3 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
     )
 }
 """Every game of the house, by the name that tables and round records call it."""
-
-SPREAD: Final[dict[str, Game[Any, Any]]] = {name: game for name, game in GAMES.items() if game.banked}
-"""The games that a table can spread. The others are judged from round records; they need tables with a pot."""

@@ -176,6 +176,11 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     shown: bool = False
     """Whether it lies there already, facedown and unknown, and is turned now: no card leaves the deck."""
 
+    @property
+    def may_come(self) -> tuple[int, ...]:
+        """The ranks of all cards that may come, each as often as it may, in ascending order."""
+        return tuple(rank for rank, out in enumerate(self.gone, 1) for _ in range(rank * self.decks - out))
+
     def admits(self, action: Action) -> Action | None:
         """A card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
         if type(action) is not Card or action.to != self.to:
@@ -472,5 +477,17 @@ class Game(Protocol[State, Rules]):
         ...
 
     def at_cut(self, rules: Rules) -> int:
-        """With how many cards left the cut card comes out."""
+        """With how many cards left the cut card comes out; 0 where none is placed."""
+        ...
+
+    def decks(self, rules: Rules) -> int:
+        """How many decks it is dealt from."""
+        ...
+
+    def burned(self, rules: Rules) -> int:
+        """How many cards are burned after a shuffle."""
+        ...
+
+    def burning(self, rules: Rules, burn: int) -> Rules:
+        """The rules with the burn that was really made, where that is an option of the game."""
         ...

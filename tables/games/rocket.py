@@ -177,6 +177,18 @@ class Rocket:
         """The cut card lies before this many cards."""
         return round(rules.decks * DECK_SIZE * rules.reshuffle_at)
 
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def burned(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.burn
+
+    def burning(self, rules: Rules, burn: int) -> Rules:
+        """The rules with the burn that was really made."""
+        return structs.replace(rules, burn=burn)
+
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
         if isinstance(prompt, AskChoice):

@@ -193,6 +193,18 @@ class Scripted(Generic[Rules]):
         """These games deal to the end of the deck."""
         return 0
 
+    def decks(self, rules: Rules) -> int:
+        """One."""
+        return 1
+
+    def burned(self, rules: Rules) -> int:
+        """As the game has it: no option."""
+        return self.burn
+
+    def burning(self, rules: Rules, burn: int) -> Rules:
+        """The same rules."""
+        return rules
+
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
         if isinstance(prompt, AskChoice):
