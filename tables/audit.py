@@ -169,8 +169,8 @@ class _Proof:
         stacks = pots.stacks_after(before.stacks, entry.kind, content)
         if stacks != self.now.stacks or any(cents < 0 for cents in stacks.values()):
             raise _Wrong(entry.seq, f"it leaves {self.now.stacks} at the seats, what happened makes it {stacks}")
-        charged = pots.charged_after(before.charged_at, entry.kind, content, stacks, entry.at)
-        if (charged is None) != (self.now.charged_at is None) or (before.charged_at and charged != self.now.charged_at):
+        charged = pots.charged_after(before.charged_at, entry.kind, content, stacks, self.now.charged_at)
+        if charged != self.now.charged_at:
             raise _Wrong(entry.seq, f"it says that time is paid until {self.now.charged_at}, it is {charged}")
         expected = pots.seat_moves(self.chart, before.stacks, entry.kind, content)
         if list(moved) != expected:

@@ -83,7 +83,7 @@ def _between_games(scene: Scene) -> dict[int, int]:
 def _step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
     now = scene.standing
     stacks = stacks_after(now.stacks, kind, facts)
-    charged_at = charged_after(now.charged_at, kind, facts, stacks, timezone.now())
+    charged_at = charged_after(now.charged_at, kind, facts, stacks, timezone.now().isoformat())
     content = {**facts, "stacks": [list(pair) for pair in sorted(stacks.items())], "charged_at": charged_at}
     return Step("seats", kind, content, moves=seat_moves(scene.chart, now.stacks, kind, facts))
 
@@ -102,13 +102,13 @@ def stacks_after(stacks: Mapping[int, int], kind: str, facts: Mapping[str, Any])
 
 
 def charged_after(
-    charged_at: str | None, kind: str, facts: Mapping[str, Any], stacks: Mapping[int, int], now: datetime
+    charged_at: str | None, kind: str, facts: Mapping[str, Any], stacks: Mapping[int, int], now: str | None
 ) -> str | None:
     """Until when time is paid: it runs from the first buy-in at an empty table, and ends when all have left."""
     if not stacks:
         return None
     if charged_at is None:
-        return now.isoformat()
+        return now
     if kind != "time_charge":
         return charged_at
     return (datetime.fromisoformat(charged_at) + facts["periods"] * PERIOD).isoformat()

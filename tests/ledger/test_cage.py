@@ -97,11 +97,15 @@ PAIRS = [(kind, *pair) for kind, pairs in MOVEMENTS.items() if kind != "reversal
 @given(st.data())
 def test_whatever_moves_the_sum_over_all_places_stays_zero(felt: Felt, data: st.DataObject) -> None:
     """Harm prevented: chips that come from nowhere or end there, by any series of movements and recounts."""
+    cage.open_table_book("Table 1", 6, pot=True)
+    chart = cage.chart(felt.book.pk)
     step = st.tuples(st.sampled_from(PAIRS), st.integers(1, 10**12), st.booleans(), st.booleans())
     expected = {account.pk: 0 for account in Account.objects.all()} | cage.net_effect(cage.all_books())
     for (kind, source, target), amount, count, undo in data.draw(st.lists(step, max_size=8)):
-        start, end = (("layout", 3) if place == "layout" else place for place in (source, target))
-        move = felt.chart.move(kind, start, end, amount)
+        places_of = {"layout": ("layout", 3), "seat": ("seat", 3)}
+        start, end = places_of.get(source, source), places_of.get(target, target)
+        end = ("seat", 4) if kind == "pay_seat" else end
+        move = chart.move(kind, start, end, amount)
         head = felt.write(move)
         if undo:
             felt.write(*cage.reverse(Transfer.objects.filter(book=felt.book, seq=head.seq)))

@@ -59,7 +59,7 @@ def closed(movements):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ledger', '0002_guards'),
+        ('ledger', '0003_moments'),
     ]
 
     operations = [
