@@ -121,6 +121,13 @@ class TableAdmin(SetUp):
                     "description": self._when(obj),
                 },
             ),
+            (
+                "What the house takes",
+                {
+                    "fields": ("rake", "most_rake", "time_charge"),
+                    "description": "Of games for a pot only, and either of the two; from the next game on.",
+                },
+            ),
             (f"Options of {GAMES[game].title}", {"fields": options}),
         ]
 
@@ -153,6 +160,21 @@ class TableAdmin(SetUp):
     def maximum(self, table: Table) -> str:
         """As money."""
         return money(table.max_cents)
+
+    @admin.display(description="rake")
+    def rake(self, table: Table) -> str:
+        """In per cent of a pot."""
+        return f"{table.rake_permille / 10:g} %"
+
+    @admin.display(description="most rake of one pot")
+    def most_rake(self, table: Table) -> str:
+        """As it is said."""
+        return "no cap" if table.rake_cap_cents is None else money(table.rake_cap_cents)
+
+    @admin.display(description="time charge")
+    def time_charge(self, table: Table) -> str:
+        """For a seat and half hour."""
+        return money(table.time_charge_cents)
 
     @admin.display(description="cap", ordering="cap_cents")
     def cap(self, table: Table) -> str:

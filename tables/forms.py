@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -17,7 +18,7 @@ from unfold import widgets
 from ledger.chips import money
 from tables import denominations, setup, staffing, standing, terminals
 from tables.games.catalog import GAMES
-from tables.models import Denomination, Staff, Table, Terminal
+from tables.models import MOST_RAKE_PERMILLE, Denomination, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import Faults, Settings
 
@@ -53,7 +54,8 @@ def option_fields(game: str) -> dict[str, forms.Field]:
     """A field for each option that a game's rules have, but for the unit, which is the table's."""
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
-    return {OPTION + one.name: _option_field(one) for one in described.fields if one.name != "unit"}
+    hidden = {"unit"} if GAMES[game].banked else set()
+    return {OPTION + one.name: _option_field(one) for one in described.fields if one.name not in hidden}
 
 
 def _option_field(described: msgspec.inspect.Field) -> forms.Field:
@@ -109,19 +111,46 @@ class Judged(forms.ModelForm):
 class TableForm(Judged):
     """A table's settings. Subclasses made by ``for_game`` have the fields of one game's options."""
 
-    FIELDS = {"unit_cents": "unit", "min_cents": "minimum", "max_cents": "maximum", "cap_cents": "cap"}
+    FIELDS = {
+        "unit_cents": "unit",
+        "min_cents": "minimum",
+        "max_cents": "maximum",
+        "cap_cents": "cap",
+        "rake_permille": "rake",
+        "rake_cap_cents": "most_rake",
+        "time_charge_cents": "time_charge",
+    }
     GAME: ClassVar[str] = "rocket"
 
     game = forms.ChoiceField(
         choices=[(name, game.title) for name, game in GAMES.items()], widget=widgets.UnfoldAdminSelectWidget
     )
     unit = MoneyField(
-        label="Chip unit", help_text="Bets are multiples of ten units, so that every payment comes out even."
+        label="Chip unit",
+        help_text="Against the house, bets are multiples of ten units, so that every payment comes out even; in a game"
+        " for a pot it is what one coin is worth.",
     )
-    minimum = MoneyField(label="Minimum bet")
-    maximum = MoneyField(label="Maximum bet")
+    minimum = MoneyField(label="Minimum", help_text="Of a bet; or of what a player puts in play for a pot.")
+    maximum = MoneyField(label="Maximum", help_text="Of a bet; or of what a player puts in play for a pot.")
     cap = MoneyField(
         label="Cap on all bets together", required=False, help_text="The house's exposure in one round. Empty: no cap."
+    )
+    rake = forms.DecimalField(
+        label="Rake (% of each pot)",
+        initial=0,
+        required=False,
+        min_value=0,
+        max_value=MOST_RAKE_PERMILLE // 10,
+        decimal_places=1,
+        widget=widgets.UnfoldAdminDecimalFieldWidget({"step": "0.1"}),
+        help_text="Rounded down to whole coins. Empty: none. Only where there is a pot.",
+    )
+    most_rake = MoneyField(label="Most rake of one pot", required=False, help_text="Empty: no cap.")
+    time_charge = MoneyField(
+        label="Time charge",
+        initial=0,
+        required=False,
+        help_text="What each seat pays for half an hour, in place of a rake. Empty: none.",
     )
     denominations = forms.ModelMultipleChoiceField(
         Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
@@ -146,7 +175,16 @@ class TableForm(Judged):
             return
         known = setup.settings_of(table)
         self.initial.update({field: getattr(known, setting) for setting, field in self.FIELDS.items()})
+        self.initial["rake"] = Decimal(known.rake_permille) / 10
         self.initial.update({OPTION + name: value for name, value in known.options.items()})
+
+    def clean_rake(self) -> int:
+        """Per mille of a pot."""
+        return int((self.cleaned_data["rake"] or 0) * 10)
+
+    def clean_time_charge(self) -> int:
+        """Minor units."""
+        return self.cleaned_data["time_charge"] or 0
 
     def options(self) -> dict[str, Any]:
         """The options typed; a table that gets another game starts with that game's own defaults."""

@@ -36,13 +36,42 @@ def _actions(actions: Sequence[Content]) -> str:
             said.append("No more bets")
         elif one["do"] == "choose":
             drawn = f", draws {cards[0]['rank']}" if len(cards) == 1 else ""
-            said.append(f"Seat {one['seat']}: {one['choice']}{drawn}")
+            said.append(f"Seat {one['seat']}: {one['choice']}{_named(one)}{drawn}")
         elif one["do"] == "shuffle":
             said.append("The discards are shuffled")
     if cards and not any(one["do"] == "choose" for one in actions):
         said.append(", ".join(f"{whom(one['to'])}: {one['rank']}" for one in cards))
     text = "; ".join(said)
     return text[:1].upper() + text[1:]
+
+
+def _played(content: Content) -> str:
+    """An input of a round; a game for a pot starts with one."""
+    said = _actions(content["actions"])
+    pinned = content.get("opening") or {}
+    if not pinned.get("coin_cents"):
+        return said
+    seats = ", ".join(map(str, pinned["opening"]["seats"]))
+    start = f"The game starts at seats {seats}"
+    return f"{start}; {said}" if said else start
+
+
+def _bought(content: Content) -> str:
+    how = "buys in for" if content["cash"] else "brings"
+    return f"Seat {content['seat']} {how} {money(content['amount_cents'])}"
+
+
+def _charged(content: Content) -> str:
+    return f"Time charge: {money(content['each_cents'])} a seat for each of {content['periods']} half hours"
+
+
+def _named(choice: Content) -> str:
+    """What a choice names: " 4 to seat 2"."""
+    card, cards, count, target = (choice.get(key) for key in ("card", "cards", "count", "target"))
+    said = "" if card is None else f" {card}"
+    said += "" if cards is None else f" {', '.join(map(str, cards)) or 'nothing'}"
+    said += "" if count is None else f" {count}"
+    return said + ("" if target is None else f" to seat {target}")
 
 
 def _decks_off(content: Content) -> str:
@@ -78,7 +107,7 @@ def _settings(content: Content) -> str:
 
 
 def _setting(name: str, was: Any, now: Any) -> str:
-    words = name.removesuffix("_cents").replace("_", " ")
+    words = name.removesuffix("_cents").removesuffix("_permille").replace("_", " ")
     change = f"{_value(name, was)} → " if was is not None else ""
     return f"{words} {change}{_value(name, now)}"
 
@@ -88,11 +117,13 @@ def _value(name: str, value: Any) -> str:
         return " ".join(_value(name, one) for one in value)
     if value is None:
         return "none"
+    if name.endswith("_permille"):
+        return f"{value / 10:g} %"
     return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
 
 
 _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
-    ("round", "play"): lambda content: _actions(content["actions"]),
+    ("round", "play"): _played,
     ("round", "take_back"): lambda content: f"Takes back entry {content['corrects']}: {_actions(content['actions'])}",
     ("round", "paid"): lambda content: f"Seat {content['seat']} is done",
     ("shoe", "loaded"): _shoe("Shoe {number} is loaded: {decks} decks, {source}"),
@@ -108,6 +139,9 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("table", "opened"): _rack("The table opens"),
     ("table", "closed"): _rack("The table closes"),
     ("table", "settings_changed"): _settings,
+    ("seats", "buy_in"): _bought,
+    ("seats", "cash_out"): lambda content: f"Seat {content['seat']} cashes out {money(content['amount_cents'])}",
+    ("seats", "time_charge"): _charged,
     ("chips", "sold"): lambda content: "Players buy chips at the cage",
     ("chips", "issued"): lambda content: "Chips are put into circulation",
     ("chips", "fill"): lambda content: "A fill comes to the rack",
