@@ -41,6 +41,9 @@ GRANT SELECT, INSERT ON
     tables_verification
 TO :"app_role";
 
+-- The pages of seats come and go, but none is given another address.
+REVOKE UPDATE ON tables_seatpage FROM :"app_role";
+
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
 

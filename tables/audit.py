@@ -6,6 +6,7 @@ first entry that does not hold. A check of new entries starts from the last prov
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -127,6 +128,7 @@ class _Proof:
         _may_move(entry, [one.move.kind for one in posted])
         if entry.subject == "round" and "opening" in content:
             self._opening(entry, content)
+        _may_choose(entry, content, before)
         self.now = _folded(before, entry, content)
         if entry.subject == "round":
             self._round(entry, content, before.round, [one.move for one in posted])
@@ -219,6 +221,28 @@ def _may_move(entry: Entry, kinds: Sequence[str]) -> None:
         raise _Wrong(entry.seq, f"it moves chips, which {entry.subject} entries never do")
     if entry.subject == "chips" and (dealt := _DEALT.intersection(kinds)):
         raise _Wrong(entry.seq, f"it makes a {min(dealt)} without a round")
+
+
+_AT_SEAT: Final = re.compile(r"seat (\d+)")
+"""How the log names a player, whom the house knows by the page of a seat alone."""
+
+
+def _may_choose(entry: Entry, content: dict[str, Any], before: Standing) -> None:
+    """A seat chooses for itself and enters nothing else; for one with facedown cards nobody else chooses."""
+    actions: Sequence[Any] = content.get("actions", ()) if (entry.subject, entry.kind) == ("round", "play") else ()
+    chosen = [action["seat"] for action in actions if action["do"] == "choose"]
+    if player := _AT_SEAT.fullmatch(entry.by):
+        own = [int(player[1])]
+        secret = before.round is not None and before.round.secret and "opening" not in content
+        if not secret or chosen != own or actions[0]["do"] != "choose":
+            raise _Wrong(
+                entry.seq, f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else"
+            )
+        return
+    if before.round is not None and "opening" not in content:
+        for seat in chosen:
+            if before.round.hides_cards_of(seat):
+                raise _Wrong(entry.seq, f"{entry.by} chose for seat {seat}, whose cards only that seat may know")
 
 
 def _folded(before: Standing, entry: Entry, content: dict[str, Any]) -> Standing:

@@ -19,7 +19,7 @@ from django.db.models import Exists
 from ledger import alerts, cage, surveillance
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
-from tables import doors, pots, rounds, shoes, standing
+from tables import doors, pots, rounds, seat_pages, shoes, standing
 from tables.games.catalog import GAMES
 from tables.inputs import (
     Bet,
@@ -33,6 +33,7 @@ from tables.inputs import (
     CutCardOut,
     Deal,
     Input,
+    IssueSeatPage,
     KeyCard,
     LoadShoe,
     OpenTable,
@@ -51,7 +52,7 @@ from tables.inputs import (
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.scene import Outcome, Scene
+from tables.scene import AtSeat, Outcome, Scene
 from tables.setup import limits_of, rules_of
 
 _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
@@ -78,11 +79,12 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     CloseTable: doors.close_table,
     SignIn: doors.sign_in,
     SignOut: doors.sign_out,
+    IssueSeatPage: seat_pages.issue,
 }
 
 _FLOOR: Final = (OpenTable, CloseTable)
 """Inputs of those who run the floor, not of the dealer."""
-_EITHER: Final = (TakeBack, RetireShoe)
+_EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
 """Inputs of the dealer at the table, or of those who run the floor."""
 
 
@@ -96,7 +98,7 @@ class Answer:
     """Whether this input had been recorded before, under the same key."""
 
 
-def record(table: Table, entered: Input, *, by: Staff, key: UUID, expected_seq: int | None) -> Answer:
+def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expected_seq: int | None) -> Answer:
     """Make an input durable and acknowledge it, or raise Refused with nothing done.
 
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
@@ -109,8 +111,11 @@ def record(table: Table, entered: Input, *, by: Staff, key: UUID, expected_seq: 
         if known:
             return _again(head, key, fingerprint)
         scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by)
-        _permit(scene, entered)
-        if expected_seq is not None and head.seq != expected_seq:
+        if isinstance(by, AtSeat):
+            seat_pages.permit(scene, by, entered)
+        else:
+            _permit(scene, by, entered)
+        if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = _HANDLERS[type(entered)](scene, entered)
         after = _write(head, scene, outcome, key, fingerprint)
@@ -130,11 +135,19 @@ def sign_out(table: Table, staff: Staff) -> Answer:
     return record(table, SignOut(), by=staff, key=uuid4(), expected_seq=None)
 
 
+def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_seq: int) -> str:
+    """Give a seat a page of its own; the token of its address, which nobody can find out later."""
+    token = seat_pages.new_token()
+    entered = IssueSeatPage(seat, seat_pages.digest_of(token))
+    record(table, entered, by=by, key=key, expected_seq=expected_seq)
+    return token
+
+
 # --- who may ---------------------------------------------------------------------------------------------------
 
 
-def _permit(scene: Scene, entered: Input) -> None:
-    by, now = scene.by, scene.standing
+def _permit(scene: Scene, by: Staff, entered: Input) -> None:
+    now = scene.standing
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
     runs_floor, asked = by.has_perm("tables.run_floor"), type(entered)
@@ -157,7 +170,7 @@ def _permit(scene: Scene, entered: Input) -> None:
 # --- the same thing twice --------------------------------------------------------------------------------------
 
 
-def _fingerprint(entered: Input, by: Staff) -> str:
+def _fingerprint(entered: Input, by: Staff | AtSeat) -> str:
     return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
 
 
@@ -181,6 +194,18 @@ def _again(now: Head, key: UUID, fingerprint: str) -> Answer:
     if refused := content.get("refused"):
         raise Refused(refused["code"], refused["sentence"], refused["status"], **refused["facts"], seq=now.seq)
     return Answer(seq, now.seq, again=True)
+
+
+def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
+    """Whether the state that an input was entered on is another one now.
+
+    What a seat chooses by, it has seen since it was asked: what others choose in secret meanwhile changes nothing of
+    that. So several seats may answer on one number, whichever comes first.
+    """
+    now, by = scene.standing, scene.by
+    if isinstance(by, AtSeat) and now.round is not None:
+        return not now.round.asked.get(by.seat, now.seq) <= expected_seq <= now.seq
+    return now.seq != expected_seq
 
 
 def _stale(now: Head) -> Refused:

@@ -9,6 +9,7 @@ from django.db import connection
 from ledger import cage
 from ledger.chips import RACK
 from ledger.models import Account
+from tables import seat_pages
 from tables.inputs import CloseTable, OpenTable, SignIn, SignOut
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
@@ -34,7 +35,7 @@ def close_table(scene: Scene, entered: CloseTable) -> Outcome:
         seats = ", ".join(map(str, sorted(now.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
-    steps = [Step("table", "closed", {"rack_cents": rack})]
+    steps = [Step("table", "closed", {"rack_cents": rack}), *seat_pages.revoke(scene)]
     if now.dealer is not None:
         steps.append(_tap_out(now.dealer.username, now.dealer.name))
     return Outcome(steps)
@@ -43,6 +44,7 @@ def close_table(scene: Scene, entered: CloseTable) -> Outcome:
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     """A dealer takes the table; whoever stood there is relieved. Nobody deals at two tables."""
     now, by = scene.standing, scene.by
+    assert isinstance(by, Staff)  # noqa: S101 -- record() lets nobody else sign in
     if not now.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
     if now.dealer is not None and now.dealer.username == by.username:

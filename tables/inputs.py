@@ -75,6 +75,13 @@ class SignOut(Struct, frozen=True, tag_field="do", tag="sign_out"):
     """The dealer taps out."""
 
 
+class IssueSeatPage(Struct, frozen=True, tag_field="do", tag="issue_seat_page"):
+    """A seat gets a page of its own (house shoes), whose address holds the token of this digest."""
+
+    seat: int
+    digest: str
+
+
 class LoadShoe(Struct, frozen=True, tag_field="do", tag="load_shoe"):
     """A shoe of the table's number of decks is on the table."""
 
@@ -111,7 +118,7 @@ ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardO
 TableInput = OpenTable | CloseTable | SignOut
 Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput
 """What can be sent from a screen or to the API."""
-Input = Sent | SignIn
+Input = Sent | SignIn | IssueSeatPage
 
 _sent = msgspec.json.Decoder(Sent)
 
@@ -120,6 +127,7 @@ def read(document: bytes | str | dict[str, Any]) -> Input:
     """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right.
 
     Signing in is no input that can be sent: it says on which terminal somebody stands, which only the house knows.
+    Nor is the page of a seat: its address is made here.
     """
     try:
         entered: Input = msgspec.convert(document, Sent) if isinstance(document, dict) else _sent.decode(document)

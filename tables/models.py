@@ -197,6 +197,26 @@ class Terminal(models.Model):
         return self.name
 
 
+class SeatPage(models.Model):
+    """The page of one seat at a table: whoever has its address sees what the seat sees, and chooses for it.
+
+    A row is never changed: another page takes its place.
+    """
+
+    table = models.ForeignKey(Table, on_delete=models.PROTECT)
+    seat = models.PositiveSmallIntegerField()
+    token_digest = models.CharField(max_length=64, unique=True)
+    issued_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["table", "seat"], name="tables_seatpage_one_a_seat")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table}, seat {self.seat}"
+
+
 class HouseShoe(models.Model):
     """The secret order of one shuffle of a house shoe; its commitment is in the log before its first card is dealt.
 

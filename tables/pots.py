@@ -16,6 +16,7 @@ from msgspec import structs
 
 from ledger.cage import Chart, Move
 from ledger.chips import PLAYERS, POT, RACK, SEAT, money
+from tables import seat_pages
 from tables.games.cards import NOTHING
 from tables.games.felt import Illegal, Opening, Payment, Rake
 from tables.inputs import BuyIn, CashOut, TimeCharge
@@ -53,7 +54,8 @@ def cash_out(scene: Scene, entered: CashOut) -> Outcome:
     amount = stacks.get(entered.seat, 0)
     if not amount:
         raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
-    return Outcome([_step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})])
+    step = _step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})
+    return Outcome([step, *seat_pages.revoke(scene, entered.seat)])
 
 
 def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:

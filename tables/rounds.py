@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +28,7 @@ from tables.games.felt import (
 )
 from tables.games.play import out_of_turn, play
 from tables.inputs import Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
-from tables.models import ShoeSource
+from tables.models import ShoeSource, Staff
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.standing import Play, Round, Shoe
@@ -58,6 +59,9 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     content: dict[str, Any] = {"actions": msgspec.to_builtins(tuple(made.actions))}
     if made.apart:
         content["apart"] = made.apart
+    if current.secret:
+        # Everyone may see the entry's hash, and there are few cards to try it with.
+        content["salt"] = secrets.token_hex(16)
     if opening:
         content["opening"] = opening
     if decided:
@@ -169,10 +173,19 @@ def _play(scene: Scene, current: Round, entered: GameInput, made: Made) -> Any:
         return _deal(scene, current, current.state, made)
     if isinstance(entered, StartGame):
         return _start(scene, current, made, house=house)
+    if isinstance(entered, Choose):
+        _refuse_for_another(scene, current, entered)
     state = _play_one(current, current.state, entered, made)
     if house and isinstance(entered, Choose):
         return _drawn(scene, current, state, entered, made)
     return state
+
+
+def _refuse_for_another(scene: Scene, current: Round, entered: Choose) -> None:
+    """Staff who could choose for a seat could find out what it holds, by what is refused."""
+    if isinstance(scene.by, Staff) and current.hides_cards_of(entered.seat):
+        says = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
+        raise Refused("seat_chooses", says, 403)
 
 
 def _start(scene: Scene, current: Round, made: Made, *, house: bool) -> Any:

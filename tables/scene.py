@@ -22,6 +22,27 @@ def accounts(book_id: int, seats: int, banked: bool) -> Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class AtSeat:
+    """A player, whom the house knows by the page of a seat alone. May do nothing but choose there."""
+
+    seat: int
+    page: int
+    """The row of the page that was opened; it may be revoked by now."""
+
+    @property
+    def signature(self) -> str:
+        """As the log names who chose. No member of staff can be called so: their names begin with a badge, or with a
+        user name that is not this word."""
+        return f"seat {self.seat}"
+
+    username = name = signature
+
+    def has_perm(self, perm: str) -> bool:
+        """No permission of the staff's."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """A table under its lock, and who enters something there."""
 
@@ -31,7 +52,7 @@ class Scene:
     """The table's options as they are set now; a round pins those that it was opened with."""
     limits: Limits
     standing: Standing
-    by: Staff
+    by: Staff | AtSeat
 
     @property
     def chart(self) -> Chart:

@@ -19,7 +19,7 @@ from django.db import connection
 from ledger.surveillance import Head, read_head
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, AskBet, Card, Game, Opening, Payment, Payout
+from tables.games.felt import Action, AskBet, AskChoice, Card, Choose, Game, Opening, Payment, Payout
 from tables.games.play import play, replay
 from tables.models import Table
 
@@ -90,6 +90,17 @@ class Round:
     """What lay in the pot then."""
     coin_cents: int = 0
     """What a coin of the game is worth; 0 in games against the house."""
+    asked: Mapping[int, int] = field(default_factory=dict)
+    """The seats that are to choose now in a game for a pot, and the entry since which each is asked just that."""
+
+    @property
+    def secret(self) -> bool:
+        """Whether the system knows cards that players hold facedown: those of a house shoe, in a game for a pot."""
+        return not (self.game.banked or self.opening.blind)
+
+    def hides_cards_of(self, seat: int) -> bool:
+        """Whether a seat holds cards that the system knows and nobody else may."""
+        return self.secret and holds_cards(self.game, self.state, seat)
 
     @property
     def payments(self) -> tuple[Payment, ...]:
@@ -192,6 +203,11 @@ class Standing:
         return None if self.round is None else self.round.game.view(self.round.state, None).button
 
 
+def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:
+    """Whether a seat holds facedown cards."""
+    return any(one.seat == seat and one.hand_size for one in game.view(state, None).seats)
+
+
 # --- Folding ---------------------------------------------------------------------------------------------------
 
 
@@ -265,7 +281,8 @@ def _fold_round(current: Round | None, seq: int, kind: str, number: int, content
         kept = tuple(one for one in current.plays if one.seq != content["corrects"])
         actions = (action for one in kept for action in one.actions)
         state = replay(current.game, current.rules, current.opening, actions)
-        return replace(current, plays=kept, state=state, paid=frozenset())
+        back = replace(current, plays=kept, state=state, paid=frozenset(), asked={})
+        return replace(back, asked=_asked(back, state, seq, ()))
     if kind == "paid":
         return replace(current, paid=current.paid | {content["seat"]})
     raise ValueError(f"entry {seq}: a round has no {kind}")
@@ -286,7 +303,20 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
     decided = tuple(one for one in current.game.settle(state) if one.seat not in known)
     one = Play(seq, actions, decided)
     latest_card = seq if one.has_card else current.latest_card_seq
-    return replace(current, plays=(*current.plays, one), state=state, latest_card_seq=latest_card)
+    asked = _asked(current, state, seq, actions)
+    return replace(current, plays=(*current.plays, one), state=state, latest_card_seq=latest_card, asked=asked)
+
+
+def _asked(before: Round, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
+    """Who is to choose now, and since when: a seat that is still asked the same has been asked since before."""
+    if before.game.banked:
+        return {}
+    was = {ask.seat: ask for ask in before.game.prompts(before.state) if isinstance(ask, AskChoice)}
+    for action in actions:
+        if isinstance(action, Choose):
+            was.pop(action.seat, None)
+    now = (ask for ask in before.game.prompts(state) if isinstance(ask, AskChoice))
+    return {ask.seat: before.asked.get(ask.seat, seq) if was.get(ask.seat) == ask else seq for ask in now}
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------

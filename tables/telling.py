@@ -74,6 +74,10 @@ def _named(choice: Content) -> str:
     return said + ("" if target is None else f" to seat {target}")
 
 
+def _page(content: Content) -> str:
+    return "a new page" if content["again"] else "a page"
+
+
 def _decks_off(content: Content) -> str:
     return f"Deck check of shoe {content['shoe']['number']} failed: counted {', '.join(map(str, content['counts']))}"
 
@@ -147,5 +151,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("chips", "fill"): lambda content: "A fill comes to the rack",
     ("chips", "credit"): lambda content: "A credit goes to the cage",
     ("chips", "buy_in"): lambda content: "A player buys in",
+    ("seat_page", "issued"): lambda content: f"Seat {content['seat']} gets {_page(content)} of its own",
+    ("seat_page", "revoked"): lambda content: f"The page of seat {content['seat']} is revoked",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

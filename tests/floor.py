@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 
@@ -15,8 +16,10 @@ from tables.board import Board, board
 from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
-from tables.models import Denomination, Staff, Table
+from tables.games.felt import AskChoice, Choice
+from tables.models import Denomination, SeatPage, Staff, Table
 from tables.roles import Role
+from tables.scene import AtSeat
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 PASSWORD = "a password of some length"
@@ -119,6 +122,39 @@ class Hand:
         """Walk along the seats that are to be paid."""
         while line := self.board.pay:
             self("paid", seat=line.seat)
+
+
+@dataclass
+class Player:
+    """Somebody who chooses on the page of a seat."""
+
+    table: Table
+    by: AtSeat
+    token: str
+
+    def __call__(self, choice: str, *, seq: int | None = None, key: uuid.UUID | None = None, **named: Any) -> Answer:
+        entered = inputs.read({"do": "choose", "seat": self.by.seat, "choice": choice} | named)
+        expected = standing.of(self.table).seq if seq is None else seq
+        return dealing.record(self.table, entered, by=self.by, key=key or uuid.uuid4(), expected_seq=expected)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What this seat may choose now."""
+        now = standing.of(self.table).round
+        asks = now.game.prompts(now.state) if now else ()
+        return next((one.choices for one in asks if isinstance(one, AskChoice) and one.seat == self.by.seat), ())
+
+    def chooses(self, choice: Choice) -> Answer:
+        """One of these."""
+        said = msgspec.to_builtins(choice)
+        return self(choice.name, **{name: said[name] for name in ("card", "cards", "target", "count") if name in said})
+
+
+def player(hand: Hand, seat: int) -> Player:
+    """The seat gets a page, which its player opens."""
+    key, now = uuid.uuid4(), hand.now
+    token = dealing.give_seat_page(hand.table, seat, by=hand.by, key=key, expected_seq=now.seq)
+    return Player(hand.table, AtSeat(seat, SeatPage.objects.get(table=hand.table, seat=seat).pk), token)
 
 
 def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand, Hand]:

@@ -1,7 +1,7 @@
 """Tables with a pot: chips at the seats, payments as transfers, all-in, rake and time charge, and what is refused."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from tables.games.felt import AskCard, AskChoice, Game
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
-from tests.floor import Hand, for_pot
+from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
 
 pytestmark = pytest.mark.django_db
@@ -51,8 +51,8 @@ def moved(hand: Hand) -> list[tuple[str, str, str, int]]:
     return [(one.kind, str(one.source), str(one.target), one.amount_cents) for one in found]
 
 
-def play_out(hand: Hand, chance: random.Random) -> Iterator[None]:
-    """Answer the game's prompts as chance will have it, an input at a time."""
+def play_out(hand: Hand, chance: random.Random, players: Mapping[int, Player]) -> Iterator[None]:
+    """Answer the game's prompts as chance will have it, an input at a time. Who has a page chooses there."""
     while not hand.now.round.over:
         prompts = hand.now.round.game.prompts(hand.now.round.state)
         ask = chance.choice(prompts)
@@ -60,6 +60,8 @@ def play_out(hand: Hand, chance: random.Random) -> Iterator[None]:
             hand("deal")
         elif isinstance(ask, AskCard):
             hand("card", rank=chance.choice(ask.may_come))
+        elif isinstance(ask, AskChoice) and ask.seat in players:
+            players[ask.seat].chooses(chance.choice(ask.choices))
         elif isinstance(ask, AskChoice):
             choice = msgspec.to_builtins(chance.choice(ask.choices))
             named = {key: choice[key] for key in ("card", "cards", "target", "count") if key in choice}
@@ -86,12 +88,13 @@ def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
     rake = {"rake_permille": 100, "rake_cap_cents": 300} if game.coins else {}
     hand, boss = _with_players(game, chance, source=source, **rake)
     brought = sum(at_seats(hand).values())
+    players = {seat: floor.player(hand, seat) for seat in _able(hand)} if source == "house" else {}
     for _ in range(3):
         playing = _able(hand)
         if len(playing) not in game.seat_counts:
             break
         hand("start_game", seats=playing)
-        for _ in play_out(hand, chance):
+        for _ in play_out(hand, chance, players):
             assert at_seats(hand) == hand.now.stacks
             assert lying(hand).get("pot", 0) == hand.now.pot_cents
         hand.ready_shoe()

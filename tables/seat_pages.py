@@ -1,0 +1,66 @@
+"""The pages of seats: at a table with a house shoe and a pot, each seat's own hand and choices, behind an address.
+
+The address holds a random token, of which the database keeps only the digest. It is made for a dealer or a pit boss to
+hand over, and shown to them once. Making another one, cashing out and closing the table revoke it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+
+from tables.games.felt import Choose
+from tables.inputs import Input, IssueSeatPage
+from tables.models import SeatPage, ShoeSource
+from tables.refusals import Refused
+from tables.scene import AtSeat, Outcome, Scene, Step
+
+
+def new_token() -> str:
+    """What makes an address unguessable: 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(token: str) -> str:
+    """What the database keeps of a token."""
+    return sha256(token.encode()).hexdigest()
+
+
+def find(token: str) -> SeatPage | None:
+    """The page of an address."""
+    return SeatPage.objects.select_related("table__book").filter(token_digest=digest_of(token)).first()
+
+
+# --- As inputs -------------------------------------------------------------------------------------------------
+
+
+def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
+    """A seat has a page from here on."""
+    table, seat = scene.table, entered.seat
+    if scene.game.banked or table.source != ShoeSource.HOUSE:
+        says = f"Seats have pages of their own where a house shoe deals a game for a pot: {table.name} has none."
+        raise Refused("no_seat_pages", says, 422)
+    if not 1 <= seat <= table.seats:
+        raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
+    before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
+    SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
+    return Outcome([Step("seat_page", "issued", {"seat": seat, "again": bool(before)})])
+
+
+def revoke(scene: Scene, seat: int | None = None) -> list[Step]:
+    """A seat has no page any more (default: no seat has one); what the log says of it."""
+    pages = SeatPage.objects.filter(table=scene.table, **({} if seat is None else {"seat": seat}))
+    gone = sorted(pages.values_list("seat", flat=True))
+    pages.delete()
+    return [Step("seat_page", "revoked", {"seat": one}) for one in gone]
+
+
+def permit(scene: Scene, by: AtSeat, entered: Input) -> None:
+    """A seat chooses for itself, when it is asked to, and does nothing else. Raises Refused."""
+    if not SeatPage.objects.filter(pk=by.page, table=scene.table, seat=by.seat).exists():
+        raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
+    if not isinstance(entered, Choose) or entered.seat != by.seat:
+        raise Refused("not_permitted", f"This is the page of seat {by.seat}: it chooses for that seat alone.", 403)
+    current = scene.standing.round
+    if current is None or not (scene.standing.round_open and current.secret and by.seat in current.asked):
+        raise Refused("not_asked", f"Seat {by.seat} has nothing to choose now.", 409)
