@@ -12,6 +12,7 @@ from django.http import StreamingHttpResponse
 
 from tables import history
 from tables.history import RoundLine, Story, Wanted, words_of
+from tables.models import Table
 
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
@@ -66,14 +67,14 @@ ROUND_HEADER: Final = (
 )  # fmt: skip
 
 
-def round_pages(book_id: int, through: int, wanted: Wanted) -> Iterator[list[Row]]:
+def round_pages(table: Table, through: int, wanted: Wanted) -> Iterator[list[Row]]:
     """A table's rounds from one downwards; with ``wanted`` only those."""
     number: int | None = through
     while number:
         if wanted:
-            page = history.search(book_id, wanted, through=number, count=ROUNDS_AT_ONCE)
+            page = history.search(table, wanted, through=number, count=ROUNDS_AT_ONCE)
         else:
-            page = history.rounds(book_id, through=number, count=ROUNDS_AT_ONCE)
+            page = history.rounds(table.book_id, through=number, count=ROUNDS_AT_ONCE)
         yield [_round_row(line) for line in page.lines]
         number = page.older
 

@@ -20,7 +20,7 @@ from ledger.models import Account, Alert
 from ledger.surveillance import Head
 from tables import history, standing
 from tables.board import Board, board
-from tables.games.felt import Shuffle
+from tables.games.felt import Shuffle, View
 from tables.inputs import CloseTable, Input, OpenTable, RetireShoe, TakeBack
 from tables.models import ShoeSource, Staff, Table
 from tables.standing import Standing
@@ -82,6 +82,11 @@ class Seen:
         return () if acting is None else (acting,)
 
     @property
+    def middle(self) -> View | None:
+        """The round on the layout as everybody at the table sees it."""
+        return self.now.round.view(None) if self.now.round and self.now.round_open else None
+
+    @property
     def over(self) -> bool:
         """Whether the round on the layout is decided, though seats may still be paid."""
         return self.now.round is not None and self.now.round.over
@@ -104,9 +109,9 @@ class Seen:
 
     @property
     def last_net_cents(self) -> int | None:
-        """What the house won in the round that is over."""
+        """What the house won in the round that is over, or raked."""
         last = self.now.round
-        return -sum(one.net_cents for one in last.game.settle(last.state)) if last and last.over else None
+        return last.house_net_cents if last and last.over else None
 
 
 _STATES: Final = {
@@ -119,6 +124,7 @@ _STATES: Final = {
     "burn": "Cards to be burned",
     "retire": "Shoe to be retired",
     "bets": "Bets are open",
+    "seats": "Between games",
     "reshuffle": "Discards to be shuffled",
 }
 

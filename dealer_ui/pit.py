@@ -28,7 +28,7 @@ from tables.refusals import Refused
 
 View = Callable[..., HttpResponseBase]
 
-SUBJECTS: Final = ("round", "shoe", "dealer", "table", "chips", "alert")
+SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "alert")
 OUTCOMES: Final = ("pair", "fold", "dealer_pair", "death_card", "push")
 ALERTS_SHOWN: Final = 20
 ALERTS_PAGE: Final = 50
@@ -195,7 +195,7 @@ def _number(query: QueryDict, name: str) -> int | None:
 def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
     shown = _filter(request.GET, table.book_id, latest)
     if shown.wanted:
-        page = history.search(table.book_id, shown.wanted, through=shown.through)
+        page = history.search(table, shown.wanted, through=shown.through)
     else:
         page = history.rounds(table.book_id, through=shown.through)
     asked = request.GET.copy()
@@ -239,7 +239,7 @@ def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its rounds as CSV, from the newest asked for down to the first."""
     found, latest = _table(pk)
     shown = _filter(request.GET, found.book_id, latest)
-    pages = exports.round_pages(found.book_id, shown.through, shown.wanted)
+    pages = exports.round_pages(found, shown.through, shown.wanted)
     return exports.answer(f"{_slug(found)}-rounds", exports.ROUND_HEADER, pages)
 
 

@@ -20,7 +20,7 @@ from ledger.surveillance import COLUMNS, Entry, Head
 from tables import audit
 from tables.audit import Report
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView
+from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView, View
 from tables.games.record import record_of
 from tables.models import Table
 from tables.standing import Round, Standing, fold
@@ -49,10 +49,11 @@ class RoundLine:
     """Who entered it: more than one when a relief took over."""
     shoe: int
     seats: tuple[SeatView, ...]
-    """The seats that bet, with what became of them."""
+    """The seats that played, with what became of them."""
     staked_cents: int
+    """What they bet; in a game for a pot, what they paid in it."""
     house_net_cents: int | None
-    """What the house won (positive) or lost; None while the round goes on."""
+    """What the house won (positive) or lost, or raked; None while the round goes on."""
     taken_back: int
     """How many inputs were taken back."""
     refused: int
@@ -115,15 +116,15 @@ def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
     return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
-def search(book_id: int, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
+def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
     """The rounds looked for among the SEARCHED that end with ``through``: at most ``count``."""
-    oldest = max(through - SEARCHED + 1, 1)
-    candidates = _candidates(book_id, wanted, oldest, through, count)
+    oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
+    candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
     found = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
     return Page(found, through, candidates[-1] if len(candidates) == count else oldest)
 
 
-def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int) -> list[int]:
+def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
     """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
 
     Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
@@ -133,7 +134,7 @@ def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: i
         kind = "take_back"
     elif wanted.outcome:
         pieces = [f'"outcome":"{wanted.outcome}"', *([f'"seat":{wanted.seat},"staked_cents"'] if wanted.seat else [])]
-    else:
+    elif banked:
         pieces = [f'"do":"bet","seat":{wanted.seat}}}']
     with connection.cursor() as cursor:
         cursor.execute(
@@ -174,9 +175,9 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
         fault = f"entry {entry.seq}: {error}"
-    view = current.game.view(current.state, DEALER) if current else None
-    seats = tuple(seat for seat in view.seats if seat.bet_cents) if view else ()
-    payouts = current.game.settle(current.state) if current and ended and not fault else ()
+    seats = _playing(current) if current else ()
+    payouts = current.settled if current else ()
+    staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
     return RoundLine(
         number=number,
         first_seq=entries[0].seq,
@@ -186,12 +187,18 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         dealers=tuple(dict.fromkeys(one.by for one in entries if one.kind == "play")),
         shoe=shoe,
         seats=seats,
-        staked_cents=sum(seat.bet_cents for seat in seats),
-        house_net_cents=-sum(payout.net_cents for payout in payouts) if ended and not fault else None,
+        staked_cents=staked,
+        house_net_cents=current.house_net_cents if current and ended and not fault else None,
         taken_back=sum(one.kind == "take_back" for one in entries),
         refused=sum(one.subject == "alert" for one in entries),
         fault=fault,
     )
+
+
+def _playing(current: Round) -> tuple[SeatView, ...]:
+    """The seats that bet against the house, or were dealt in for a pot."""
+    view = current.view(DEALER)
+    return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
 
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
@@ -244,13 +251,11 @@ class Step:
 
     entry: Entry
     words: str
-    seats: tuple[SeatView, ...]
-    dealer: tuple[int, ...]
+    view: View | None
+    """The layout, every amount in cents; None before the first input of a round."""
+    banked: bool
     touched: frozenset[int]
     """The seats that it was about; 0 is the dealer."""
-    button: int | None
-    over: bool
-    cards_left: int | None
     decided: tuple[Payout, ...] = ()
     moved: tuple[Moved, ...] = ()
     corrects: int | None = None
@@ -302,7 +307,7 @@ def story(table: Table, number: int) -> Story | None:
         game=current.game.name,
         rules=msgspec.to_builtins(current.rules),
         opening=current.opening,
-        payouts=current.game.settle(current.state),
+        payouts=current.settled,
         record=None if broken else record_of(current.game, current.rules, current.opening, actions),
     )
 
@@ -322,18 +327,14 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
 
 
 def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Moved, ...]) -> Step:
-    view = now.game.view(now.state, DEALER) if now else None
     decided = now.plays[-1].decided if now and now is not before and entry.kind == "play" and now.plays else ()
     return Step(
         entry=entry,
         words=words_of(entry),
-        seats=view.seats if view else (),
-        dealer=view.dealer if view else (),
+        view=now.view(DEALER) if now else None,
+        banked=now is None or now.game.banked,
         touched=_touched(entry),
-        button=view.button if view else None,
-        over=view.over if view else False,
-        cards_left=view.cards_left if view else None,
-        decided=decided,
+        decided=tuple(now.in_cents(payout) for payout in decided) if now else (),
         moved=moved,
         corrects=entry.content.get("corrects") if entry.kind == "take_back" else None,
     )

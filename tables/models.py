@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 
 from ledger.chips import money
 from ledger.models import AppendOnly
+from tables.games.catalog import GAMES
 from tables.house import note
 from tables.roles import Role, may
 
@@ -178,6 +179,11 @@ class Table(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_banked(self) -> bool:
+        """Whether its game is played against the house, and not for a pot."""
+        return GAMES[self.game].banked
 
 
 class Terminal(models.Model):

@@ -15,11 +15,24 @@ from typing import Any, Final
 
 import msgspec
 from django.db import connection
+from msgspec import structs
 
 from ledger.surveillance import Head, read_head
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
-from tables.games.felt import Action, AskBet, AskChoice, Card, Choose, Game, Opening, Payment, Payout
+from tables.games.felt import (
+    Action,
+    AskBet,
+    AskChoice,
+    Card,
+    Choose,
+    Game,
+    Opening,
+    Payment,
+    Payout,
+    SeatView,
+    View,
+)
 from tables.games.play import play, replay
 from tables.models import Table
 
@@ -122,6 +135,41 @@ class Round:
         """What lies in the pot now."""
         into = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
         return self.pot_cents + sum(into[one.kind] * one.coins for one in self.payments) * self.coin_cents
+
+    @property
+    def settled(self) -> tuple[Payout, ...]:
+        """The payouts decided so far, in cents, whatever the game counts in."""
+        return tuple(self.in_cents(payout) for payout in self.game.settle(self.state))
+
+    @property
+    def house_net_cents(self) -> int:
+        """What the house has won of the seats so far, or raked from the pot."""
+        if self.game.banked:
+            return -sum(payout.net_cents for payout in self.game.settle(self.state))
+        return sum(one.coins for one in self.payments if one.kind == "rake") * self.coin_cents
+
+    def in_cents(self, payout: Payout) -> Payout:
+        """A payout as the ledger counts it."""
+        if self.game.banked:
+            return payout
+        coin = self.coin_cents
+        return structs.replace(
+            payout, staked_cents=payout.staked_cents * coin, returned_cents=payout.returned_cents * coin
+        )
+
+    def view(self, viewer: int | None) -> View:
+        """What a viewer may see, every amount in cents, whatever the game counts in."""
+        view = self.game.view(self.state, viewer)
+        if self.game.banked:
+            return view
+        return structs.replace(
+            view, pot=self.pot_now_cents, seats=tuple(self._seat_in_cents(seat) for seat in view.seats)
+        )
+
+    def _seat_in_cents(self, seat: SeatView) -> SeatView:
+        payout = self.in_cents(seat.payout) if seat.payout else None
+        coins = None if seat.coins is None else seat.coins * self.coin_cents
+        return structs.replace(seat, payout=payout, coins=coins)
 
     @property
     def over(self) -> bool:

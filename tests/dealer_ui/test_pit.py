@@ -21,10 +21,11 @@ from dealer_ui import exports, pit_urls
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables import dealing, history, standing
+from tables.history import Wanted
 from tables.models import Staff, Verification
 from tables.roles import Role
 from tests import floor
-from tests.floor import Hand, dealt
+from tests.floor import Hand, dealt, for_pot
 from tests.intruder import at_work
 
 pytestmark = pytest.mark.django_db
@@ -601,3 +602,34 @@ def test_a_post_without_its_token_does_nothing(hands: tuple[Hand, Hand]) -> None
 def test_there_is_nothing_else_to_do(hands: tuple[Hand, Hand]) -> None:
     text(hands[1].by, "act", hands[0].table.pk, "rob", status=404)
     text(hands[1].by, "act", 999, "open", status=404)
+
+
+# --- games for a pot ---------------------------------------------------------------------------------------------
+
+
+def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
+    """Harm: the pit reads coins for money, or sees a dealer's hand where there is none."""
+    dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000}, rake_permille=400, unit_cents=100)
+    address = f"/pit/tables/{dealer.table.pk}/"
+    client = Client()
+    client.force_login(boss.by, backend=BACKEND)
+
+    def page(under: str = "") -> str:
+        response = client.get(address + under)
+        assert response.status_code == 200
+        return response.content.decode()
+
+    assert "Pot <b>0</b>" in page("card")
+    dealer("start_game")
+    dealer.cards(4, 7, 9)
+    assert "Pot <b>3</b>" in page("card")
+    while not dealer.now.round.over:
+        dealer("choose", seat=dealer.now.round.state.prompts[0].seat, choice="lock")
+    assert "split" in page()
+    told = page("rounds/1/")
+    assert "The game starts at seats 1, 2" in told
+    assert "Verified just now" in told
+    assert "rake" in told
+    assert "Pot" in page("rounds/1/?step=1&playback=")
+    [[row]] = exports.round_pages(dealer.table, 1, Wanted(seat=1))
+    assert row[6:8] == (300, 100), "three coins were paid, one of them to the house"

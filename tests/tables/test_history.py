@@ -125,7 +125,7 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
     ids=str,
 )
 def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand], wanted: Wanted, numbers: list[int]) -> None:
-    page = history.search(floor[0].table.book_id, wanted, through=3)
+    page = history.search(floor[0].table, wanted, through=3)
     assert [line.number for line in page.lines] == numbers
     assert page.older is None
 
@@ -134,7 +134,7 @@ def test_a_search_looks_through_a_stretch_and_says_where_it_stopped(
     floor: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "SEARCHED", 2)
-    page = history.search(floor[0].table.book_id, Wanted(outcome="dealer_pair"), through=3)
+    page = history.search(floor[0].table, Wanted(outcome="dealer_pair"), through=3)
     assert (page.lines, page.older) == ((), 1)
 
 
@@ -157,7 +157,7 @@ def test_rounds_are_found_by_the_moment_they_began(floor: tuple[Hand, Hand]) -> 
 def test_a_page_costs_one_query_and_a_round_a_few_however_many_there_are(floor: tuple[Hand, Hand]) -> None:
     table = floor[0].table
     assert queries(lambda: history.rounds(table.book_id, through=3)) == 1
-    assert queries(lambda: history.search(table.book_id, Wanted(outcome="pair"), through=3)) == 2
+    assert queries(lambda: history.search(table, Wanted(outcome="pair"), through=3)) == 2
     assert queries(lambda: history.first_since({table.book_id: 3}, timezone.now())) == 1
     assert queries(lambda: history.story(table, 1)) == 3
     assert queries(lambda: history.log(table.book_id)) == 1
@@ -182,8 +182,8 @@ def test_a_story_shows_the_layout_after_every_input(floor: tuple[Hand, Hand]) ->
         "Seat 4: 4",
     ]
     deal = told.steps[5]
-    assert [seat.stack for seat in deal.seats if seat.bet_cents] == [(8,), (4,)]
-    assert (deal.dealer, deal.touched) == ((10,), {0})
+    assert [seat.stack for seat in deal.view.seats if seat.bet_cents] == [(8,), (4,)]
+    assert (deal.view.dealer, deal.touched) == ((10,), {0})
     assert (told.steps[6].words, told.steps[6].touched) == ("Seat 1: hit, draws 8", {1})
     assert [payout.outcome for payout in told.steps[6].decided] == ["pair"]
     assert [payout.seat for payout in told.payouts] == [1, 4]
@@ -196,7 +196,7 @@ def test_an_input_taken_back_stays_with_the_correction_beside_it(floor: tuple[Ha
     assert struck.words == "Dealer: 3"
     assert correction.words == f"Takes back entry {struck.entry.seq}: Dealer: 3"
     assert (struck.corrected_by, correction.corrects) == (correction.entry.seq, struck.entry.seq)
-    assert correction.dealer == ()
+    assert correction.view.dealer == ()
     assert [moved.kind for moved in struck.moved] == ["stake", "win", "return"]
     assert [(moved.kind, moved.amount_cents) for moved in correction.moved] == [
         ("reversal", 1_000),
