@@ -12,6 +12,7 @@ from ledger import cage
 from ledger.inspection import inspect_house
 from ledger.models import Account, Book, LogEntry
 from tables import audit, standing
+from tables.games.catalog import GAMES
 from tables.management.commands.seed_demo import CHIPS, PASSWORD, STAFF, TABLES
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
@@ -52,7 +53,7 @@ def test_a_second_run_keeps_what_was_changed_since(demo: str) -> None:
     call_command("seed_demo")
     assert LogEntry.objects.exclude(subject="terminal").count() == before
     assert Table.objects.get(name="Rocket 1").min_cents == 2_000
-    assert (Staff.objects.count(), Table.objects.count(), Denomination.objects.count()) == (5, 3, 6)
+    assert (Staff.objects.count(), Table.objects.count(), Denomination.objects.count()) == (5, len(TABLES), 6)
 
 
 def test_a_run_that_was_cut_short_is_finished_by_the_next(settings: Any) -> None:
@@ -105,8 +106,13 @@ def test_a_round_can_be_dealt_at_every_table_at_once(demo: str, name: str) -> No
         dora("load_shoe")
     else:
         dora.ready_shoe()
-    dora.bets(seat1=table.min_cents, seat2=table.max_cents)
-    dora("deal") if table.source == "house" else dora.cards(5, 6, 7)
+    if table.is_banked:
+        dora.bets(seat1=table.min_cents, seat2=table.max_cents)
+        dora("deal") if table.source == "house" else dora.cards(5, 6, 7)
+    else:
+        for seat in GAMES[table.game].seat_counts:
+            dora("buy_in", seat=seat, amount_cents=table.min_cents)
+        dora("start_game")
     assert dora.board.round_open
     assert audit.verify(table.book).fault is None
 

@@ -1,4 +1,5 @@
-"""Seed a demo pit: staff of every role, chips, three Rocket tables that are open; prints how to sign in.
+"""Seed a demo pit: staff of every role, chips, open tables for Rocket and for two games with a pot; prints how to
+sign in.
 
 Its logins are public knowledge, so it works in a demo only. A second run adds what is missing and changes nothing.
 """
@@ -19,6 +20,7 @@ from ledger.chips import money
 from ledger.models import Book, LogEntry
 from ledger.surveillance import Draft
 from tables import dealing, setup, staffing, standing, terminals
+from tables.games.catalog import GAMES
 from tables.inputs import OpenTable
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
@@ -79,6 +81,27 @@ TABLES: Final = {
         max_cents=500_000,
         cap_cents=1_500_000,
         denominations=(500, 2_500, 10_000, 50_000, 100_000),
+    ),
+    "Starboard 1": Settings(
+        game="starboard",
+        options={},
+        seats=7,
+        unit_cents=100,
+        min_cents=2_000,
+        max_cents=20_000,
+        rake_permille=50,
+        rake_cap_cents=300,
+        denominations=(100, 500, 2_500),
+    ),
+    "Troll Guts 1": Settings(
+        game="troll_guts",
+        options={},
+        source=ShoeSource.HOUSE.value,
+        unit_cents=500,
+        min_cents=10_000,
+        max_cents=100_000,
+        time_charge_cents=500,
+        denominations=(500, 2_500, 10_000),
     ),
 }
 
@@ -162,11 +185,13 @@ def logins() -> str:
     """How everyone signs in, and the tables, as two tables in plain text."""
     people = [("Role", "Name", "User name", "Password", "Badge", "PIN")]
     people += [(one.role.label, one.name, one.username, PASSWORD, one.badge or "", one.pin or "") for one in STAFF]
-    felt = [("Table", "Bets", "Shoe")]
+    felt = [("Table", "Game", "Bets or buy-in", "Cards")]
     for name, chosen in TABLES.items():
         limits = f"{money(chosen.min_cents)} to {money(chosen.max_cents)}"
         shoe = "house shoe" if chosen.source == ShoeSource.HOUSE else "real cards"
-        felt.append((name, limits, f"{chosen.options['decks']} decks, {shoe}"))
+        game = GAMES[chosen.game]
+        decks = chosen.options.get("decks", 1)
+        felt.append((name, game.title, limits, f"{decks} deck{'s' * (decks > 1)}, {shoe}"))
     return f"{columns(people)}\n\n{columns(felt)}"
 
 
