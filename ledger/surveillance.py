@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 CHUNK = 2_000
 LAST_SEQ = 2**63 - 1
@@ -148,7 +149,7 @@ class Sealed:
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
     """Put a draft, and the chips that it moves, after the head; no earlier than it, whatever this host's clock says."""
-    at = draft.at or datetime.now(UTC)
+    at = draft.at or timezone.now()
     at = max(at, head.at or at)
     seq = head.seq + 1
     body = canonical(

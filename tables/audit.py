@@ -6,23 +6,21 @@ first entry that does not hold. A check of new entries starts from the last prov
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
 
 import msgspec
 from django.db import DataError
 from django.db.models import Max
 
-from ledger import cage
 from ledger.cage import Chart, Move, Posted, chart, transfers
-from ledger.models import HOUSE, Book, Recount, Transfer
+from ledger.inspection import OUTAGE, unforeseen
+from ledger.models import HOUSE, Book, Recount
 from ledger.recount import beyond_head, reconcile, wrong_recount
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
-from tables import pots, standing
-from tables.games.cards import NOTHING, Composition
-from tables.games.catalog import GAMES
+from tables import standing
+from tables.commitments import Seals, Unproven
+from tables.conduct import Floor, Misconduct
 from tables.games.felt import Illegal
 from tables.models import Table, Verification
 from tables.rounds import chips_moved
@@ -44,12 +42,22 @@ class Report:
 
 
 def verify(book: Book, since: Verification | None = None) -> Report:
-    """Prove a book from its first entry, or from where an earlier check ended."""
-    head = read_head(book.pk)
-    after = Head(book.pk, book.name, since.through_seq, bytes(since.head_hash)) if since else None
-    report = prove(book, after, head)
-    start = after.seq if after else 0
-    report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
+    """Prove a book from its first entry, or from where an earlier check ended.
+
+    Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
+    """
+    report = Report(book.name)
+    try:
+        head = read_head(book.pk)
+        after = Head(book.pk, head.name, since.through_seq, bytes(since.head_hash)) if since else None
+        report = prove(book, after, head)
+        start = after.seq if after else 0
+        report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
+    except OUTAGE:
+        raise
+    except Exception as error:
+        reached = (since.through_seq if since else 0) + report.entries
+        report.fault = unforeseen(book.name, reached + 1, error)
     if report.fault is None:
         report.through = head
     return report
@@ -59,18 +67,23 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
     """Prove one stretch of a book: the entries that lead from one head (default: the beginning) to another."""
     report = Report(book.name)
     start = after.seq if after else 0
-    proof = _Proof(report, chart(book.pk), standing.at(after) if after else Standing())
     chain = walk(entries(book.pk, start, through.seq), through, after=after, anchors=_anchors(book, start, through.seq))
     try:
+        proof = _proof(book, after, report)
         for entry, posted in reconcile(chain, transfers(book.pk, start, through.seq), book.name):
             proof.check(entry, posted)
     except Broken as broken:
         report.fault = broken.fault
-    except _Wrong as wrong:
-        report.fault = Fault(book.name, wrong.seq, wrong.what)
+    except Unproven as unproven:
+        report.fault = Fault(book.name, unproven.seq, unproven.what)
+    except Misconduct as wrong:
+        report.fault = Fault(book.name, start + report.entries + 1, str(wrong))
+    except Illegal as illegal:
+        what = f"the rules do not allow it: {illegal.sentence}"
+        report.fault = Fault(book.name, start + report.entries + 1, what)
     except _UNREADABLE as error:
         # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
-        what = f"it is no entry that a table can write: {type(error).__name__}"
+        what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
     return report
 
@@ -105,155 +118,55 @@ def books(table: str | None = None) -> Sequence[Book]:
 # --- one entry after the other ---------------------------------------------------------------------------------
 
 
-class _Wrong(Exception):
-    """An entry of the chain that does not hold."""
-
-    def __init__(self, seq: int, what: str) -> None:
-        super().__init__(what)
-        self.seq = seq
-        self.what = what
-
-
 @dataclass(slots=True)
 class _Proof:
-    """Folds the log as the floor does, and holds each entry against what it should say."""
+    """Folds the log as the floor does, and holds each entry against what the house would have written."""
 
     report: Report
     chart: Chart
+    floor: Floor
     now: Standing
+    seals: Seals | None
+    """What house shoes committed to: only a proof from the first entry on knows."""
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
-        content, before = entry.content, self.now
-        _may_move(entry, [one.move.kind for one in posted])
-        if entry.subject == "round" and "opening" in content:
-            self._opening(entry, content)
-        _may_choose(entry, content, before)
-        self.now = _folded(before, entry, content)
-        if entry.subject == "round":
-            self._round(entry, content, before.round, [one.move for one in posted])
-        elif entry.subject == "seats":
-            self._seats(entry, content, before, [one.move for one in posted])
+        moved, before = [one.move for one in posted], self.now.round
+        step = self.floor.enact(self.now, entry, {move.kind for move in moved})
+        self.now = standing.fold(
+            self.now,
+            seq=entry.seq,
+            subject=entry.subject,
+            kind=entry.kind,
+            round=entry.round,
+            content=entry.content,
+        )
+        if entry.subject in ("round", "seats") and step is not None:
+            due = self._played(entry, before) if (entry.subject, entry.kind) == ("round", "play") else step.moves
+            if list(due) != moved:
+                raise Misconduct(_difference(due, moved))
+        if self.seals is not None:
+            self.seals.follow(self.now, entry)
         self.report.entries += 1
         self.report.transfers += len(posted)
 
-    def _opening(self, entry: Entry, content: dict[str, Any]) -> None:
-        """A round begins where the table stood: its number, the shoe, the button."""
-        before, opening = self.now, content["opening"]["opening"]
-        if before.round_open:
-            raise _Wrong(entry.seq, f"it opens round {entry.round} while round {before.next_number} is not over")
-        if entry.round != before.next_number:
-            raise _Wrong(entry.seq, f"it opens round {entry.round}, the next one is {before.next_number}")
-        if before_dealt(content["opening"]["game"], before) != tuple(opening["dealt"]):
-            raise _Wrong(entry.seq, "it says that other cards are gone from the shoe than were dealt from it")
-        pinned = content["opening"]
-        if pinned.get("coin_cents"):
-            self._chips(entry, pinned)
-        elif opening["button"] != before.button:
-            raise _Wrong(entry.seq, f"it puts the button at {opening['button']}, it lay at {before.button}")
-
-    def _chips(self, entry: Entry, pinned: dict[str, Any]) -> None:
-        """A game for a pot starts with the chips that lie there."""
-        now, coin = self.now, pinned["coin_cents"]
-        stacks = dict(pinned["stacks"])
-        if stacks != now.stacks or pinned["pot_cents"] != now.pot_cents:
-            raise _Wrong(entry.seq, "it starts with other chips than lie at the seats and in the pot")
-        opening = pinned["opening"]
-        coins = [stacks.get(seat, 0) // coin for seat in opening["seats"]] if GAMES[pinned["game"]].coins else []
-        carried = now.pot_cents // coin if "pot" in GAMES[pinned["game"]].carries else 0
-        if list(opening["stacks"]) != coins or opening["pot"] != carried:
-            raise _Wrong(entry.seq, "it deals with other coins than lie at the seats and in the pot")
-
-    def _seats(self, entry: Entry, content: dict[str, Any], before: Standing, moved: Sequence[Move]) -> None:
-        """Chips were bought, cashed or charged between games, and the seats hold what follows from it."""
-        if before.round_open:
-            raise _Wrong(entry.seq, f"it changes the chips in play in the middle of round {before.next_number}")
-        stacks = pots.stacks_after(before.stacks, entry.kind, content)
-        if stacks != self.now.stacks or any(cents < 0 for cents in stacks.values()):
-            raise _Wrong(entry.seq, f"it leaves {self.now.stacks} at the seats, what happened makes it {stacks}")
-        charged = pots.charged_after(before.charged_at, entry.kind, content, stacks, self.now.charged_at)
-        if charged != self.now.charged_at:
-            raise _Wrong(entry.seq, f"it says that time is paid until {self.now.charged_at}, it is {charged}")
-        expected = pots.seat_moves(self.chart, before.stacks, entry.kind, content)
-        if list(moved) != expected:
-            raise _Wrong(entry.seq, _difference(expected, moved))
-
-    def _round(self, entry: Entry, content: dict[str, Any], before: Round | None, moved: Sequence[Move]) -> None:
-        """The entry decided what the engine says, and moved the chips that follow from it."""
+    def _played(self, entry: Entry, before: Round | None) -> Sequence[Move]:
+        """The movements that follow from a round's entry; it has to say what the engine decided."""
         current = self.now.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
-        expected: list[Move] = []
-        if entry.kind == "play":
-            decided = msgspec.to_builtins(current.plays[-1].decided)
-            if content.get("decided", []) != list(decided):
-                raise _Wrong(
-                    entry.seq, f"it says that {content.get('decided', [])} was decided, the rules say {decided}"
-                )
-            known = current if "opening" in content or before is None else before
-            start = replace(known, plays=()) if "opening" in content else known
-            expected = chips_moved(self.chart, start, current.state)
-            self.report.rounds += current.over
-        elif entry.kind == "take_back":
-            self._corrects(entry, content, before)
-            expected = cage.reverse(Transfer.objects.filter(book_id=self.chart.book_id, seq=content["corrects"]))
-        if list(moved) != expected:
-            raise _Wrong(entry.seq, _difference(expected, moved))
-
-    @staticmethod
-    def _corrects(entry: Entry, content: dict[str, Any], before: Round | None) -> None:
-        latest = before.plays[-1].seq if before and before.plays else None
-        if content["corrects"] != latest:
-            raise _Wrong(entry.seq, f"it takes back entry {content['corrects']}, the latest input was {latest}")
+        said, decided = entry.content.get("decided", []), msgspec.to_builtins(current.plays[-1].decided)
+        if said != list(decided):
+            raise Misconduct(f"it says that {said} was decided, the rules say {decided}")
+        self.report.rounds += current.over
+        known = replace(current, plays=()) if "opening" in entry.content or before is None else before
+        return chips_moved(self.chart, known, current.state)
 
 
-def before_dealt(game: str, before: Standing) -> Composition:
-    """The cards that are gone when a game starts: none where it is dealt from a whole deck each time."""
-    return before.gone if "dealt" in GAMES[game].carries else NOTHING
-
-
-_DEALT: Final = frozenset({"stake", "loss", "win", "return"})
-"""The movements that only the cards of a round make."""
-
-
-def _may_move(entry: Entry, kinds: Sequence[str]) -> None:
-    """Only rounds and the cage move chips, and the cage pays nobody's bet."""
-    if kinds and entry.subject not in ("round", "chips", "seats"):
-        raise _Wrong(entry.seq, f"it moves chips, which {entry.subject} entries never do")
-    if entry.subject == "chips" and (dealt := _DEALT.intersection(kinds)):
-        raise _Wrong(entry.seq, f"it makes a {min(dealt)} without a round")
-
-
-_AT_SEAT: Final = re.compile(r"seat (\d+)")
-"""How the log names a player, whom the house knows by the page of a seat alone."""
-
-
-def _may_choose(entry: Entry, content: dict[str, Any], before: Standing) -> None:
-    """A seat chooses for itself and enters nothing else; for one with facedown cards nobody else chooses."""
-    actions: Sequence[Any] = content.get("actions", ()) if (entry.subject, entry.kind) == ("round", "play") else ()
-    chosen = [action["seat"] for action in actions if action["do"] == "choose"]
-    if player := _AT_SEAT.fullmatch(entry.by):
-        own = [int(player[1])]
-        secret = before.round is not None and before.round.secret and "opening" not in content
-        if not secret or chosen != own or actions[0]["do"] != "choose":
-            raise _Wrong(
-                entry.seq, f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else"
-            )
-        return
-    if before.round is not None and "opening" not in content:
-        for seat in chosen:
-            if before.round.hides_cards_of(seat):
-                raise _Wrong(entry.seq, f"{entry.by} chose for seat {seat}, whose cards only that seat may know")
-
-
-def _folded(before: Standing, entry: Entry, content: dict[str, Any]) -> Standing:
-    try:
-        return standing.fold(
-            before, seq=entry.seq, subject=entry.subject, kind=entry.kind, round=entry.round, content=content
-        )
-    except Illegal as illegal:
-        raise _Wrong(entry.seq, f"the rules do not allow it: {illegal.sentence}") from None
-    except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
-        raise _Wrong(entry.seq, f"it is no entry that a table can write: {error}") from None
+def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
+    accounts = chart(book.pk)
+    if after is None:
+        return _Proof(report, accounts, Floor(book), Standing(), Seals())
+    return _Proof(report, accounts, Floor(book, after.seq), standing.at(after), None)
 
 
 def _difference(expected: Sequence[Move], found: Sequence[Move]) -> str:

@@ -52,26 +52,44 @@ def prove(table: Table) -> Iterator[Order]:
 
     Raises ledger.surveillance.Broken when the log itself does not hold.
     """
-    now, live = Standing(), None
+    now, seals = Standing(), Seals()
     head = read_head(table.book_id)
     for entry in walk(entries(table.book_id, through=head.seq), head):
         try:
             now = standing.fold(
                 now, seq=entry.seq, subject=entry.subject, kind=entry.kind, round=entry.round, content=entry.content
             )
-            if opened := entry.content.get("opened"):
-                yield _opened(live, entry, opened)
-                live = None
-            live = _committed(now, entry, live) or live
-            _dealt(now, entry, live)
+            opened = seals.follow(now, entry)
         except (Illegal, KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
             raise Unproven(entry.seq, f"it is no entry that a table can write: {error}") from None
+        if opened is not None:
+            yield opened
+    live = seals.live
     if live is not None:
         kept = HouseShoe.objects.filter(commitment=live.commitment).first()
         if kept is None:
             raise Unproven(live.committed_seq, "the order that it commits to was not kept")
         _check(live, bytes(kept.order), bytes(kept.nonce), head.seq)
         yield live
+
+
+@dataclass(slots=True)
+class Seals:
+    """Follows a table's log: which order its house shoe is dealt from, and what was dealt from it so far."""
+
+    live: Order | None = None
+
+    def follow(self, now: Standing, entry: Entry) -> Order | None:
+        """The order that this entry opened, if it did and the order holds; ``now`` is where the table stands after it.
+
+        Raises Unproven for an entry that does not fit what was committed to.
+        """
+        done = None
+        if opened := entry.content.get("opened"):
+            done, self.live = _opened(self.live, entry, opened), None
+        self.live = _committed(now, entry, self.live) or self.live
+        _dealt(now, entry, self.live)
+        return done
 
 
 def fault_of(table: Table, unproven: Unproven) -> Fault:

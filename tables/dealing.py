@@ -114,7 +114,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
         else:
-            _permit(scene, by, entered)
+            permit(scene, by, type(entered))
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = _HANDLERS[type(entered)](scene, entered)
@@ -146,11 +146,12 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
 # --- who may ---------------------------------------------------------------------------------------------------
 
 
-def _permit(scene: Scene, by: Staff, entered: Input) -> None:
+def permit(scene: Scene, by: Staff, asked: type) -> None:
+    """Raises Refused unless somebody who works here may enter an input of this type where the table stands."""
     now = scene.standing
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
-    runs_floor, asked = by.has_perm("tables.run_floor"), type(entered)
+    runs_floor = by.has_perm("tables.run_floor")
     if asked in _FLOOR:
         if not runs_floor:
             raise Refused("not_permitted", "Only a pit boss opens and closes tables.", 403)
@@ -229,7 +230,7 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
             content["request"] = fingerprint
             if outcome.refusal:
                 content["refused"] = outcome.refusal.spelled()
-        draft = Draft(step.subject, step.kind, scene.by.signature, content, step.round, key if at == 0 else None)
+        draft = Draft(step.subject, step.kind, scene.signature, content, step.round, key if at == 0 else None)
         head = cage.post(head, draft, step.moves)
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))

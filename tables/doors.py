@@ -18,22 +18,15 @@ from tables.scene import Outcome, Scene, Step
 
 def open_table(scene: Scene, entered: OpenTable) -> Outcome:
     """The table opens with the chips that the ledger says are in its rack."""
-    if scene.standing.is_open:
-        raise Refused("table_open", f"{scene.table.name} is open already.", 409)
+    may_open(scene)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     return Outcome([Step("table", "opened", {"rack_cents": rack})])
 
 
 def close_table(scene: Scene, entered: CloseTable) -> Outcome:
     """The table closes between rounds; its dealer is tapped out."""
+    may_close(scene)
     now = scene.standing
-    if not now.is_open:
-        raise Refused("table_closed", f"{scene.table.name} is closed already.", 409)
-    if now.round_open:
-        raise Refused("round_open", f"A round is open at {scene.table.name}: it can close when it is over.", 409)
-    if now.stacks:
-        seats = ", ".join(map(str, sorted(now.stacks)))
-        raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     steps = [Step("table", "closed", {"rack_cents": rack}), *seat_pages.revoke(scene)]
     if now.dealer is not None:
@@ -43,43 +36,80 @@ def close_table(scene: Scene, entered: CloseTable) -> Outcome:
 
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     """A dealer takes the table; whoever stood there is relieved. Nobody deals at two tables."""
-    now, by = scene.standing, scene.by
-    assert isinstance(by, Staff)  # noqa: S101 -- record() lets nobody else sign in
-    if not now.is_open:
-        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
-    if now.dealer is not None and now.dealer.username == by.username:
-        raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+    may_take(scene)
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
     bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
     if bound is not None and bound.table != scene.table:
         raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
     # Two sign-ins of one person at two tables hold two different books; here they meet.
-    person = Staff.objects.select_for_update(no_key=True).get(pk=by.pk)
+    person = Staff.objects.select_for_update(no_key=True).get(pk=scene.by.pk)
     if not person.has_perm("tables.deal"):
         raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
-    elsewhere = table_of(by)
+    elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    relieved = now.dealer.username if now.dealer else None
-    content = {
-        "username": by.username,
-        "name": by.name,
-        "badge": by.badge,
-        "terminal": entered.terminal,
-        "relieves": relieved,
-    }
-    return Outcome([Step("dealer", "signed_in", content)])
+    return Outcome([taken(scene, scene.by, entered.terminal)])
 
 
 def sign_out(scene: Scene, entered: SignOut) -> Outcome:
     """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
-    if scene.standing.round_open:
-        raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)
+    may_leave(scene)
     return Outcome([_tap_out(scene.by.username, scene.by.name)])
+
+
+def taken(scene: Scene, by: Staff, terminal: str | None) -> Step:
+    """The entry that says who deals here from now on, and whom they relieve."""
+    relieved = scene.standing.dealer
+    content = {
+        "username": by.username,
+        "name": by.name,
+        "badge": by.badge,
+        "terminal": terminal,
+        "relieves": relieved.username if relieved else None,
+    }
+    return Step("dealer", "signed_in", content)
 
 
 def _tap_out(username: str, name: str) -> Step:
     return Step("dealer", "signed_out", {"username": username, "name": name})
 
+
+# --- what the log alone can say of it: a proof asks the same ---------------------------------------------------
+
+
+def may_open(scene: Scene) -> None:
+    """Raises Refused when the table is open."""
+    if scene.standing.is_open:
+        raise Refused("table_open", f"{scene.table.name} is open already.", 409)
+
+
+def may_close(scene: Scene) -> None:
+    """Raises Refused when the table is closed, or a round is open or chips are in play there."""
+    if not scene.standing.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed already.", 409)
+    if scene.standing.round_open:
+        raise Refused("round_open", f"A round is open at {scene.table.name}: it can close when it is over.", 409)
+    if scene.standing.stacks:
+        seats = ", ".join(map(str, sorted(scene.standing.stacks)))
+        raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
+
+
+def may_take(scene: Scene) -> None:
+    """Raises Refused when the table is closed, or is theirs already."""
+    now = scene.standing
+    if not now.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+    if now.dealer is not None and now.dealer.username == scene.by.username:
+        raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+
+
+def may_leave(scene: Scene) -> None:
+    """Raises Refused in mid-round."""
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)
+
+
+# --- who deals where -------------------------------------------------------------------------------------------
 
 _LATEST_DEALERS: Final = """
     SELECT t.id FROM tables_table AS t

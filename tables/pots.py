@@ -34,7 +34,7 @@ PERIOD: Final = timedelta(minutes=30)
 
 def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     """Chips are put in play at a seat: sold from the rack for cash, or brought along."""
-    stacks, (least, most) = _between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
+    stacks, (least, most) = between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
     seat, amount, unit = entered.seat, entered.amount_cents, scene.table.unit_cents
     if not 1 <= seat <= scene.table.seats:
         raise Refused("unknown_seat", f"There is no seat {seat}: {scene.table.name} has {scene.table.seats}.", 422)
@@ -45,26 +45,28 @@ def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
         has = f"seat {seat} would have {money(had + amount)} in play"
         raise Refused("bad_amount", sentence(f"{has}; it plays with {money(least)} to {money(most)}"), 422)
     facts = {"seat": seat, "amount_cents": amount, "cash": not entered.chips}
-    return Outcome([_step(scene, "buy_in", facts)])
+    return Outcome([seats_step(scene, "buy_in", facts)])
 
 
 def cash_out(scene: Scene, entered: CashOut) -> Outcome:
     """A player leaves with all that lies at the seat."""
-    stacks = _between_games(scene)
+    stacks = between_games(scene)
     amount = stacks.get(entered.seat, 0)
     if not amount:
         raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
-    step = _step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})
+    step = seats_step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})
     return Outcome([step, *seat_pages.revoke(scene, entered.seat)])
 
 
 def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:
     """Every seat in play pays for the half hours since the last time, or what is there."""
-    _between_games(scene)
+    between_games(scene)
     periods = periods_due(scene.table, scene.standing.charged_at, timezone.now())
     if not periods:
         raise Refused("not_due", "No time charge is due yet.", 409)
-    return Outcome([_step(scene, "time_charge", {"periods": periods, "each_cents": scene.table.time_charge_cents})])
+    return Outcome(
+        [seats_step(scene, "time_charge", {"periods": periods, "each_cents": scene.table.time_charge_cents})]
+    )
 
 
 def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
@@ -74,7 +76,8 @@ def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
     return max(0, (now - datetime.fromisoformat(charged_at)) // PERIOD)
 
 
-def _between_games(scene: Scene) -> dict[int, int]:
+def between_games(scene: Scene) -> dict[int, int]:
+    """The chips in play at each seat. Raises Refused during a game, or where nobody plays for a pot."""
     if scene.game.banked or not scene.game.coins:
         raise Refused("no_pot", f"{scene.game.title} is not played for chips on the table.", 422)
     if scene.standing.round_open:
@@ -82,7 +85,8 @@ def _between_games(scene: Scene) -> dict[int, int]:
     return scene.standing.stacks
 
 
-def _step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
+def seats_step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
+    """The entry about the chips at the seats, with what lies there after it."""
     now = scene.standing
     stacks = stacks_after(now.stacks, kind, facts)
     charged_at = charged_after(now.charged_at, kind, facts, stacks, timezone.now().isoformat())

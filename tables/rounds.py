@@ -48,8 +48,8 @@ class Made:
 
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
-    _shoe_ready(scene)
-    current, opening = _round(scene, entered)
+    shoe_ready(scene)
+    current, opening = round_at(scene, entered)
     made = Made()
     try:
         state = _play(scene, current, entered, made)
@@ -70,7 +70,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     if any(type(action) is Shuffle for action in made.actions):
         content |= shoes.shuffled_in_play(scene, current, state)
     steps = [Step("round", "play", content, current.number, moves)]
-    if _cut_comes_out(scene, current, state):
+    if cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene))
     return Outcome(steps)
 
@@ -110,7 +110,8 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
 # --- the round that an input belongs to ------------------------------------------------------------------------
 
 
-def _shoe_ready(scene: Scene) -> None:
+def shoe_ready(scene: Scene) -> None:
+    """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
     now = scene.standing
     if now.round_open:
         if now.round is not None and now.round.to_pay:
@@ -121,7 +122,7 @@ def _shoe_ready(scene: Scene) -> None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
 
 
-def _round(scene: Scene, entered: GameInput) -> tuple[Round, dict[str, Any] | None]:
+def round_at(scene: Scene, entered: GameInput) -> tuple[Round, dict[str, Any] | None]:
     """The round in progress; or a new one, with what its first entry is to pin."""
     now = scene.standing
     if now.round_open and now.round is not None:
@@ -252,7 +253,8 @@ def _newly_decided(current: Round, state: Any) -> tuple[Payout, ...]:
     return tuple(payout for payout in current.game.settle(state) if payout.seat not in known)
 
 
-def _cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
+def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
+    """Whether the cards that are left say that this is the last round of the shoe."""
     shoe = scene.standing.shoe
     at_cut = current.game.at_cut(current.rules)
     if shoe is None or shoe.cut_out or not at_cut:

@@ -60,6 +60,12 @@ class Scene:
         return accounts(self.table.book_id, self.table.seats, self.game.banked)
 
     @property
+    def signature(self) -> str:
+        """How whoever enters it is named in the log: a dealer as they signed in, whatever was changed since."""
+        dealer = self.standing.dealer
+        return dealer.signature if dealer and dealer.username == self.by.username else self.by.signature
+
+    @property
     def next_seq(self) -> int:
         """The sequence number of the first entry that will be written."""
         return self.standing.seq + 1

@@ -65,7 +65,7 @@ class Settings:
     """What the chips of this table are worth."""
 
 
-_WAITS: Final = {
+WAITS: Final = {
     "game": "the game",
     "options": "the game's options",
     "seats": "the number of seats",
@@ -181,20 +181,20 @@ def change_faults(table: Table, changes: Mapping[str, Any], now: Standing) -> Fa
     """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
     before = settings_of(table)
     after = replace(before, **changes)
-    changed = [name for name in _WAITS if _differs(name, before, after)]
+    changed = [name for name in WAITS if _differs(name, before, after)]
     found = faults(after)
     if now.round_open:
-        return found | {name: round_is_open(table, now, f"{_WAITS[name]} can change") for name in changed}
+        return found | {name: round_is_open(table, now, f"{WAITS[name]} can change") for name in changed}
     return found | {name: says for name in changed if (says := _chips_lie(name, now, after))}
 
 
 def _chips_lie(name: str, now: Standing, after: Settings) -> str:
     """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
     if name in ("game", "seats", "unit_cents", "denominations") and now.stacks:
-        return f"Chips are in play at this table: {_WAITS[name]} can change when all seats have cashed out."
+        return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
     stays = name == "game" and not GAMES[after.game].banked
     if name in ("game", "unit_cents") and now.pot_cents and not stays:
-        return f"{money(now.pot_cents)} is left in the pot for the next game: {_WAITS[name]} can change when it is won."
+        return f"{money(now.pot_cents)} is left in the pot for the next game: {WAITS[name]} can change when it is won."
     return ""
 
 

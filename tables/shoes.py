@@ -64,7 +64,7 @@ def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
 
 def load(scene: Scene, entered: LoadShoe) -> Outcome:
     """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
-    _expect(scene, "load")
+    expect(scene, "load")
     shoe = Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
     steps = [_step("loaded", shoe)]
     if shoe.source == ShoeSource.HOUSE:
@@ -76,7 +76,7 @@ def load(scene: Scene, entered: LoadShoe) -> Outcome:
 
 def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
-    shoe = _expect(scene, "check")
+    shoe = expect(scene, "check")
     full = cards.shoe(shoe.decks)
     if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
         raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
@@ -98,19 +98,19 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
 
 def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
     """The whole shoe is shuffled, between rounds only."""
-    shoe = _expect(scene, "shuffle")
+    shoe = expect(scene, "shuffle")
     return Outcome(_shuffled(scene, shoe))
 
 
 def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
     """The cut card lies before the last part of the shoe."""
-    shoe = _expect(scene, "cut")
+    shoe = expect(scene, "cut")
     return Outcome([_step("cut_card_placed", replace(shoe, stage="cut"), cards_behind=_behind(scene))])
 
 
 def burn(scene: Scene, entered: Burn) -> Outcome:
     """The first cards are burned; from here on the shoe is dealt."""
-    shoe = _expect(scene, "burn")
+    shoe = expect(scene, "burn")
     burned = scene.game.burned(scene.rules)
     return Outcome([_step("burned", replace(shoe, stage="ready", burn=burned, cut_out=False))])
 
@@ -143,14 +143,12 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
     opened = _opened(shoe)
     burned = scene.game.burned(scene.rules)
     if shoe.source == ShoeSource.KEYED:
-        shuffled = replace(shoe, stage="shuffled", cut_out=False)
-        if _behind(scene):
-            return [_step("shuffled", shuffled, **opened)]
-        # Where no cut card is placed, there is nothing to prompt for; nor where nothing is burned.
-        cut = _step("shuffled", replace(shuffled, stage="cut"), **opened)
-        return [cut] if burned else [cut, _step("burned", replace(shuffled, stage="ready", burn=0))]
-    commitment = _commit(scene.table, cards.shoe(shoe.decks))
-    shuffled = replace(shoe, stage="shuffled", cut_out=False, commitment=commitment)
+        shuffled = just_shuffled(scene, shoe)
+        step = _step("shuffled", shuffled, **opened)
+        if shuffled.stage != "cut" or burned:
+            return [step]
+        return [step, _step("burned", replace(shuffled, stage="ready", burn=0))]
+    shuffled = just_shuffled(scene, shoe, _commit(scene.table, cards.shoe(shoe.decks)))
     return [
         _step("shuffled", shuffled, **opened),
         _step("cut_card_placed", replace(shuffled, stage="cut"), cards_behind=_behind(scene)),
@@ -158,11 +156,18 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
     ]
 
 
+def just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
+    """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
+    prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
+    return replace(shoe, stage="shuffled" if prompts else "cut", cut_out=False, commitment=commitment)
+
+
 def _step(kind: str, shoe: Shoe, **facts: Any) -> Step:
     return Step("shoe", kind, {"shoe": shoe.spelled(), **facts})
 
 
-def _expect(scene: Scene, step: str) -> Shoe:
+def expect(scene: Scene, step: str) -> Shoe:
+    """The shoe, of which this step is due. Raises Refused when another one is."""
     _no_round(scene)
     expected = due(scene)
     if expected != step:

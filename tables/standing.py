@@ -34,7 +34,7 @@ from tables.games.felt import (
     View,
 )
 from tables.games.play import play, replay
-from tables.models import Table
+from tables.models import Staff, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class Dealer:
     username: str
     name: str
     since_seq: int
+    signature: str
+    """How the log names them while they deal here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +296,7 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
     if subject == "shoe":
         return _fold_shoe(now, seq, kind, content)
     if subject == "dealer":
-        signed_in = Dealer(content["username"], content["name"], seq) if kind == "signed_in" else None
-        return replace(now, dealer=signed_in)
+        return replace(now, dealer=_dealer(seq, content) if kind == "signed_in" else None)
     if subject == "seats":
         seated = tuple((seat, cents) for seat, cents in content["stacks"])
         return replace(now, seated=seated, seated_seq=seq, charged_at=content["charged_at"])
@@ -303,6 +304,11 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
         rack = content.get("rack_cents", 0)
         return replace(now, is_open=kind == "opened", opened_seq=seq, opening_rack_cents=rack)
     return now
+
+
+def _dealer(seq: int, content: Mapping[str, Any]) -> Dealer:
+    who = Staff(username=content["username"], name=content["name"], badge=content["badge"])
+    return Dealer(who.username, who.name, seq, who.signature)
 
 
 def _fold_shoe(standing: Standing, seq: int, kind: str, content: Mapping[str, Any]) -> Standing:

@@ -1,7 +1,7 @@
 """A floor for tests: a house with one table, its staff, and a hand that deals there through dealing.record()."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -17,9 +17,11 @@ from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
+from tables.house import difference
 from tables.models import Denomination, SeatPage, Staff, Table
 from tables.roles import Role
 from tables.scene import AtSeat
+from tables.setup import settings_of
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 PASSWORD = "a password of some length"
@@ -73,6 +75,8 @@ def _bring_chips(made: Table) -> None:
         issued = vault.move("issue", "issue", "cage", FLOAT_CENTS)
         cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), [issued])
         head = surveillance.lock(made.book_id)
+        settings = difference({}, asdict(settings_of(made)))
+        head = surveillance.append(head, Draft("table", "settings_changed", "test", settings))
         head = cage.post(head, Draft("chips", "fill", "test", {}), [own.move("fill", "cage", "rack", FLOAT_CENTS)])
         bought = own.move("buy_in", "rack", "players", POCKET_CENTS)
         cage.post(head, Draft("chips", "buy_in", "test", {}), [bought])

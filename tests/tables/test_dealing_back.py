@@ -4,8 +4,7 @@ import pytest
 
 from ledger import cage
 from ledger.models import LogEntry, Transfer
-from tables import audit, dealing
-from tables.models import Table
+from tables import audit, dealing, setup
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -204,8 +203,7 @@ def test_a_card_of_a_house_shoe_stands_and_a_fold_does_not(boss: Hand) -> None:
 def test_a_shuffle_in_mid_round_stands(boss: Hand, dealer: Hand) -> None:
     """Harm: cards that lie among the shuffled discards come back as if they had never been there."""
     dealer("retire_shoe")
-    Table.objects.filter(pk=dealer.table.pk).update(options=RARE_CUT)
-    dealer.table.refresh_from_db()
+    dealer.table = setup.change_table(dealer.table, {"options": RARE_CUT}, by=floor.staff(Role.OPERATOR, "olga"))
     dealer.ready_shoe()
     run_out(dealer)
     dealer("choose", seat=2, choice="hit")

@@ -1,0 +1,408 @@
+"""The rules of the house about its log: what may be written in a book, by whom, after what, and with which chips.
+
+A proof holds every entry against them. An entry is enacted again at the table as the log tells it, by the functions
+that refuse an input on the floor, and has to say what the floor would have written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from ledger.chips import REVERSAL
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.surveillance import Entry, canonical
+from tables import dealing, doors, pots, rounds, shoes
+from tables.games.catalog import GAMES
+from tables.house import difference
+from tables.inputs import (
+    Bet,
+    Burn,
+    BuyIn,
+    CashOut,
+    CheckDecks,
+    CloseTable,
+    CutCardOut,
+    IssueSeatPage,
+    KeyCard,
+    LoadShoe,
+    OpenTable,
+    Paid,
+    PlaceCutCard,
+    RetireShoe,
+    ShuffleShoe,
+    SignIn,
+    StartGame,
+    TakeBack,
+    TimeCharge,
+)
+from tables.models import ShoeSource, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.scene import Scene, Step
+from tables.setup import WAITS, Settings, limits_of, rules_of
+from tables.standing import Shoe, Standing
+
+
+class Misconduct(Exception):
+    """The house would not have written this entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one kind of entry comes from, what it has to say, and the kinds of transfer that it may make."""
+
+    entered: type | None = None
+    """The input behind it: whoever wrote it had to be permitted that one."""
+    says: Callable[[Scene, Entry], Step] | None = None
+    """What the floor would have written; None where only the writer knows."""
+    moves: frozenset[str] = frozenset()
+
+
+class Floor:
+    """A table, or the house, as its log tells it up to one entry."""
+
+    def __init__(self, book: Book, through: int = 0) -> None:
+        self._book = book
+        self._rules = IN_THE_HOUSE if book.name == HOUSE else AT_A_TABLE
+        self._settings: Settings | None = None
+        self._table: Table | None = None
+        for content in _settings_through(book, through):
+            self._set(Settings(**(asdict(self._settings) if self._settings else {}) | content["after"]))
+
+    def enact(self, now: Standing, entry: Entry, moved: Collection[str]) -> Step | None:
+        """What the house would have written here, where the log can tell. Raises Misconduct for anything else.
+
+        ``now`` is where the table stands before the entry, ``moved`` the kinds of its transfers.
+        """
+        rule = self._rules.get((entry.subject, entry.kind))
+        if rule is None:
+            raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
+        if wrong := set(moved) - rule.moves:
+            raise Misconduct(f"it makes a {min(wrong)}, which no {entry.subject} {entry.kind} does")
+        if (entry.subject, entry.kind) == ("table", "settings_changed"):
+            self._change(now, entry.content)
+        if rule.entered is None and rule.says is None:
+            return None
+        return self._enacted(rule, self._scene(now, entry), entry)
+
+    @staticmethod
+    def _enacted(rule: Rule, scene: Scene, entry: Entry) -> Step | None:
+        try:
+            if rule.entered:
+                _permit(scene, rule.entered, entry)
+            step = rule.says(scene, entry) if rule.says else None
+        except Refused as refused:
+            raise Misconduct(f"it could not be entered then: {refused.sentence}") from None
+        if step is not None:
+            _compare(step, entry)
+        return step
+
+    def _scene(self, now: Standing, entry: Entry) -> Scene:
+        table = self._table
+        if table is None:
+            raise Misconduct("the log does not say how the table was set up before it")
+        return Scene(table, GAMES[table.game], *self._rules_and_limits, now, _writer(now, entry))
+
+    # --- settings
+
+    def _change(self, now: Standing, said: Mapping[str, Any]) -> None:
+        before = asdict(self._settings) if self._settings else {}
+        after = Settings(**before | said["after"])
+        due = difference(before, asdict(after)) if before else {"before": {}, "after": said["after"]}
+        if where := _difference(due, {name: said.get(name) for name in due}):
+            raise Misconduct(f"the settings were others before it: its {where}")
+        if before and now.round_open and (waiting := WAITS.keys() & said["after"].keys()):
+            raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
+        self._set(after)
+
+    def _set(self, settings: Settings) -> None:
+        msgspec.convert(asdict(settings), Settings)
+        fields = {name: value for name, value in asdict(settings).items() if name != "denominations"}
+        self._settings, self._table = settings, Table(name=self._book.name, book_id=self._book.pk, **fields)
+        self._rules_and_limits = rules_of(self._table), limits_of(self._table)
+
+
+def _settings_through(book: Book, through: int) -> Iterable[Mapping[str, Any]]:
+    """What every change of a table's settings up to an entry said, the first one first."""
+    if through:
+        found = LogEntry.objects.filter(book=book, subject="table", kind="settings_changed", seq__lte=through)
+        for body in found.order_by("seq").values_list("body", flat=True):
+            yield json.loads(bytes(body))["content"]
+
+
+def _writer(now: Standing, entry: Entry) -> Staff:
+    """Who wrote an entry, as far as a table's log knows: its dealer, or else somebody who runs the floor."""
+    dealer = now.dealer
+    if dealer is not None and entry.by == dealer.signature:
+        return _person(dealer.username, dealer.name, Role.DEALER)
+    return _person("", entry.by, Role.PIT_BOSS)
+
+
+@lru_cache(maxsize=100)
+def _person(username: str, name: str, role: Role) -> Staff:
+    return Staff(username=username, name=name, role=role)
+
+
+_AT_SEAT: Final = re.compile(r"seat (\d+)")
+"""How the log names a player, whom the house knows by the page of a seat alone."""
+
+
+def _permit(scene: Scene, asked: type, entry: Entry) -> None:
+    """Whether whoever wrote an entry may enter what it comes from: a seat its own choices, and nothing else."""
+    chosen = [action["seat"] for action in entry.content.get("actions", ()) if action["do"] == "choose"]
+    current = scene.standing.round if "opening" not in entry.content else None
+    player = _AT_SEAT.fullmatch(entry.by)
+    if player is None:
+        dealing.permit(scene, _writer(scene.standing, entry), asked)
+        if asked is not TakeBack and current and (hidden := [one for one in chosen if current.hides_cards_of(one)]):
+            raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
+        return
+    secret = current is not None and current.secret and scene.standing.round_open
+    own = chosen == [int(player[1])] and entry.content["actions"][0]["do"] == "choose"
+    if (entry.subject, entry.kind) != ("round", "play") or not (secret and own):
+        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+
+
+def _compare(step: Step, entry: Entry) -> None:
+    """Raise Misconduct where an entry does not say what the house would have written. It may say more."""
+    if (step.subject, step.kind) != (entry.subject, entry.kind):
+        raise Misconduct(f"the house would have written {step.subject} {step.kind}")
+    if step.round != entry.round:
+        raise Misconduct(f"its round is {entry.round}, the table is at round {step.round}")
+    said = {name: entry.content.get(name) for name in step.content}
+    if said and (where := _difference(step.content, said)):
+        raise Misconduct(f"its {where}")
+
+
+def _difference(due: Mapping[str, Any], said: Mapping[str, Any]) -> str | None:
+    """The first place where two contents are not the same, and what they have there."""
+    if canonical(due) == canonical(said):
+        return None
+    for name in sorted(due.keys() | said.keys()):
+        ours, theirs = due.get(name), said.get(name)
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            if deeper := _difference(ours, theirs):
+                return f"{name}.{deeper}"
+        elif canonical({name: ours}) != canonical({name: theirs}):
+            return f"{name} is {_short(theirs)}, not {_short(ours)}"
+    return "content is another"
+
+
+def _short(value: Any) -> str:
+    spelled = canonical({"": value}).decode()[4:-1]
+    return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."
+
+
+# --- the table and its dealer ----------------------------------------------------------------------------------
+
+
+def _opened(scene: Scene, entry: Entry) -> Step:
+    doors.may_open(scene)
+    return Step("table", "opened", {"rack_cents": int(entry.content["rack_cents"])})
+
+
+def _closed(scene: Scene, entry: Entry) -> Step:
+    doors.may_close(scene)
+    return Step("table", "closed", {"rack_cents": int(entry.content["rack_cents"])})
+
+
+def _signed_in(scene: Scene, entry: Entry) -> Step:
+    said = entry.content
+    dealer = Staff(username=said["username"], name=said["name"], badge=said["badge"], role=Role.DEALER)
+    if dealer.signature != entry.by:
+        raise Misconduct(f"it signs in {dealer.signature}, and {entry.by} wrote it")
+    taking = replace(scene, by=dealer)
+    dealing.permit(taking, dealer, SignIn)
+    doors.may_take(taking)
+    return doors.taken(taking, dealer, said["terminal"])
+
+
+def _signed_out(scene: Scene, entry: Entry) -> Step:
+    now = scene.standing
+    if now.dealer is None:
+        raise Misconduct("it signs somebody out where nobody deals")
+    doors.may_leave(scene)
+    return Step("dealer", "signed_out", {"username": now.dealer.username})
+
+
+# --- the shoe --------------------------------------------------------------------------------------------------
+
+
+def _loaded(scene: Scene, entry: Entry) -> Step:
+    shoes.expect(scene, "load")
+    return _shoe("loaded", Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded"))
+
+
+def _checked(scene: Scene, entry: Entry) -> Step:
+    return shoes.check(scene, CheckDecks(tuple(entry.content["counts"]))).steps[0]
+
+
+def _shuffled(scene: Scene, entry: Entry) -> Step:
+    """The order of a house shoe is a secret of the house: ``commitments`` proves it when it is opened."""
+    shoe = shoes.expect(scene, "shuffle")
+    committed = str(entry.content["shoe"]["commitment"]) if shoe.source == ShoeSource.HOUSE else None
+    return _shoe("shuffled", shoes.just_shuffled(scene, shoe, committed))
+
+
+def _cut(scene: Scene, entry: Entry) -> Step:
+    return shoes.place_cut_card(scene, PlaceCutCard()).steps[0]
+
+
+def _burned(scene: Scene, entry: Entry) -> Step:
+    return shoes.burn(scene, Burn()).steps[0]
+
+
+def _cut_card_out(scene: Scene, entry: Entry) -> Step:
+    shoe, current = scene.standing.shoe, scene.standing.round
+    if shoe is None or shoe.source == ShoeSource.KEYED:
+        return shoes.cut_card_out(scene, CutCardOut()).steps[0]
+    if current is None or not rounds.cut_comes_out(scene, current, current.state):
+        raise Misconduct("the cut card of this house shoe does not come out here")
+    return shoes.cut_step(scene)
+
+
+def _retired(scene: Scene, entry: Entry) -> Step:
+    shoe = scene.standing.shoe
+    if shoe is None or scene.standing.round_open:
+        raise Misconduct("it retires a shoe in mid-round, or none")
+    return _shoe("retired", shoe)
+
+
+def _shoe(kind: str, shoe: Shoe) -> Step:
+    return Step("shoe", kind, {"shoe": shoe.spelled()})
+
+
+# --- the round -------------------------------------------------------------------------------------------------
+
+
+def _played(scene: Scene, entry: Entry) -> Step:
+    """A round is opened as the table is set and stands; what it decides and pays is the engine's to say."""
+    rounds.shoe_ready(scene)
+    current, pinned = rounds.round_at(scene, _start(scene, entry))
+    if pinned and pinned["opening"].get("first"):
+        pinned["opening"] = {**pinned["opening"], "first": _drawn(entry)}
+    commits = "commitment" in entry.content
+    if commits and not (_of_the_house(scene.standing) and {"do": "shuffle"} in entry.content["actions"]):
+        raise Misconduct("it commits to an order, and shuffles no house shoe")
+    rests_on = {"opening": pinned} if pinned or "opening" in entry.content else {}
+    return Step("round", "play", rests_on, current.number)
+
+
+def _start(scene: Scene, entry: Entry) -> Bet | StartGame:
+    """What opened the round, if this entry did: chips for a pot are dealt for to the seats that it names."""
+    pinned = entry.content.get("opening")
+    return Bet(0, 0) if scene.game.banked or pinned is None else StartGame(tuple(pinned["opening"]["seats"]))
+
+
+def _drawn(entry: Entry) -> int:
+    """The seat that chance chose to start."""
+    opening = entry.content["opening"]["opening"]
+    if opening["first"] not in opening["seats"]:
+        raise Misconduct(f"seat {opening['first']} starts, which is not in the game")
+    return int(opening["first"])
+
+
+def _of_the_house(now: Standing) -> bool:
+    return now.shoe is not None and now.shoe.source == ShoeSource.HOUSE
+
+
+def _taken_back(scene: Scene, entry: Entry) -> Step:
+    return rounds.take_back(scene, TakeBack()).steps[0]
+
+
+def _paid(scene: Scene, entry: Entry) -> Step:
+    return rounds.paid(scene, Paid(int(entry.content["seat"]))).steps[0]
+
+
+# --- chips at the seats of a table with a pot ------------------------------------------------------------------
+
+
+def _bought_in(scene: Scene, entry: Entry) -> Step:
+    said = entry.content
+    bought = BuyIn(int(said["seat"]), int(said["amount_cents"]), chips=not said["cash"])
+    return _paid_until(scene, entry, pots.buy_in(scene, bought).steps[0])
+
+
+def _cashed_out(scene: Scene, entry: Entry) -> Step:
+    seat = int(entry.content["seat"])
+    amount = pots.between_games(scene).get(seat, 0)
+    if not amount:
+        raise Misconduct(f"it cashes out seat {seat}, which has no chips in play")
+    return _paid_until(scene, entry, pots.seats_step(scene, "cash_out", {"seat": seat, "amount_cents": amount}))
+
+
+def _charged(scene: Scene, entry: Entry) -> Step:
+    pots.between_games(scene)
+    said, at = int(entry.content["periods"]), entry.at
+    if at is None or not 1 <= said <= pots.periods_due(scene.table, scene.standing.charged_at, at):
+        raise Misconduct(f"it charges {said} half hours, which were not due")
+    facts = {"periods": said, "each_cents": scene.table.time_charge_cents}
+    return _paid_until(scene, entry, pots.seats_step(scene, "time_charge", facts))
+
+
+def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
+    """Time runs from the first buy-in, of which only the entry knows the moment."""
+    stacks, said = dict(step.content["stacks"]), entry.content["charged_at"]
+    until = pots.charged_after(scene.standing.charged_at, step.kind, step.content, stacks, said)
+    return replace(step, content={**step.content, "charged_at": until})
+
+
+# --- the closed table ------------------------------------------------------------------------------------------
+
+DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
+"""The movements that only a round makes."""
+
+AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
+    ("table", "settings_changed"): Rule(),
+    ("table", "opened"): Rule(OpenTable, _opened),
+    ("table", "closed"): Rule(CloseTable, _closed),
+    ("dealer", "signed_in"): Rule(None, _signed_in),
+    ("dealer", "signed_out"): Rule(None, _signed_out),
+    ("shoe", "loaded"): Rule(LoadShoe, _loaded),
+    ("shoe", "deck_checked"): Rule(CheckDecks, _checked),
+    ("shoe", "deck_check_failed"): Rule(CheckDecks, _checked),
+    ("shoe", "shuffled"): Rule(ShuffleShoe, _shuffled),
+    ("shoe", "cut_card_placed"): Rule(PlaceCutCard, _cut),
+    ("shoe", "burned"): Rule(Burn, _burned),
+    ("shoe", "cut_card_out"): Rule(CutCardOut, _cut_card_out),
+    ("shoe", "retired"): Rule(RetireShoe, _retired),
+    ("round", "play"): Rule(Bet, _played, DEALT),
+    ("round", "paid"): Rule(Paid, _paid),
+    ("round", "take_back"): Rule(TakeBack, _taken_back, frozenset({REVERSAL})),
+    ("seats", "buy_in"): Rule(BuyIn, _bought_in, frozenset({"buy_in", "sit_down"})),
+    ("seats", "cash_out"): Rule(CashOut, _cashed_out, frozenset({"stand_up"})),
+    ("seats", "time_charge"): Rule(TimeCharge, _charged, frozenset({"time_charge"})),
+    ("seat_page", "issued"): Rule(IssueSeatPage),
+    ("seat_page", "revoked"): Rule(),
+    ("alert", "card_refused"): Rule(KeyCard),
+    ("chips", "fill"): Rule(moves=frozenset({"fill"})),
+    ("chips", "filled"): Rule(moves=frozenset({"fill"})),
+    ("chips", "credit"): Rule(moves=frozenset({"credit"})),
+    ("chips", "buy_in"): Rule(moves=frozenset({"buy_in"})),
+    ("chips", "counted"): Rule(moves=frozenset({"over", "short"})),
+}
+
+IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
+    ("chips", "issued"): Rule(moves=frozenset({"issue"})),
+    ("chips", "sold"): Rule(moves=frozenset({"sale"})),
+    ("chips", "redeemed"): Rule(moves=frozenset({"redeem"})),
+    ("chips", "added"): Rule(),
+    ("chips", "changed"): Rule(),
+    ("staff", "added"): Rule(),
+    ("staff", "changed"): Rule(),
+    ("staff", "lock_out_lifted"): Rule(),
+    ("staff", "locked_out"): Rule(),
+    ("staff", "signed_in"): Rule(),
+    ("staff", "signed_out"): Rule(),
+    ("terminal", "enrolled"): Rule(),
+    ("terminal", "link_made"): Rule(),
+    ("terminal", "revoked"): Rule(),
+    ("terminal", "changed"): Rule(),
+}
