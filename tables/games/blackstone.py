@@ -5,11 +5,12 @@ Designed by James Ernest and Paul Peterson. The 10s are black stones, all other 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import AskShuffle, Choice, Money, Phrase, Prompt, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
-from tables.games.script import Scripted, State
+from tables.games.script import Scripted
 
 ANTE: Final = 5
 BLACK: Final = 10
@@ -25,6 +26,24 @@ class Blackstone(Scripted[Rules]):
     name: ClassVar[str] = "blackstone"
     title: ClassVar[str] = "Blackstone"
     seat_counts: ClassVar[range] = range(2, 9)
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "black stone", "middle": "white stones", "pot": "pot"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "take": Words(
+            "Take",
+            "Reveal the cards one by one, up to the seat's second 10. White stones go to the middle.",
+            "At least as many as the last player took. A second 10 pays the ante and a coin for each white stone.",
+        ),
+        "fold": Words(
+            "Fold",
+            "Move the seat's ante and what the fold costs to the pot.",
+            "A fold pays half the white stones, rounded up, and the ante.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "A 10 is a black stone and stays with the seat; all others are white stones for the middle.",
+        "shuffle": "Extra 10s go back into the deck first: nobody starts with more than one.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "fold", "pair")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
@@ -47,13 +66,6 @@ class Blackstone(Scripted[Rules]):
                 break
             acting = layout.left_of(acting)
         _share(layout)
-
-    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
-        """The prompt in the dealer's words; a shuffle is not due here because the deck is out."""
-        if isinstance(prompt, AskShuffle):
-            do = "Put the extra 10s back and shuffle the rest of the deck."
-            return Phrase(do, "Shuffling.", "Nobody starts with more than one 10.")
-        return super().say(state, prompt, money)
 
 
 def fold_cost(layout: Layout) -> int:

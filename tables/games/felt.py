@@ -297,6 +297,29 @@ class Phrase(Struct, frozen=True):
     rule: str
 
 
+# --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
+
+Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns"]
+"""What may lie on a layout: each seat's faceup cards, its facedown ones, faceup and facedown cards that are nobody's,
+the pot, the button, points, the cards kept for them, and each seat's side of columns."""
+
+Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
+"""What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
+there, one of a few that were shuffled apart; and a shuffle."""
+
+
+class Words(Struct, frozen=True):
+    """A choice in words: its button, what the dealer does once it is made, and the rule behind it."""
+
+    label: str
+    does: str
+    rule: str
+    of: Literal["hand", "middle", "stack", "columns"] = "hand"
+    """Where the cards lie that it names."""
+    secret: bool = False
+    """Whether its mere being offered may tell something of the seat's hand."""
+
+
 # --- What a round is opened with, and what comes out of it -----------------------------------------------------
 
 
@@ -434,6 +457,14 @@ class Game(Protocol[State, Rules]):
     """With how many seats it is played."""
     coins: ClassVar[bool]
     """Whether anything is paid in it."""
+    parts: ClassVar[Mapping[Part, str]]
+    """What its layout has, and what that is called there."""
+    words: ClassVar[Mapping[str, Words]]
+    """Its choices, by name, in the dealer's words."""
+    cards: ClassVar[Mapping[Due, str]]
+    """The rule behind each thing that may be due from its deck."""
+    outcomes: ClassVar[tuple[str, ...]]
+    """What may become of a seat in it."""
     rules_type: type[Rules]
 
     def open(self, rules: Rules, opening: Opening) -> State:

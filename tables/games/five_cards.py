@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 
@@ -29,6 +29,26 @@ class FiveCards(Scripted[Rules]):
     carries: ClassVar[frozenset[str]] = frozenset({"first"})
     seat_counts: ClassVar[range] = range(2, 3)
     coins: ClassVar[bool] = False
+    parts: ClassVar[Mapping[Part, str]] = {
+        "stack": "cards",
+        "middle": "targets",
+        "columns": "columns",
+        "score": "points",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "place": Words(
+            "Place at",
+            "Lay the card on the seat's side of that column.",
+            "A column holds a rank once: its target and both sides count.",
+            of="columns",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "middle": "Five targets without a match, sorted.",
+        "seat": "The first card that fits no column ends the round.",
+        "shuffle": "Each round is dealt from the whole deck.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -5,11 +5,12 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
@@ -30,6 +31,30 @@ class GoblinPoker(Scripted[Rules]):
     title: ClassVar[str] = "Goblin Poker"
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     seat_counts: ClassVar[range] = range(3, 9)
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hand": "hand", "facedown": "pitched cards", "pot": "pot"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "start": Words(
+            "Start with",
+            "Lay the chosen cards faceup, all together.",
+            "Everyone chooses a starting card in secret; the low card starts.",
+        ),
+        "pitch": Words(
+            "Pitch",
+            "Take the card facedown to the middle.",
+            "The pitched cards are shuffled, and each player gets one of them by chance.",
+        ),
+        "fold": Words(
+            "Fold",
+            "Move what the fold costs to the pot; clear the seat's cards.",
+            "A fold pays the lowest faceup card of anyone still in.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "A hand of six; only its owner looks at it.",
+        "seat": "Equal lowest stacks get further cards until one is lowest.",
+        "apart": "A pitched card that pairs the stack pays its rank to the pot, and is out.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "fold", "pair")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -5,11 +5,12 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
@@ -31,6 +32,30 @@ class Hawthorn(Scripted[Rules]):
     title: ClassVar[str] = "Hawthorn"
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     seat_counts: ClassVar[range] = range(2, 7)
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hand": "hand", "pot": "pot", "button": "button"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "start": Words(
+            "Start with",
+            "Lay the chosen cards faceup, all together.",
+            "Everyone chooses a starting card in secret; the low card starts.",
+        ),
+        "hit": Words("Hit", "Deal the seat a card faceup.", "A pair pays its rank to the pot, and is out."),
+        "play": Words(
+            "Play",
+            "Lay the card from the hand faceup on the seat's stack.",
+            "A card that pairs may be played only when every card of the hand does.",
+        ),
+        "fold": Words(
+            "Fold",
+            "Move what the fold costs to the pot; clear the seat's cards.",
+            "A fold pays the lowest faceup card of anyone still in.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "A hand of five; only its owner looks at it.",
+        "seat": "Rounds from the deck and rounds from the hand take turns.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "fold", "pair")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -5,10 +5,11 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
+from tables.games.felt import MIDDLE, Choice, Due, Illegal, Opening, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script, cards_to, say_paid
 from tables.games.script import Scripted, State
 
@@ -36,6 +37,38 @@ class Kitty(Scripted[Rules]):
     title: ClassVar[str] = "Kitty"
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     seat_counts: ClassVar[range] = range(3, 7)
+    parts: ClassVar[Mapping[Part, str]] = {
+        "stack": "bid",
+        "hand": "hand",
+        "middle": "targets",
+        "facedown": "kitty",
+        "score": "points",
+        "pot": "pot",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "pass": Words(
+            "Pass",
+            "Move the passed cards one seat to the left, facedown.",
+            "Everyone passes a card before looking at the one that comes.",
+        ),
+        "bid": Words("Bid", "Turn all bids together.", "The lowest bid that nobody matches takes the target."),
+        "choose": Words(
+            "Take",
+            "Give the seat the target that it chose.",
+            "The lowest unmatched bid chooses, the next one takes the other target.",
+            of="middle",
+        ),
+        "give": Words(
+            "Give to",
+            "Move the target to the seat that it is given to.",
+            "A bid of 1 gives its target to another player.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "Seven cards are the kitty; all others are dealt out.",
+        "turn": "The most cards of a rank in hand score that rank.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
     rules_type = Rules
 
     def open(self, rules: Rules, opening: Opening) -> State:

@@ -6,12 +6,12 @@ Designed by James Ernest and Paul Peterson.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Script
 from tables.games.script import Scripted
 
@@ -35,6 +35,32 @@ class Monster(Scripted[Rules]):
     title: ClassVar[str] = "Monster"
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     seat_counts: ClassVar[range] = range(4, 9)
+    parts: ClassVar[Mapping[Part, str]] = {
+        "stack": "cards",
+        "hand": "hand",
+        "middle": "the Monster's hand",
+        "facedown": "the Monster's cards",
+        "pot": "pot",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "discard": Words(
+            "Discard",
+            "Move the discards facedown to the Monster.",
+            "Up to three cards, so that no pair is left in the hand.",
+        ),
+        "fold": Words(
+            "Fold",
+            "Clear the hand facedown; it is out of play.",
+            "A fold costs nothing more; its cards are not the Monster's.",
+            secret=True,
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "A hand of six; only its owner looks at it.",
+        "turn": "All hands are shown, then the Monster's, where each rank counts once.",
+        "shuffle": "Nobody has beaten the Monster: the next deal is from the whole deck.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose", "fold", "out")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

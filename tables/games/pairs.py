@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Choice, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 
@@ -47,6 +47,26 @@ class Pairs(Scripted[Rules]):
     carries: ClassVar[frozenset[str]] = frozenset({"pot", "dealt"})
     seat_counts: ClassVar[range] = range(2, 9)
     burn: ClassVar[int] = 5
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "kept": "kept for score", "score": "points", "pot": "pot"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "hit": Words("Hit", "Deal the seat a card faceup.", "A card that pairs the stack scores its rank."),
+        "fold": Words(
+            "Fold",
+            "Lay the card that the fold takes with the seat's score.",
+            "A fold scores the lowest card in play; in Continuous, any card in play.",
+            of="stack",
+        ),
+        "eight": Words(
+            "Discard the 8",
+            "Clear the seat's 8, then deal two cards; none after one that pairs.",
+            "An 8 may be discarded for two cards.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "One card each starts a round, and the low card acts first; a hit that pairs scores.",
+        "shuffle": "Cards in play and cards kept for score stay where they are.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose", "out")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -5,9 +5,10 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.pairs import hit_or, take
 from tables.games.script import Scripted
@@ -32,6 +33,26 @@ class Port(Scripted[Rules]):
     seat_counts: ClassVar[range] = range(2, 8)
     burn: ClassVar[int] = 5
     coins: ClassVar[bool] = False
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "score": "points"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "hit": Words(
+            "Hit", "Deal the seat a card faceup.", "A card that pairs the stack is a bust: no points in this round."
+        ),
+        "lock": Words(
+            "Lock",
+            "Mark the stack as locked.",
+            "A locked total scores a point for every player whose total is not higher.",
+        ),
+        "eight": Words(
+            "Discard the 8",
+            "Clear the seat's 8, then deal two cards; none after one that pairs.",
+            "An 8 may be discarded for two cards.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "One card each starts a round, and the low card acts first; a hit that pairs is a bust."
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -27,9 +27,11 @@ from tables.games.felt import (
     Choice,
     Choose,
     CloseBets,
+    Due,
     Illegal,
     Money,
     Opening,
+    Part,
     Payment,
     Payout,
     Phrase,
@@ -37,6 +39,7 @@ from tables.games.felt import (
     SeatView,
     Struct,
     View,
+    Words,
     put,
 )
 
@@ -94,6 +97,20 @@ class Rocket:
     carries: ClassVar[frozenset[str]] = frozenset({"button", "dealt"})
     seat_counts: ClassVar[range] = range(1, 7)
     coins: ClassVar[bool] = False
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "button": "button"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "hit": Words("Hit", "Deal the seat a card faceup.", "A pair loses its rank in tenths of the bet."),
+        "fold": Words(
+            "Fold",
+            "Take what the fold costs, return the rest of the bet, clear the cards.",
+            "A fold pays a tenth of the bet times the lowest card of the seat and the dealer.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "One card faceup to each seat.",
+        "shuffle": "A shoe that runs out in mid-round is filled from the discards; cards in play stay.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("fold", "pair", "dealer_pair", "death_card", "push")
     rules_type = Rules
 
     def open(self, rules: Rules, opening: Opening) -> State:

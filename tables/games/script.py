@@ -7,8 +7,8 @@ actions. So a script reads like the rules of its game, and states behave as if t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from tables.games.cards import DECK_SIZE, Composition
 from tables.games.felt import (
@@ -17,9 +17,12 @@ from tables.games.felt import (
     AskCard,
     AskChoice,
     AskShuffle,
+    Choice,
+    Due,
     Illegal,
     Money,
     Opening,
+    Part,
     Payment,
     Payout,
     Phrase,
@@ -27,6 +30,7 @@ from tables.games.felt import (
     SeatView,
     Struct,
     View,
+    Words,
 )
 from tables.games.layout import Layout, Player, Script
 
@@ -78,6 +82,10 @@ class Scripted(Generic[Rules]):
     burn: ClassVar[int] = 0
     coins: ClassVar[bool] = True
     """Whether it is played for coins."""
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards"}
+    words: ClassVar[Mapping[str, Words]] = {}
+    cards: ClassVar[Mapping[Due, str]] = {}
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
     rules_type: type[Rules]
 
     _KEPT: ClassVar[int] = 64
@@ -206,24 +214,66 @@ class Scripted(Generic[Rules]):
         return rules
 
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
-        """The prompt in the dealer's words."""
+        """The prompt in the dealer's words; ``money`` says coins."""
         if isinstance(prompt, AskChoice):
-            costs = dict.fromkeys((choice.name, choice.cost_cents) for choice in prompt.choices)
-            ways = " or ".join(f"{name} for {money(cost)}" if cost else name for name, cost in costs)
-            return Phrase(f"Seat {prompt.seat}: {ways}.", f"Seat {prompt.seat}: {ways}?", self.title)
+            return _say_choices(self.words, prompt, money)
         if isinstance(prompt, AskShuffle):
-            do = f"Shuffle the {prompt.cards} discards, burn {prompt.burn}, and go on."
-            return Phrase(
-                do, "The deck is out. Shuffling the discards.", "Cards in play and cards kept stay where they are."
-            )
-        if isinstance(prompt, AskCard) and prompt.shown:
-            place = "of the middle" if prompt.to == MIDDLE else f"of seat {prompt.to}"
-            return Phrase(f"Turn a card {place} and name it.", "Show, please.", "A card counts when it is seen.")
+            burn = f", burn {prompt.burn}," if prompt.burn else ""
+            do = f"Shuffle the {prompt.cards} cards that are not on the table{burn} and go on."
+            said = "Shuffling." if state.left else "The deck is out. Shuffling the discards."
+            return Phrase(do, said, self._rule("shuffle"))
         if isinstance(prompt, AskCard):
-            place = "in the middle" if prompt.to == MIDDLE else f"to seat {prompt.to}"
-            face = ", facedown" if prompt.down else ""
-            return Phrase(f"Deal a card {place}{face}.", f"Card {place}.", self.title)
+            return self._say_card(prompt)
         raise TypeError(f"{self.title} has no bets")
+
+    def _say_card(self, prompt: AskCard) -> Phrase:
+        middle, seat = prompt.to == MIDDLE, f"seat {prompt.to}"
+        if prompt.shown:
+            where = "in the middle" if middle else f"of {seat}"
+            return Phrase(f"Turn a card {where} and name it.", "Show, please.", self._rule("turn"))
+        where, face = "in the middle" if middle else f"to {seat}", " facedown" if prompt.down else ""
+        if prompt.apart:
+            do = f"Deal one of the cards that were shuffled apart {where}."
+            return Phrase(do, f"Card for {seat}.", self._rule("apart"))
+        due: Due = "down" if prompt.down else "middle" if middle else "seat"
+        said = f"Card for the {self.parts.get('middle', 'middle')}." if middle else f"Card for {seat}."
+        return Phrase(f"Deal a card{face} {where}.", said, self._rule(due))
+
+    def _rule(self, due: Due) -> str:
+        return self.cards.get(due, _RULES[due])
+
+
+_RULES: Final[dict[Due, str]] = {
+    "seat": "A card faceup.",
+    "down": "Only its owner may look at it.",
+    "middle": "It lies faceup for everyone.",
+    "turn": "A card counts when it is seen.",
+    "apart": "Chance decides who gets which of them.",
+    "shuffle": "Cards in play and cards kept stay where they are.",
+}
+
+
+def words_of(words: Mapping[str, Words], choice: str) -> Words:
+    """A choice in words; one that a game says nothing of is taken to be about a hidden hand."""
+    return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "", secret=True)
+
+
+def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) -> Phrase:
+    ways: dict[str, list[Choice]] = {}
+    for choice in prompt.choices:
+        ways.setdefault(choice.name, []).append(choice)
+    said = " or ".join(_say_way(words_of(words, name), choices, money) for name, choices in ways.items())
+    rules = " ".join(rule for name in ways if (rule := words_of(words, name).rule))
+    return Phrase(f"Seat {prompt.seat}: {said}.", f"Seat {prompt.seat}: {said}?", rules)
+
+
+def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
+    label = words.label[:1].lower() + words.label[1:]
+    counts = [choice.count for choice in choices if choice.count is not None]
+    if counts:
+        label += f" {min(counts)}" + (f" to {max(counts)}" if len(counts) > 1 else "")
+    costs = {choice.cost_cents for choice in choices}
+    return f"{label} for {money(costs.pop())}" if len(costs) == 1 and choices[0].cost_cents else label
 
 
 def _players(opening: Opening) -> list[Player]:

@@ -5,9 +5,10 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 
@@ -27,6 +28,28 @@ class Starboard(Scripted[Rules]):
     carries: ClassVar[frozenset[str]] = frozenset({"pot", "button", "first", "dealt"})
     seat_counts: ClassVar[range] = range(2, 8)
     burn: ClassVar[int] = 5
+    parts: ClassVar[Mapping[Part, str]] = {
+        "middle": "hand in the middle",
+        "score": "cards at the lock",
+        "pot": "pot",
+        "button": "button",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "draw": Words(
+            "Draw",
+            "Move the price to the pot, then deal a card to the middle.",
+            "A card that pairs the middle is discarded, and the seat is bust.",
+        ),
+        "lock": Words(
+            "Lock",
+            "Mark the seat with the number of cards in the middle.",
+            "A lock stands for the cards that lie there now; those locked at fewer are knocked out.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "middle": "Two cards without a pair start the hand; a card drawn that pairs it is discarded."
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "bust", "out")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

@@ -5,12 +5,13 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Struct
+from tables.games.felt import MIDDLE, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 
@@ -37,6 +38,31 @@ class Sweep(Scripted[Rules]):
     carries: ClassVar[frozenset[str]] = frozenset({"first"})
     seat_counts: ClassVar[range] = range(3, 7)
     coins: ClassVar[bool] = False
+    parts: ClassVar[Mapping[Part, str]] = {
+        "stack": "card played",
+        "hand": "hand",
+        "middle": "cards to capture",
+        "score": "points",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "play": Words(
+            "Play",
+            "Lay the card faceup before the seat.",
+            "The lowest card captures all of the highest rank in the middle, every other all that are lower.",
+        ),
+        "capture": Words(
+            "Capture",
+            "Move the card from the middle to the seat's hand.",
+            "Equal cards capture one card at a time, in turn.",
+            of="middle",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "A hand of five; only its owner looks at it.",
+        "middle": "Five cards to capture in each round.",
+        "turn": "The most cards of a rank in hand score that rank.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

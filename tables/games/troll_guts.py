@@ -5,11 +5,11 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Struct
+from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 
@@ -34,6 +34,30 @@ class TrollGuts(Scripted[Rules]):
     title: ClassVar[str] = "Troll Guts"
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     seat_counts: ClassVar[range] = range(3, 7)
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hand": "facedown stack", "pot": "pot"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "arrange": Words(
+            "Stack the hand in this order",
+            "Wait until everyone has stacked the facedown cards.",
+            "The order stands for the whole game; the first card is the top.",
+        ),
+        "draw": Words("Draw", "Deal the seat a card faceup.", "A pair pays its rank to the pot, and is out."),
+        "steal": Words(
+            "Steal",
+            "Turn the top facedown card of the other seat and lay it on the stealing seat's stack.",
+            "The top card of another player who is still in.",
+        ),
+        "buy": Words(
+            "Buy the own top card",
+            "Move the price to the pot; turn the seat's own top card.",
+            "The own top card costs a coin.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "Five cards facedown; their owner alone looks at them, and stacks them once.",
+        "turn": "A card that pairs pays its rank to the pot.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "pair")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
