@@ -316,8 +316,6 @@ class Words(Struct, frozen=True):
     rule: str
     of: Literal["hand", "middle", "stack", "columns"] = "hand"
     """Where the cards lie that it names."""
-    secret: bool = False
-    """Whether its mere being offered may tell something of the seat's hand."""
 
 
 # --- What a round is opened with, and what comes out of it -----------------------------------------------------

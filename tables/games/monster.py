@@ -52,7 +52,6 @@ class Monster(Scripted[Rules]):
             "Fold",
             "Clear the hand facedown; it is out of play.",
             "A fold costs nothing more; its cards are not the Monster's.",
-            secret=True,
         ),
     }
     cards: ClassVar[Mapping[Due, str]] = {

@@ -254,8 +254,8 @@ _RULES: Final[dict[Due, str]] = {
 
 
 def words_of(words: Mapping[str, Words], choice: str) -> Words:
-    """A choice in words; one that a game says nothing of is taken to be about a hidden hand."""
-    return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "", secret=True)
+    """A choice in words; its bare name, where a game says no more of it."""
+    return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "")
 
 
 def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) -> Phrase:
