@@ -17,6 +17,7 @@ from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
 from tables.games.sweep import Sweep
 from tables.games.troll_guts import TrollGuts
+from tables.games.venture import Venture
 
 GAMES: Final[dict[str, Game[Any, Any]]] = {
     game.name: game
@@ -33,6 +34,7 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         Starboard(),
         Sweep(),
         TrollGuts(),
+        Venture(),
     )
 }
 """Every game of the house, by the name that tables and round records call it."""
