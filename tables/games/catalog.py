@@ -13,6 +13,7 @@ from tables.games.kitty import Kitty
 from tables.games.monster import Monster
 from tables.games.pairs import Pairs
 from tables.games.port import Port
+from tables.games.regent import Regent
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
 from tables.games.sweep import Sweep
@@ -30,6 +31,7 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         Monster(),
         Pairs(),
         Port(),
+        Regent(),
         Rocket(),
         Starboard(),
         Sweep(),

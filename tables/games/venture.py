@@ -5,12 +5,12 @@ Designed by James Ernest and Paul Peterson.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import ClassVar, Final
 
 from tables.games.cards import RANKS
-from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 
@@ -33,6 +33,31 @@ class Venture(Scripted[Rules]):
     carries: ClassVar[frozenset[str]] = frozenset()
     seat_counts: ClassVar[range] = range(3, 9)
     coins: ClassVar[bool] = False
+    parts: ClassVar[Mapping[Part, str]] = {
+        "stack": "bid",
+        "hand": "hand",
+        "middle": "pool",
+        "facedown": "slug",
+        "kept": "captured cards",
+        "score": "points",
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "keep": Words(
+            "Keep",
+            "Move the cards that were not kept one seat to the left, facedown.",
+            "Three cards are kept at a time, the others go to the left, until all are kept.",
+        ),
+        "bid": Words(
+            "Bid",
+            "Turn all bids together, and let them fire from low to high.",
+            "The lowest bid captures the highest rank on the table, every other all that is lower; equal ones nothing.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "First the slug for the middle; all other cards are dealt out.",
+        "turn": "The slug is the first pool.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "split", "lose")
     rules_type = Rules
 
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:

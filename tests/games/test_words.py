@@ -3,14 +3,16 @@
 Screens and pages of the docs are drawn from it, so it must be true in every game of the catalog.
 """
 
+import random
 from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
+from msgspec import structs
 
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskCard, AskChoice, Due, Game, Part, SeatView, View
-from tests.games.test_every_game import PlayOut, play_outs
+from tests.games.test_every_game import PlayOut, _possible_start, play_outs
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
@@ -38,6 +40,16 @@ def _states(game: Game[Any, Any]) -> Iterator[Any]:
         yield played.state
 
 
+def _on_physical_cards(game: Game[Any, Any]) -> Iterator[Any]:
+    """Where the dealer keys what is turned, some of it lies there longer: bids, until all are named."""
+    for seed in range(0 if game.banked else 10):
+        chance = random.Random(seed)
+        rules, opening = _possible_start(game, chance)
+        played = PlayOut(game, rules, structs.replace(opening, blind=True), chance, 0.5, False)
+        played.run()
+        yield from played.states
+
+
 def _lies(view: View) -> Iterator[Part]:
     """The parts of the layout on which something lies."""
     yield from (part for part, name in _OF_ALL.items() if getattr(view, name) not in (None, 0, ()))
@@ -51,7 +63,8 @@ def _lies(view: View) -> Iterator[Part]:
 def test_the_parts_of_a_layout_are_all_that_ever_lies_there(game: Game[Any, Any]) -> None:
     """Harm: cards or coins lie on the table that no screen draws; or a screen keeps a place for what never comes."""
     assert set(game.parts) <= set(get_args(Part))
-    seen = {part for state in _states(game) for part in _lies(game.view(state, DEALER))}
+    states = [*_states(game), *_on_physical_cards(game)]
+    seen = {part for state in states for part in _lies(game.view(state, DEALER))}
     assert seen == set(game.parts)
 
 

@@ -1,0 +1,154 @@
+"""Regent: bluff with facedown cards, and catch the others with a pair in them; played to the last one in.
+
+Designed by James Ernest and Paul Peterson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
+
+from tables.games.felt import Choice, Due, Part, Struct, Words
+from tables.games.layout import Layout, Player, Script, say_paid
+from tables.games.script import Scripted
+
+DOWN: Final = 2
+DUEL: Final = 2
+"""So few players need no middle to pay to: whoever folds pays the other one."""
+
+
+class Rules(Struct, frozen=True):
+    """No options."""
+
+
+class Regent(Scripted[Rules]):
+    """The game, as the kernel plays it.
+
+    It ends: a card goes from the deck to a hand or a stack, or from a hand to a stack, and comes back only when a
+    player goes out. When nothing can move any more, folding is still left.
+    """
+
+    name: ClassVar[str] = "regent"
+    title: ClassVar[str] = "Regent"
+    carries: ClassVar[frozenset[str]] = frozenset({"dealt"})
+    seat_counts: ClassVar[range] = range(2, 7)
+    burn: ClassVar[int] = 5
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "faceup cards", "hand": "hand", "pot": "middle"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "draw": Words("Draw", "Deal the seat a card facedown.", "A card for the own hand, unseen by the others."),
+        "attack": Words(
+            "Attack",
+            "Deal the target a card faceup.",
+            "A card that pairs the target's faceup ones costs the attacker its rank, and the game.",
+        ),
+        "gift": Words(
+            "Gift",
+            "Lay the card of the seat's hand faceup before the target.",
+            "A card of the hand that pairs none of the target's faceup cards.",
+        ),
+        "see": Words(
+            "See",
+            "Turn the target's hand.",
+            "A pair there pays its rank to whoever saw it; without one the highest card is paid for having looked.",
+        ),
+        "fold": Words(
+            "Fold",
+            "Take the seat's cards away, and move what it pays.",
+            "Folding costs the lowest faceup card: to the other of two players, else to the last one in.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "down": "Only its owner looks at a hand.",
+        "turn": "Every card of the hand that is seen is shown.",
+    }
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "pair", "fold", "lose")
+    rules_type = Rules
+
+    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+        """Two cards down and one up, the low card starts; then turns until one player is left."""
+        yield from layout.deal(DOWN, down=True)
+        yield from layout.deal()
+        acting = yield from layout.low_card()
+        while len(layout.still_in) > 1:
+            acting = yield from _turn(layout, acting)
+        if layout.pot:
+            layout.last_one_wins()
+        else:
+            layout.still_in[0].ends("win", "the last one in")
+
+
+def _turn(layout: Layout, player: Player) -> Script[Player]:
+    """One turn, and whose turn is next: the target's, or that of the first one to the left who is still in."""
+    made = yield from layout.choose(player, _ways(layout, player))
+    if made.target is None:
+        yield from _draw_or_fold(layout, player, made)
+        return layout.left_of(player)
+    target = layout.player(made.target)
+    if made.name == "attack":
+        yield from _attack(layout, player, target)
+    elif made.name == "see":
+        yield from _see(layout, player, target)
+    else:
+        _gift(layout, player, target, made)
+    return target if target.is_in else layout.left_of(target)
+
+
+def _ways(layout: Layout, player: Player) -> Iterator[Choice]:
+    """Draw, attack, gift, fold or see. A physical card that is drawn facedown is not named: nobody has seen it."""
+    others = [other for other in layout.still_in if other is not player]
+    if layout.can_draw:
+        yield Choice("draw", draws=not layout.opening.blind)
+        yield from (Choice("attack", target=other.seat) for other in others)
+    for other in others:
+        gifts = (rank for rank in layout.may_show(player) if rank not in other.stack)
+        yield from (Choice("gift", card=rank, target=other.seat) for rank in gifts)
+    yield Choice("fold", layout.lowest_in_play())
+    yield from (Choice("see", target=other.seat) for other in others if other.hand)
+
+
+def _draw_or_fold(layout: Layout, player: Player, made: Choice) -> Script[None]:
+    if made.name == "draw":
+        rank = yield from layout.draw(player.seat, down=True)
+        player.hand.append(rank)
+    elif len(layout.players) == DUEL:
+        low = layout.lowest_in_play()
+        paid = _pays(layout, player, layout.left_of(player), low)
+        player.out("fold", f"folds for the lowest card in play, a {low}: {paid}", low)
+    else:
+        layout.folds(player)
+
+
+def _attack(layout: Layout, player: Player, target: Player) -> Script[None]:
+    """A card of the deck to another player's stack; if it pairs there, it is discarded and the attacker is out."""
+    rank = yield from layout.draw(target.seat)
+    if rank not in target.stack:
+        target.stack.append(rank)
+        return
+    paid = _pays(layout, player, target, rank)
+    player.out("lose", f"deals seat {target.seat} a pair of {rank}s: {paid}", rank)
+
+
+def _gift(layout: Layout, player: Player, target: Player, made: Choice) -> None:
+    assert made.card is not None  # noqa: S101 -- every gift names its card
+    layout.show(player, made.card)
+    target.stack.append(made.card)
+
+
+def _see(layout: Layout, player: Player, target: Player) -> Script[None]:
+    """Another player's hand is shown: a pair in all those cards puts its owner out, no pair the one who looked."""
+    yield from layout.open_hand(target)
+    cards = [*target.stack, *target.hand]
+    if pairs := [rank for rank in cards if cards.count(rank) > 1]:
+        rank = max(pairs)
+        paid = _pays(layout, target, player, rank)
+        target.out("pair", f"seen by seat {player.seat} with a pair of {rank}s: {paid}", rank)
+        return
+    target.stack, target.hand = cards, []
+    high = max(cards)
+    paid = _pays(layout, player, target, high)
+    player.out("lose", f"sees seat {target.seat}, highest card {high} and no pair: {paid}", high)
+
+
+def _pays(layout: Layout, player: Player, other: Player, coins: int) -> str:
+    paid = layout.pays(player, other, coins)
+    return f"pays {say_paid(paid, coins)} to seat {other.seat}"
