@@ -400,6 +400,11 @@ FORGED = {
     "a game that starts with other chips": (1, _pin("stacks", [[1, 1_000], [2, 2_000]])),
     "a game that starts with a fuller pot": (1, _pin("pot_cents", 500)),
     "coins of another worth": (1, _pin("coin_cents", 200)),
+    "a rake that the table does not take": (1, _pin("rake", {"permille": 200, "cap_coins": None})),
+    "physical cards at a house shoe, or the other way round": (1, _pin("blind", False)),
+    "a start that chance did not choose": (1, _pin("first", None)),
+    "a button that never lay there": (1, _pin("button", 2)),
+    "a player who has no chips": (1, _pin("seats", [1, 2, 3])),
 }
 
 
