@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
 from django.db.models import Count, Max
 from django.utils import timezone
 
@@ -18,7 +17,7 @@ from ledger import cage
 from ledger.chips import RACK, money
 from ledger.models import Account, Alert
 from ledger.surveillance import Head
-from tables import history, standing
+from tables import history, secrecy, standing
 from tables.board import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import CloseTable, Input, OpenTable, RetireShoe, TakeBack
@@ -252,7 +251,7 @@ def consequences(found: Seen, chosen: Act) -> list[str]:
     if not (now.round and now.round.plays):
         return []
     last = now.round.plays[-1]
-    words = tell("round", "play", {"actions": msgspec.to_builtins(last.actions)})
+    words = tell("round", "play", {"actions": secrecy.latest(now.round)})
     reversed_ = ["The round was settled by it: its transfers are reversed."] if now.round.over else []
     return [f"Round {now.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip

@@ -332,6 +332,8 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """A round as a round record, for anyone to replay."""
     found, _, told = _story(pk, number)
+    if told.sealed:
+        raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
     if told.record is None:
         raise Http404("This round cannot be played again from the log.")
     answer = JsonResponse(told.record, json_dumps_params={"indent": 1})

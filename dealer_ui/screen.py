@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID, uuid4
 
-import msgspec
-
 from ledger.chips import Denomination, money
+from tables import secrecy
 from tables.board import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
 from tables.games.felt import Bet, Card
@@ -137,10 +136,8 @@ class Screen:
     @property
     def latest(self) -> str:
         """What taking back would take back, in words."""
-        current = self.now.round
-        if current is None or not current.plays:
-            return ""
-        return tell("round", "play", {"actions": msgspec.to_builtins(current.plays[-1].actions)})
+        actions = secrecy.latest(self.now.round)
+        return tell("round", "play", {"actions": actions}) if actions else ""
 
     @cached_property
     def fresh(self) -> frozenset[int]:

@@ -65,6 +65,10 @@ class LogEntryAdmin(ReadOnly):
     fields = ("book", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "document", "follows", "digest")
     readonly_fields = ("document", "follows", "digest")
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """What is not shown must not be found by searching for it either."""
+        return lookup.split("__")[0] in ("book", "seq")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[LogEntry]:
         rows: QuerySet[LogEntry] = super().get_queryset(request)
         return rows if request.resolver_match and "object_id" in request.resolver_match.kwargs else rows.defer("body")

@@ -21,8 +21,11 @@ from django.utils.safestring import SafeString, mark_safe
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
+from ledger.admin import LogEntryAdmin
 from ledger.chips import money
-from tables import setup, signin, staffing, standing, terminals
+from ledger.models import LogEntry
+from ledger.surveillance import entries
+from tables import secrecy, setup, signin, staffing, standing, terminals
 from tables.forms import DenominationForm, EnrolForm, Judged, StaffForm, TableForm, TerminalForm, option_fields
 from tables.games.catalog import GAMES
 from tables.models import Denomination, Staff, Table, Terminal
@@ -82,6 +85,22 @@ class SetUp(ModelAdmin):
 
 admin.site.index_title = "Set up and records"
 admin.site.unregister(Group)  # what somebody may do follows from their role alone
+
+
+admin.site.unregister(LogEntry)
+
+
+@admin.register(LogEntry)
+class OpenLogEntryAdmin(LogEntryAdmin):
+    """The log, without what has to stay secret until a game is over."""
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
+        """The entry as it may be read now."""
+        found: LogEntry | None = super().get_object(request, object_id, from_field)
+        if found is not None:
+            [read] = secrecy.veiled(found.book_id, list(entries(found.book_id, found.seq - 1, found.seq)))
+            found.body, found.key = read.body, read.key
+        return found
 
 
 @admin.register(Table)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ledger import chips
 from ledger.chips import Denomination, money
-from tables import rounds, shoes, standing
+from tables import rounds, secrecy, shoes, standing
 from tables.games.cards import DECK_SIZE
 from tables.games.cards import shoe as full_shoe
 from tables.games.catalog import GAMES
@@ -189,7 +189,7 @@ class _Drawing:
     def board(self) -> Board:
         scene, now = self.scene, self.scene.standing
         current = self._current()
-        prompts = current.game.prompts(current.state) if current else ()
+        prompts = secrecy.for_staff(current, current.game.prompts(current.state) if current else ())
         due = self._due(current, prompts)
         view = current.game.view(current.state, DEALER) if current else None
         acting = _acting(prompts) if due in ("card", "deal", "choose") else None
@@ -293,9 +293,14 @@ class _Drawing:
             yield Button("Deal", spell(Deal()), "Enter", primary=True)
         elif due == "reshuffle":
             yield Button("Discards are shuffled", spell(Shuffle()), "Enter", primary=True)
-        elif due == "choose" and isinstance(prompts[0], AskChoice):
+        elif due == "choose" and isinstance(prompts[0], AskChoice) and not self._chooses_alone(prompts[0]):
             yield from self._choices(prompts[0], keyed=card_keys)
         yield from self._always(due)
+
+    def _chooses_alone(self, ask: AskChoice) -> bool:
+        """Whether a seat chooses on its own page, because it holds what nobody else may know."""
+        current = self.scene.standing.round
+        return current is not None and current.hides_cards_of(ask.seat)
 
     @staticmethod
     def _choices(ask: AskChoice, keyed: bool) -> Iterable[Button]:

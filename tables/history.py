@@ -17,7 +17,7 @@ from django.db import connection
 
 from ledger.models import Book, LogEntry
 from ledger.surveillance import COLUMNS, Entry, Head
-from tables import audit
+from tables import audit, secrecy
 from tables.audit import Report
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView, View
@@ -275,6 +275,8 @@ class Story:
     payouts: tuple[Payout, ...]
     record: dict[str, Any] | None
     """The round as a round record, for anyone to replay."""
+    sealed: bool = False
+    """Whether it goes on and holds what nobody may know yet: there is no record before it is over."""
 
 
 def story(table: Table, number: int) -> Story | None:
@@ -288,27 +290,29 @@ def story(table: Table, number: int) -> Story | None:
     steps: list[Step] = []
     current: Round | None = None
     broken = False
-    for entry in entries:
+    for entry, told in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
         before = current
         if entry.subject == "round" and not broken:
             try:
                 current = folded(current, entry)
             except UNREADABLE:
                 broken = True
-        steps.append(_step(entry, before, current, chips.get(entry.seq, ())))
+        steps.append(_step(told, before, current, chips.get(entry.seq, ())))
     struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
-    told = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
+    corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
     if current is None:
-        return Story(line, told, "", {}, None, (), None)
+        return Story(line, corrected, "", {}, None, (), None)
+    sealed = current.secret and not current.over
     actions = [action for play in current.plays for action in play.actions]
     return Story(
         line=line,
-        steps=told,
+        steps=corrected,
         game=current.game.name,
         rules=msgspec.to_builtins(current.rules),
         opening=current.opening,
         payouts=current.settled,
-        record=None if broken else record_of(current.game, current.rules, current.opening, actions),
+        record=None if broken or sealed else record_of(current.game, current.rules, current.opening, actions),
+        sealed=sealed,
     )
 
 
@@ -408,7 +412,7 @@ def log(book_id: int, *, before: int | None = None, subject: str = "", count: in
             f"SELECT {COLUMNS} FROM ledger_logentry WHERE {where} ORDER BY seq DESC LIMIT %(count)s",  # noqa: S608
             {"book": book_id, "before": before, "subject": subject, "count": count},
         )
-        return [Entry(*row) for row in cursor.fetchall()]
+        return secrecy.veiled(book_id, [Entry(*row) for row in cursor.fetchall()])
 
 
 def games() -> Mapping[str, str]:

@@ -35,14 +35,29 @@ def _actions(actions: Sequence[Content]) -> str:
         elif one["do"] == "close_bets":
             said.append("No more bets")
         elif one["do"] == "choose":
-            drawn = f", draws {cards[0]['rank']}" if len(cards) == 1 else ""
-            said.append(f"Seat {one['seat']}: {one['choice']}{_named(one)}{drawn}")
+            said.append(_chosen(one, cards))
         elif one["do"] == "shuffle":
             said.append("The discards are shuffled")
     if cards and not any(one["do"] == "choose" for one in actions):
-        said.append(", ".join(f"{whom(one['to'])}: {one['rank']}" for one in cards))
+        said.append(_dealt(cards))
     text = "; ".join(said)
     return text[:1].upper() + text[1:]
+
+
+def _chosen(one: Content, cards: Sequence[Content]) -> str:
+    """A choice and the card that it drew; of a secret one, that it was made."""
+    if "choice" not in one:
+        return f"Seat {one['seat']} has chosen"
+    drawn = f", draws {cards[0].get('rank', 'a facedown card')}" if len(cards) == 1 else ""
+    return f"Seat {one['seat']}: {one['choice']}{_named(one)}{drawn}"
+
+
+def _dealt(cards: Sequence[Content]) -> str:
+    """Cards that were dealt: whose, and which; of facedown ones, how many."""
+    shown = [f"{whom(one['to'])}: {one['rank']}" for one in cards if "rank" in one]
+    if down := len(cards) - len(shown):
+        shown.append(f"{down} card{'' if down == 1 else 's'} facedown")
+    return ", ".join(shown)
 
 
 def _played(content: Content) -> str:

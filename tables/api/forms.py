@@ -141,6 +141,9 @@ def prompt_form(prompt: Prompt) -> dict[str, Any]:
 
 def round_form(table: Table, told: Story) -> RoundForm:
     """A round as JSON data. Raises Refused for one that cannot be read back: its log was tampered with."""
+    if told.sealed:
+        says = "Players hold facedown cards: the record of this game opens when it is over."
+        raise Refused("round_sealed", says, 409)
     if told.record is None:
         raise Refused("round_broken", f"Round {told.line.number} cannot be played again: {told.line.fault}.", 409)
     lines = tuple(

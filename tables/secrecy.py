@@ -1,0 +1,110 @@
+"""What may be told of a game before it is over: a house shoe knows the players' facedown cards, and nobody else may.
+
+Everything that reads a table back, for staff of whatever role, goes through here. While such a game goes on, each of
+its entries is told by what everyone at the table saw; which cards came facedown and what was chosen in secret is opened
+when it is over. The hashes are those of the whole entries all the while, so that nobody can change them meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+from msgspec import structs
+
+from ledger.surveillance import Entry, canonical, read_head
+from tables import standing
+from tables.games.cards import NOTHING
+from tables.games.felt import Action, AskCard, AskChoice, Card, Choice, Choose, Prompt
+from tables.standing import Round, Standing, holds_cards
+
+Told = list[dict[str, Any]]
+"""The actions of one input, as they may be told."""
+
+_TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
+"""What may be told of the content of an entry, besides its actions."""
+
+
+def sealed(now: Standing) -> Round | None:
+    """The game whose secrets have to be kept now, if one goes on."""
+    return now.round if now.round_open and now.round is not None and now.round.secret else None
+
+
+def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
+    """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
+    newer than that could not be told from one that is open.)"""
+    if not any(entry.subject == "round" for entry in found):
+        return list(found)
+    game = sealed(standing.at(read_head(book_id)))
+    if game is None:
+        return list(found)
+    told = plays(game)
+    secret = (entry.subject == "round" and entry.round == game.number for entry in found)
+    return [_veil(entry, told) if hide else entry for entry, hide in zip(found, secret, strict=True)]
+
+
+def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
+    document = entry.document
+    content = {name: document["content"][name] for name in _TOLD if name in document["content"]}
+    content |= {"actions": told.get(entry.seq, []), "sealed": True}
+    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+
+
+def latest(current: Round | None) -> Told:
+    """The latest input of a round, as it may be told now."""
+    if current is None or not current.plays:
+        return []
+    if current.secret and not current.over:
+        return plays(current)[current.plays[-1].seq]
+    actions: Told = msgspec.to_builtins(current.plays[-1].actions)
+    return actions
+
+
+def plays(current: Round) -> dict[int, Told]:
+    """Every input of a game that goes on, by its entry, as it may be told."""
+    game, state = current.game, current.game.open(current.rules, current.opening)
+    told: dict[int, Told] = {}
+    waiting: tuple[Prompt, ...] | None = None
+    for one in current.plays:
+        told[one.seq] = []
+        for action in one.actions:
+            prompts = game.prompts(state)
+            together = len(prompts) > 1 or prompts == waiting
+            told[one.seq].append(_told(current, state, prompts, action, together=together))
+            waiting = tuple(ask for ask in prompts if not _answers(ask, action)) if together else None
+            state = game.apply(state, action)
+    return told
+
+
+def _answers(ask: Prompt, action: Action) -> bool:
+    return isinstance(ask, AskChoice) and isinstance(action, Choose) and ask.seat == action.seat
+
+
+def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action, *, together: bool) -> dict[str, Any]:
+    """One action, by what everyone saw of it: where a facedown card went, that somebody chose."""
+    if isinstance(action, Card):
+        seen = any(isinstance(ask, AskCard) and ask.to == action.to and not ask.down for ask in prompts)
+        return {"do": "card", "to": action.to} | ({"rank": action.rank} if seen else {})
+    if isinstance(action, Choose):
+        if together:
+            return {"do": "choose", "seat": action.seat}
+        if holds_cards(current.game, state, action.seat):
+            return {"do": "choose", "seat": action.seat, "choice": action.choice}
+    told: dict[str, Any] = msgspec.to_builtins(action)
+    return told
+
+
+def for_staff(current: Round | None, prompts: tuple[Prompt, ...]) -> tuple[Prompt, ...]:
+    """What a game asks for, as staff may see it: that a seat is to choose, and between what kinds of things."""
+    if current is None or not current.secret:
+        return prompts
+    return tuple(_for_staff(current, ask) for ask in prompts)
+
+
+def _for_staff(current: Round, ask: Prompt) -> Prompt:
+    if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat):
+        kinds = dict.fromkeys((one.name, one.cost_cents, one.draws) for one in ask.choices)
+        return AskChoice(ask.seat, tuple(Choice(*kind) for kind in kinds))
+    return structs.replace(ask, gone=NOTHING) if isinstance(ask, AskCard) else ask
