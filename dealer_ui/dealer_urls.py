@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import dealer
+from dealer_ui import dealer, seats
 
 app_name = "dealer"
 
@@ -14,5 +14,6 @@ urlpatterns = [
     path("<int:pk>/board", dealer.fragment, name="board"),
     path("<int:pk>/input", dealer.enter, name="input"),
     path("<int:pk>/take", dealer.take, name="take"),
+    path("<int:pk>/seats/", seats.hand_over, name="seats"),
     path("<int:pk>/leave", dealer.leave, name="leave"),
 ]

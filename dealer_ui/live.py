@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -199,16 +200,38 @@ async def live(request: HttpRequest) -> HttpResponseBase:
     watch = await sync_to_async(_watch)(request)
     if isinstance(watch, int):
         return HttpResponse(status=watch)
+    return _stream(request, watch, partial(_watch_again, request))
+
+
+def of_one(request: HttpRequest, book: int, table: int, may: Callable[[], bool]) -> HttpResponseBase:
+    """The events of one table, as its bare sequence number, for as long as ``may`` says that they may be told."""
+
+    def again(watch: Watch) -> Watch | None:
+        try:
+            return watch if may() else None
+        except DatabaseError:
+            return watch
+        finally:
+            close_old_connections()
+
+    return _stream(request, Watch({book: table}, alone=True), again)
+
+
+Again = Callable[[Watch], Watch | None]
+"""Asks anew what may be told: None for nothing any more."""
+
+
+def _stream(request: HttpRequest, watch: Watch, again: Again) -> StreamingHttpResponse:
     told: dict[int, int] = {}
     if watch.alone and (last := request.headers.get("Last-Event-ID", "")).isdecimal():
         told = dict.fromkeys(watch.tables, int(last))
-    response = StreamingHttpResponse(_events(request, watch, told), content_type="text/event-stream")
+    response = StreamingHttpResponse(_events(watch, told, again), content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _events(request: HttpRequest, watch: Watch, told: dict[int, int]) -> AsyncIterator[str]:
+async def _events(watch: Watch, told: dict[int, int], again: Again) -> AsyncIterator[str]:
     """The stream itself. It holds no connection of the pool: the sign-in's is given back before it waits."""
     clock = asyncio.get_running_loop().time
     await sync_to_async(close_old_connections)()
@@ -218,10 +241,10 @@ async def _events(request: HttpRequest, watch: Watch, told: dict[int, int]) -> A
         while True:
             news = await screen.news(beat - clock())
             if clock() >= beat:
-                again = await sync_to_async(_watch_again)(request, watch)
-                if again is None:
+                still = await sync_to_async(again)(watch)
+                if still is None:
                     return
-                watch, beat = again, clock() + HEARTBEAT
+                watch, beat = still, clock() + HEARTBEAT
                 yield ":\n\n"
             if events := watch.spell(news, told):
                 yield events

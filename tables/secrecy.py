@@ -27,6 +27,10 @@ _TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
 """What may be told of the content of an entry, besides its actions."""
 
 
+_SALTED: Final = b'"salt":'
+"""What every entry has that may hold a secret (see ``rounds.enter``)."""
+
+
 def sealed(now: Standing) -> Round | None:
     """The game whose secrets have to be kept now, if one goes on."""
     return now.round if now.round_open and now.round is not None and now.round.secret else None
@@ -35,7 +39,7 @@ def sealed(now: Standing) -> Round | None:
 def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
     """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
     newer than that could not be told from one that is open.)"""
-    if not any(entry.subject == "round" for entry in found):
+    if not any(entry.subject == "round" and _SALTED in bytes(entry.body) for entry in found):
         return list(found)
     game = sealed(standing.at(read_head(book_id)))
     if game is None:

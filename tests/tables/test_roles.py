@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
@@ -53,6 +54,9 @@ AT_THE_TABLE = Guard((IN, 403, 200, 403, 403, 403), (401, 405, 405, 403, 403, 40
 ENTER_AT_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 400, 403, 403, 403))
 TAKE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 200, 302, 403, 403, 403))
 LEAVE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 302, 403, 403, 403))
+
+HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
+NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
@@ -98,6 +102,11 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/input": ENTER_AT_THE_TABLE,
     "tables/<int:pk>/take": TAKE_THE_TABLE,
     "tables/<int:pk>/leave": LEAVE_THE_TABLE,
+    "tables/<int:pk>/seats/": HAND_OVER,
+    "seat/<str:token>/": NOBODYS_SEAT,
+    "seat/<str:token>/board": NOBODYS_SEAT,
+    "seat/<str:token>/choose": NOBODYS_SEAT,
+    "seat/<str:token>/live": NOBODYS_SEAT,
     "pit/": WATCH,
     "pit/strip": WATCH,
     "pit/alerts/": WATCH,
@@ -226,6 +235,7 @@ def house(db: None) -> Iterator[House]:
         if somebody is not None:
             client.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
         cookies[viewer] = client.cookies.output(attrs=[], header="", sep=";")
+    cache.clear()  # who tried too many addresses of seats
     logging.disable(logging.WARNING)
     yield House(cookies, keys)
     logging.disable(logging.NOTSET)

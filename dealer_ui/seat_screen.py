@@ -1,0 +1,206 @@
+"""What the page of one seat draws: what this seat may see of the game, and what it may choose now."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import takewhile
+from typing import Any
+from uuid import UUID, uuid4
+
+from ledger.chips import money
+from tables.games.catalog import GAMES
+from tables.games.felt import AskChoice, Choice, Choose, SeatView, View, Words
+from tables.inputs import spell
+from tables.models import Table
+from tables.refusals import Refused
+from tables.standing import Round, Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A choice that is made with one tap."""
+
+    label: str
+    value: str
+    card: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One kind of choice: tapped at once, or put together from several cards and then confirmed."""
+
+    name: str
+    label: str
+    rule: str
+    taps: tuple[Tap, ...] = ()
+    cards: tuple[int, ...] = ()
+    """The cards that it is put together from."""
+    most: int = 0
+    """How many of them may be taken."""
+    ordered: bool = False
+    """Whether all of them are put in order, the first on top."""
+
+
+@dataclass(frozen=True)
+class SeatScreen:
+    """Everything that one rendering of a seat's page draws."""
+
+    table: Table
+    seat: int
+    now: Standing
+    token: str
+    refused: Refused | None = None
+    key: UUID = field(default_factory=uuid4)
+    """Made for this rendering: a choice from it is recorded once, however often it is sent."""
+
+    # --- the picture ---
+
+    @property
+    def title(self) -> str:
+        """How the game is called."""
+        return self._game.title
+
+    @property
+    def _game(self) -> Any:
+        return self._round.game if self._round else GAMES[self.table.game]
+
+    @cached_property
+    def _round(self) -> Round | None:
+        """The game on the table: the one that goes on, or the last one until the next."""
+        current = self.now.round
+        return current if self.now.is_open and current and current.plays and not current.game.banked else None
+
+    @cached_property
+    def view(self) -> View | None:
+        """What this seat may see, and nothing else."""
+        return self._round.game.view(self._round.state, self.seat) if self._round else None
+
+    @property
+    def mine(self) -> SeatView | None:
+        """This seat."""
+        return next((one for one in self._seats if one.seat == self.seat), None)
+
+    @property
+    def others(self) -> tuple[SeatView, ...]:
+        """The other seats of the game, clockwise from this one."""
+        others = [one for one in self._seats if one.seat != self.seat]
+        return tuple(sorted(others, key=lambda one: (one.seat < self.seat, one.seat)))
+
+    @property
+    def _seats(self) -> Sequence[SeatView]:
+        return self.view.seats if self.view else ()
+
+    @property
+    def chips(self) -> Iterable[tuple[int, int]]:
+        """What lies at each seat, in cents."""
+        return self.now.stacks.items()
+
+    @property
+    def hand_is_called(self) -> str:
+        """What the game calls the facedown cards of a seat."""
+        return str(self._game.parts.get("hand", "hand"))
+
+    @property
+    def middle_is_called(self) -> str:
+        """What the game calls the cards in the middle."""
+        return str(self._game.parts.get("middle", "middle"))
+
+    # --- whose turn it is ---
+
+    @property
+    def asked(self) -> frozenset[int]:
+        """The seats that are choosing."""
+        return frozenset(self._round.asked) if self._round and self.now.round_open else frozenset()
+
+    @property
+    def asked_seq(self) -> int:
+        """Since when this seat is asked what it is asked now."""
+        return self._round.asked.get(self.seat, 0) if self._round else 0
+
+    @property
+    def says(self) -> str:
+        """What goes on, in one sentence."""
+        if not self.now.is_open:
+            return "The table is closed."
+        if self._round is None or self.mine is None:
+            return "You are dealt in with the next game."
+        if self._round.over:
+            return self._outcome(self.mine)
+        if self.ask:
+            return "Your turn." if len(self.asked) == 1 else "Everyone chooses in secret: your turn."
+        if self.mine.state == "out":
+            return f"You are out of this game. {self._waiting}"
+        return f"{'You have chosen. ' if self._has_chosen else ''}{self._waiting}"
+
+    @property
+    def _has_chosen(self) -> bool:
+        """Whether this seat has chosen since cards were dealt last."""
+        plays = reversed(self._round.plays if self._round else ())
+        since = takewhile(lambda one: not one.has_card, plays)
+        chosen = (action for one in since for action in one.actions if isinstance(action, Choose))
+        return any(action.seat == self.seat for action in chosen)
+
+    @property
+    def _waiting(self) -> str:
+        seats = sorted(self.asked)
+        if not seats:
+            return "The dealer goes on."
+        if len(seats) == 1:
+            return f"Waiting for seat {seats[0]}."
+        return f"Waiting for seats {', '.join(map(str, seats[:-1]))} and {seats[-1]}."
+
+    def _outcome(self, mine: SeatView) -> str:
+        if mine.payout is None:
+            return "The game is over."
+        called = {"win": "You win", "split": "You share the win", "lose": "You lose"}
+        said = called.get(mine.payout.outcome, f"You are out: {mine.payout.outcome.replace('_', ' ')}")
+        return f"The game is over. {said}."
+
+    # --- what may be chosen ---
+
+    @cached_property
+    def ask(self) -> AskChoice | None:
+        """What this seat is asked."""
+        if self._round is None or self.seat not in self.asked:
+            return None
+        asks = self._round.game.prompts(self._round.state)
+        return next((one for one in asks if isinstance(one, AskChoice) and one.seat == self.seat), None)
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The kinds of choices that this seat has, in the game's words."""
+        kinds: dict[str, list[Choice]] = {}
+        for choice in self.ask.choices if self.ask else ():
+            kinds.setdefault(choice.name, []).append(choice)
+        return tuple(self._way(name, choices) for name, choices in kinds.items())
+
+    def _way(self, name: str, choices: Sequence[Choice]) -> Way:
+        words: Words | None = self._game.words.get(name)
+        label = words.label if words else name.replace("_", " ").capitalize()
+        rule = words.rule if words else ""
+        sets = [choice.cards for choice in choices if choice.cards is not None]
+        if not sets:
+            return Way(name, label, rule, taps=tuple(self._taps(label, choices)))
+        return Way(name, label, rule, (), _pool(sets), max(map(len, sets)), choices[0].ordered)
+
+    def _taps(self, label: str, choices: Sequence[Choice]) -> Iterable[Tap]:
+        for choice in choices:
+            named = [str(one) for one in (choice.card, choice.count) if one is not None]
+            named += [f"seat {choice.target}"] if choice.target is not None else []
+            coin = self._round.coin_cents if self._round else 0
+            cost = f" for {money(choice.cost_cents * coin)}" if choice.cost_cents and coin else ""
+            made = Choose(self.ask.seat, choice.name, choice.card, None, choice.target, choice.count)  # type: ignore[union-attr]
+            alone = choice.card if choice.target is None and choice.count is None else None
+            yield Tap(" ".join([label, *named]) + cost, json.dumps(spell(made)), alone)
+
+
+def _pool(sets: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The cards that all these sets can be taken from, in ascending order."""
+    most: Counter[int] = Counter()
+    for one in sets:
+        most |= Counter(one)
+    return tuple(sorted(most.elements()))
