@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.utils import timezone
+
 from ledger import chips
 from ledger.chips import Denomination, money
-from tables import rounds, secrecy, shoes, standing
+from tables import payments, pots, rounds, secrecy, shoes, standing
 from tables.games.cards import DECK_SIZE
 from tables.games.cards import shoe as full_shoe
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Payout, Phrase, Prompt, View
+from tables.games.felt import (
+    DEALER,
+    MIDDLE,
+    AskBet,
+    AskCard,
+    AskChoice,
+    AskCloseBets,
+    Choice,
+    Money,
+    Part,
+    Payout,
+    Phrase,
+    Prompt,
+    SeatView,
+    View,
+    Words,
+)
+from tables.games.script import words_of
 from tables.inputs import (
     Burn,
+    CashOut,
     CheckDecks,
     Choose,
     CloseBets,
@@ -29,6 +49,7 @@ from tables.inputs import (
     ShuffleShoe,
     StartGame,
     TakeBack,
+    TimeCharge,
     spell,
 )
 from tables.models import ShoeSource, Staff, Table
@@ -55,6 +76,8 @@ class Button:
     input: dict[str, Any]
     hotkey: str
     primary: bool = False
+    way: str = ""
+    """What this choice is called, whatever it names: "Gift", for each card and each seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +97,15 @@ class OutcomeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PaymentLine:
+    """Chips that go from one place to another now, in words and in chips."""
+
+    says: str
+    each_cents: int
+    each: tuple[Chips, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SeatBox:
     """One seat of the layout."""
 
@@ -88,6 +120,21 @@ class SeatBox:
     """The range of bets that this seat may make now."""
     last_bet_cents: int = 0
     """What this seat bet in the round before."""
+    hand_size: int = 0
+    """Facedown cards: how many, never which."""
+    kept: tuple[int, ...] = ()
+    score: int | None = None
+    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    chips_cents: int = 0
+    """What lies at the seat of a table with a pot."""
+    chips: tuple[Chips, ...] = ()
+    is_all_in: bool = False
+    has_chosen: bool = False
+    """Whether it has chosen already what others are still to choose in secret."""
+    may_play: bool = False
+    """Whether it can be dealt in to the next game for a pot."""
+    plays: bool = False
+    """Whether it is dealt in, if nobody says otherwise: a seat that sat out still does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +167,23 @@ class Board:
     round_number: int
     round_open: bool
     seats: tuple[SeatBox, ...]
+    banked: bool
+    """Whether each seat plays against the house."""
+    coins: bool
+    """Whether the seats play with chips on the table for a pot."""
+    parts: Mapping[Part, str]
+    """What the game's layout has, and what that is called."""
     dealer_stack: tuple[int, ...]
     dealer_acting: bool
+    middle: tuple[int, ...]
+    middle_acting: bool
+    facedown: int
+    """How many facedown cards lie in the middle."""
+    pot_cents: int
+    pot: tuple[Chips, ...]
     button: int | None
+    waiting: tuple[int, ...]
+    """The seats that choose now on pages of their own, for nobody else may know their cards."""
     card_keys: bool
     """Whether a card can be keyed now (0 stands for 10)."""
     buttons: tuple[Button, ...]
@@ -130,6 +191,8 @@ class Board:
     """What the game asks for, in its own words; empty when it is not the game that is waited for."""
     outcomes: tuple[OutcomeLine, ...]
     """What the latest input decided."""
+    payments: tuple[PaymentLine, ...]
+    """The chips that the latest input moved between the seats and the pot."""
     pay: OutcomeLine | None
     """The seat to pay now, when a round's end is walked seat by seat."""
     pay_after: int
@@ -159,6 +222,7 @@ _WORDS: Final = {
     "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
 }
 
+_CUT_KEY: Final = "C"
 _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
@@ -191,31 +255,44 @@ class _Drawing:
         current = self._current()
         prompts = secrecy.for_staff(current, current.game.prompts(current.state) if current else ())
         due = self._due(current, prompts)
-        view = current.game.view(current.state, DEALER) if current else None
-        acting = _acting(prompts) if due in ("card", "deal", "choose") else None
+        shown = current or self._lying
+        view = shown.view(DEALER) if shown else None
+        waiting = _waiting(current, prompts)
+        here = tuple(ask for ask in prompts if not (isinstance(ask, AskChoice) and ask.seat in waiting))
+        acting = _acting(here) if due in ("card", "deal", "choose") else None
         to_pay = current.to_pay if current and due == "pay" else ()
-        limits = current.opening.limits if current else scene.limits
-        # An empty shoe is shuffled before its next card: until then no card can be keyed, not even to say "hit".
-        empty = current is not None and not current.game.cards_left(current.state)
-        card_keys = due in ("card", "choose") and not self._house and not empty
+        limits = current.opening.limits if current and current.game.banked else scene.limits
+        card_keys = due in ("card", "choose") and not self._house and _can_be_keyed(current, here)
+        game = shown.game if shown else scene.game
+        pot_cents = now.pot_cents if not game.banked else 0
         return Board(
             table=scene.table,
             seq=now.seq,
             due=due,
-            phrase=self._phrase(due, current, prompts, to_pay),
+            phrase=self._phrase(due, current, here, to_pay, waiting),
             is_open=now.is_open,
             dealer_name=now.dealer.name if now.dealer else None,
             dealer_username=now.dealer.username if now.dealer else None,
             round_number=current.number if current else now.next_number,
             round_open=now.round_open,
-            seats=self._seats(view, prompts, acting),
+            seats=tuple(self._seats(shown, view, here, acting, waiting)),
+            banked=game.banked,
+            coins=game.coins,
+            parts=game.parts,
             dealer_stack=view.dealer if view else (),
             dealer_acting=acting == DEALER,
+            middle=view.middle if view else (),
+            middle_acting=acting == MIDDLE,
+            facedown=view.facedown if view else 0,
+            pot_cents=pot_cents,
+            pot=self._chips(pot_cents),
             button=view.button if view else None,
+            waiting=waiting,
             card_keys=card_keys,
-            buttons=tuple(self._buttons(due, prompts, to_pay, card_keys)) if self.deals_here and now.is_open else (),
+            buttons=tuple(self._buttons(due, here, to_pay, card_keys)) if self.deals_here and now.is_open else (),
             prompts=prompts if due in _GAME_ASKS else (),
             outcomes=tuple(self._line(one) for one in self._latest(now.round)),
+            payments=tuple(self._payments(shown)),
             pay=self._line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),
             shoe=self._shoe(current),
@@ -226,6 +303,14 @@ class _Drawing:
             cap_cents=limits.cap_cents,
             can_take_back=self.deals_here and self._can_take_back(),
         )
+
+    @property
+    def _lying(self) -> Round | None:
+        """The game for a pot that is over: its cards lie until the deck is shuffled, or the next game is dealt."""
+        last, shoe = self.scene.standing.round, self.scene.standing.shoe
+        if last is None or last.game.banked or not last.plays or shoe is None or shoe.stage != "ready":
+            return None
+        return last if last.first_seq >= shoe.ready_seq else None
 
     @property
     def _house(self) -> bool:
@@ -258,7 +343,17 @@ class _Drawing:
             return "deal" if self._house else "card"
         return "choose" if isinstance(first, AskChoice) else "reshuffle"
 
-    def _phrase(self, due: str, current: Round | None, prompts: Sequence[Prompt], to_pay: Sequence[Payout]) -> Phrase:
+    def _phrase(
+        self,
+        due: str,
+        current: Round | None,
+        prompts: Sequence[Prompt],
+        to_pay: Sequence[Payout],
+        waiting: Sequence[int],
+    ) -> Phrase:
+        if waiting and not prompts:
+            do = f"Waiting for {payments.seats(waiting).lower()}."
+            return Phrase(do, "Choose, please.", "Each of them chooses on the page of the own seat.")
         if due == "pay":
             line = self._line(to_pay[0])
             return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
@@ -270,7 +365,7 @@ class _Drawing:
         if due == "bets":
             said = current.game.say(current.state, prompts[-1], money)
             return Phrase("Take the bets, then close them.", "Place your bets.", said.rule)
-        return current.game.say(current.state, prompts[0], money)
+        return current.game.say(current.state, prompts[0], _money_of(current))
 
     # --- inputs ---
 
@@ -284,7 +379,7 @@ class _Drawing:
             counts = full_shoe(self.scene.game.decks(self.scene.rules))
             yield Button("All ten columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
         elif due == "seats":
-            yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
+            yield from self._between_games()
         elif due == "pay":
             yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
         elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
@@ -293,30 +388,40 @@ class _Drawing:
             yield Button("Deal", spell(Deal()), "Enter", primary=True)
         elif due == "reshuffle":
             yield Button("Discards are shuffled", spell(Shuffle()), "Enter", primary=True)
-        elif due == "choose" and isinstance(prompts[0], AskChoice) and not self._chooses_alone(prompts[0]):
-            yield from self._choices(prompts[0], keyed=card_keys)
+        elif due == "choose":
+            for ask in prompts:
+                yield from self._choices(ask, keyed=card_keys) if isinstance(ask, AskChoice) else ()
         yield from self._always(due)
 
-    def _chooses_alone(self, ask: AskChoice) -> bool:
-        """Whether a seat chooses on its own page, because it holds what nobody else may know."""
-        current = self.scene.standing.round
-        return current is not None and current.hides_cards_of(ask.seat)
+    def _between_games(self) -> Iterable[Button]:
+        yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
+        table, now = self.scene.table, self.scene.standing
+        periods = pots.periods_due(table, now.charged_at, timezone.now()) if self.scene.game.coins else 0
+        if periods:
+            halves = f"{periods} half hour{'s' if periods > 1 else ''}"
+            label = f"Time charge: {money(periods * table.time_charge_cents)} each for {halves}"
+            yield Button(label, spell(TimeCharge()), "T")
+        for seat, cents in sorted(now.stacks.items()) if self.scene.game.coins else ():
+            yield Button(f"Seat {seat} cashes out {money(cents)}", spell(CashOut(seat)), "")
 
-    @staticmethod
-    def _choices(ask: AskChoice, keyed: bool) -> Iterable[Button]:
+    def _choices(self, ask: AskChoice, keyed: bool) -> Iterable[Button]:
+        current = self.scene.standing.round
+        assert current is not None  # noqa: S101 -- it asks
+        hotkeys = _hotkeys(current.game.words, ask)
         for choice in ask.choices:
             if choice.draws and keyed:
                 continue  # naming its card means that it was chosen: no more inputs than there are events
-            cost = f" for {money(choice.cost_cents)}" if choice.cost_cents else ""
-            label = f"{choice.name.capitalize()}{cost}"
-            hotkey = "Enter" if choice.draws else choice.name[0].upper()
-            yield Button(label, spell(Choose(ask.seat, choice.name)), hotkey, primary=choice.draws)
+            way = words_of(current.game.words, choice.name).label
+            cost = f" for {_money_of(current)(choice.cost_cents)}" if choice.cost_cents else ""
+            named = Choose(ask.seat, choice.name, choice.card, choice.cards, choice.target, choice.count)
+            hotkey = "Enter" if choice.draws else hotkeys[choice.name]
+            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=choice.draws, way=way)
 
     def _always(self, due: str) -> Iterable[Button]:
         now = self.scene.standing
         ready = now.shoe is not None and now.shoe.stage == "ready"
         if ready and now.shoe is not None and not now.shoe.cut_out and not self._house and now.round_open:
-            yield Button("Cut card is out", spell(CutCardOut()), "C")
+            yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
         if now.shoe is not None and not now.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         if self._can_take_back():
@@ -331,39 +436,77 @@ class _Drawing:
 
     # --- the picture ---
 
-    def _seats(self, view: View | None, prompts: Sequence[Prompt], acting: int | None) -> tuple[SeatBox, ...]:
+    def _seats(
+        self,
+        shown: Round | None,
+        view: View | None,
+        prompts: Sequence[Prompt],
+        acting: int | None,
+        waiting: Sequence[int],
+    ) -> Iterable[SeatBox]:
         asks = {prompt.seat: prompt for prompt in prompts if isinstance(prompt, AskBet)}
-        before = self._bets_before()
-        if view is None:
-            return tuple(
-                SeatBox(seat, "empty", 0, (), (), False, None) for seat in range(1, self.scene.table.seats + 1)
-            )
-        return tuple(
-            SeatBox(
-                seat=one.seat,
+        before, coins = self._bets_before(), self._coins()
+        lying = {one.seat: one for one in view.seats} if view else {}
+        playing, chosen = self._playing(), _chosen(shown, waiting)
+        for seat in range(1, self.scene.table.seats + 1):
+            one, cents = lying.get(seat) or SeatView(seat), coins.get(seat, 0)
+            yield SeatBox(
+                seat=seat,
                 state=one.state,
                 bet_cents=one.bet_cents,
                 bet=self._chips(one.bet_cents),
                 stack=one.stack,
-                acting=one.seat == acting,
+                acting=seat == acting or seat in waiting,
                 outcome=self._line(one.payout) if one.payout else None,
-                ask=asks.get(one.seat),
-                last_bet_cents=before.get(one.seat, 0),
+                ask=asks.get(seat),
+                last_bet_cents=before.get(seat, 0),
+                hand_size=one.hand_size,
+                kept=one.kept,
+                score=one.score,
+                columns=one.columns,
+                chips_cents=cents,
+                chips=self._chips(cents),
+                is_all_in=one.coins == 0 and one.state == "in" and self.scene.standing.round_open,
+                has_chosen=seat in chosen,
+                may_play=seat in playing,
+                plays=playing.get(seat, False),
             )
-            for one in view.seats
-        )
+
+    def _coins(self) -> Mapping[int, int]:
+        return {} if self.scene.game.banked else self.scene.standing.stacks
+
+    def _playing(self) -> dict[int, bool]:
+        """The seats that can be dealt in to the next game for a pot, and whether they are, if nobody says otherwise."""
+        scene, now = self.scene, self.scene.standing
+        if scene.game.banked or now.round_open:
+            return {}
+        able = pots.able(scene, now.stacks)
+        last = now.round if now.round and not now.round.game.banked else None
+        if last is None:
+            return {seat: at < scene.game.seat_counts[-1] for at, seat in enumerate(able)}
+        there = dict(last.stacks) if scene.game.coins else dict.fromkeys(able, 0)
+        return {seat: seat in last.opening.seats or seat not in there for seat in able}
 
     def _bets_before(self) -> dict[int, int]:
         last = self.scene.standing.round
-        if last is None or not last.over:
+        if last is None or not (last.over and last.game.banked):
             return {}
         return {payout.seat: payout.staked_cents for payout in last.game.settle(last.state)}
 
     @staticmethod
     def _latest(current: Round | None) -> tuple[Payout, ...]:
-        return current.plays[-1].decided if current and current.plays else ()
+        return tuple(map(current.in_cents, current.plays[-1].decided)) if current and current.plays else ()
+
+    def _payments(self, current: Round | None) -> Iterable[PaymentLine]:
+        latest = current.plays[-1].moved if current and current.plays else ()
+        for one in payments.together(latest):
+            cents = one.coins * (current.coin_cents if current else 0)
+            yield PaymentLine(one.from_to.format(money(cents)), cents, self._chips(cents))
 
     def _line(self, payout: Payout) -> OutcomeLine:
+        if not self.scene.game.banked:
+            # Its chips moved payment by payment.
+            return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, payout.why, "")
         net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
         if net > 0:
             hands, pay, keep, back = f"pay {money(net)}: {self._spoken(net)}", net, 0, 0
@@ -420,6 +563,59 @@ class _Drawing:
             shoe.cut_out,
             shoe.commitment,
         )
+
+
+def _waiting(current: Round | None, prompts: Sequence[Prompt]) -> tuple[int, ...]:
+    """The seats that are to choose and hold cards that nobody else may know."""
+    if current is None or not current.secret:
+        return ()
+    return tuple(ask.seat for ask in prompts if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat))
+
+
+def _chosen(current: Round | None, waiting: Sequence[int]) -> frozenset[int]:
+    """The seats that have chosen since those who are still to choose were asked."""
+    if current is None or not waiting:
+        return frozenset()
+    since = min(current.asked.get(seat, current.first_seq) for seat in waiting)
+    later = (action for play in current.plays if play.seq > since for action in play.actions)
+    return frozenset(action.seat for action in later if isinstance(action, Choose))
+
+
+def _can_be_keyed(current: Round | None, prompts: Sequence[Prompt]) -> bool:
+    """Whether a card that is turned can be keyed now: it is due, or means that the one seat to decide took it.
+
+    An empty shoe is shuffled before its next card: until then none can be keyed, not even to say "hit".
+    """
+    first = prompts[0] if prompts else None
+    if isinstance(first, AskCard):
+        return True
+    if current is None or not isinstance(first, AskChoice) or not current.game.cards_left(current.state):
+        return False
+    return sum(choice.draws for choice in first.choices) == 1
+
+
+def _money_of(current: Round) -> Money:
+    """Says what a game asks for: cents, or coins of the table's."""
+    return money if current.game.banked else lambda coins: money(coins * current.coin_cents)
+
+
+def _named(choice: Choice) -> str:
+    """What a choice names, after its label."""
+    cards = (choice.card,) if choice.card is not None else choice.cards or ()
+    said = f" {', '.join(map(str, cards))}" if cards else ""
+    said += f" {choice.count}" if choice.count is not None else ""
+    return said + (f": seat {choice.target}" if choice.target is not None else "")
+
+
+def _hotkeys(words: Mapping[str, Words], ask: AskChoice) -> dict[str, str]:
+    """A letter for each choice of a seat: the first one of its label that is free."""
+    taken = {_CUT_KEY}
+    keys = {}
+    for name in dict.fromkeys(choice.name for choice in ask.choices):
+        letters = words_of(words, name).label.upper()
+        keys[name] = next((one for one in letters if one.isalpha() and one not in taken), "")
+        taken.add(keys[name])
+    return keys
 
 
 def _acting(prompts: Sequence[Prompt]) -> int | None:

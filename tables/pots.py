@@ -146,7 +146,7 @@ def next_game(scene: Scene, seats: Sequence[int]) -> Round:
     """
     now, game, coin = scene.standing, scene.game, scene.table.unit_cents
     stacks = now.stacks
-    chosen = tuple(sorted(set(seats))) or _able(scene, stacks)
+    chosen = tuple(sorted(set(seats))) or able(scene, stacks)
     _refuse_seats(scene, chosen, stacks)
     carries = game.carries
     opening = Opening(
@@ -184,7 +184,8 @@ def _opened(scene: Scene, opening: Opening) -> tuple[Opening, Any]:
     return opening, scene.game.open(scene.rules, opening)
 
 
-def _able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:
+def able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:
+    """The seats that can be dealt in."""
     if not scene.game.coins:
         return tuple(range(1, scene.table.seats + 1))
     return tuple(seat for seat, cents in sorted(stacks.items()) if cents >= scene.table.unit_cents)

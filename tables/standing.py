@@ -74,6 +74,8 @@ class Play:
     seq: int
     actions: tuple[Action, ...]
     decided: tuple[Payout, ...]
+    moved: tuple[Payment, ...] = ()
+    """The coins that changed hands by it, in a game for a pot."""
 
     @property
     def has_card(self) -> bool:
@@ -355,7 +357,8 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
         state = play(current.game, state, action)
     known = {one.seat for one in current.game.settle(current.state)}
     decided = tuple(one for one in current.game.settle(state) if one.seat not in known)
-    one = Play(seq, actions, decided)
+    moved = current.game.payments(state)[len(current.payments) :]
+    one = Play(seq, actions, decided, moved)
     latest_card = seq if one.has_card else current.latest_card_seq
     asked = _asked(current, state, seq, actions)
     return replace(current, plays=(*current.plays, one), state=state, latest_card_seq=latest_card, asked=asked)
