@@ -7,10 +7,11 @@ from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
+from casino.gate import Gate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ.setdefault("DATABASE_POOL", "16")
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
-application = get_asgi_application()
+application = Gate(get_asgi_application())

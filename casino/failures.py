@@ -6,6 +6,8 @@ Sessions are read and renewed around every view, so an outage is met there first
 import sys
 
 from django.contrib.sessions.exceptions import SessionInterrupted
+from django.core.exceptions import BadRequest
+from django.db import DataError
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views import defaults
@@ -16,9 +18,12 @@ from tables.refusals import Refused
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """Django calls this while it handles the exception."""
+    """Django calls this while it handles the exception. What the database cannot store, such as a NUL or a number
+    beyond its own, came from whoever asked."""
     if is_outage(sys.exception()):
         return away(request)
+    if isinstance(sys.exception(), DataError):
+        return bad_request(request, BadRequest())
     if is_api(request):
         return refusal(Refused("internal_error", "The server failed: nothing was acknowledged.", 500))
     return defaults.server_error(request)

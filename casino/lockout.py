@@ -1,4 +1,8 @@
-"""Lock-out after failed sign-ins: per account and address, and, further off, per account from anywhere."""
+"""Lock-out after failed sign-ins: per account and address, and, further off, per account from anywhere.
+
+A dealer at an enrolled terminal is counted there alone: whoever guesses from elsewhere must not close a table. What is
+tried at a terminal over all badges is counted in tables/terminals.py.
+"""
 
 from typing import Any
 
@@ -17,7 +21,7 @@ class FloorHandler(AxesDatabaseHandler):
 
     def guessed_everywhere(self, request: HttpRequest, credentials: dict[str, Any] | None) -> bool:
         username = get_client_username(request, credentials)
-        if not username:
+        if not username or (credentials or {}).get("badge"):
             return False
         recent = AccessAttempt.objects.filter(username=username, attempt_time__gte=get_cool_off_threshold(request))
         total = recent.aggregate(total=Sum("failures_since_start"))["total"] or 0

@@ -171,6 +171,8 @@ AXES_HANDLER = "casino.lockout.FloorHandler"
 AXES_USERNAME_CALLABLE = "tables.signin.counted_as"
 AXES_FAILURE_LIMIT = int(os.environ.get("LOCKOUT_FAILURES", "10"))
 LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
+# So many wrong PINs at one terminal, over all badges, close its pad: else one tablet could try a PIN on everybody.
+TERMINAL_WRONG_PINS = int(os.environ.get("TERMINAL_WRONG_PINS", "30"))
 AXES_COOLOFF_TIME = timedelta(minutes=int(os.environ.get("LOCKOUT_MINUTES", "30")))
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]

@@ -22,6 +22,7 @@ from django.db import Error as DatabaseError
 from django.db import close_old_connections, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from dealer_ui.numbers import number
 from ledger.surveillance import CHANNEL
 from tables import doors
 from tables.models import Staff, Table
@@ -223,8 +224,8 @@ Again = Callable[[Watch], Watch | None]
 
 def _stream(request: HttpRequest, watch: Watch, again: Again) -> StreamingHttpResponse:
     told: dict[int, int] = {}
-    if watch.alone and (last := request.headers.get("Last-Event-ID", "")).isdecimal():
-        told = dict.fromkeys(watch.tables, int(last))
+    if watch.alone and (last := number(request.headers.get("Last-Event-ID"))) is not None:
+        told = dict.fromkeys(watch.tables, last)
     response = StreamingHttpResponse(_events(watch, told, again), content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
@@ -262,7 +263,7 @@ def _watch(request: HttpRequest) -> Watch | int:
     own = doors.table_of(user) if user.has_perm("tables.deal") else None
     if not floor and (own is None or str(own.pk) != wanted):
         return 403
-    found = Table.objects.filter(pk=wanted).values_list("book_id", "pk") if wanted.isdecimal() else ()
+    found = Table.objects.filter(pk=number(wanted) or 0).values_list("book_id", "pk")
     return Watch(dict(found), alone=True) if found else 404
 
 

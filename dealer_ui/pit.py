@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import charts, exports
 from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, seen, strip_of
+from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, history, standing
@@ -31,6 +32,7 @@ View = Callable[..., HttpResponseBase]
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "alert")
 OUTCOMES: Final = ("pair", "fold", "dealer_pair", "death_card", "push")
 ALERTS_SHOWN: Final = 20
+LONGEST_NOTE: Final = 500
 ALERTS_PAGE: Final = 50
 
 
@@ -129,6 +131,8 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     note = request.POST.get("note", "").strip()
     if not note:
         messages.error(request, "Say in a few words what the alert came to, then acknowledge it.")
+    elif len(note) > LONGEST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
+        messages.error(request, f"Say it in at most {LONGEST_NOTE} plain characters.")
     else:
         try:
             ledger_alerts.acknowledge(alert, _viewer(request).signature, note)
@@ -188,8 +192,7 @@ def _end_of(day: date) -> datetime:
 
 
 def _number(query: QueryDict, name: str) -> int | None:
-    text = query.get(name, "")
-    return min(int(text), 2**31 - 1) if text.isdecimal() else None
+    return number(query.get(name))
 
 
 def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:

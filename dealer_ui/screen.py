@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID, uuid4
 
+from dealer_ui.numbers import number
 from ledger.chips import Denomination, money
 from tables import secrecy
 from tables.board import Board, Button, OutcomeLine, SeatBox
@@ -170,12 +171,10 @@ class Screen:
         """The seat that chips go to: the next empty one to the left of the one that bet last."""
         if self.board.due != "bets":
             return None
-        seat = self.typed.get("seat", "")
-        if self.refused and seat.isdecimal():
-            return int(seat)
-        last = (
-            int(seat) if seat.isdecimal() else max((box.seat for box in self.board.seats if box.bet_cents), default=0)
-        )
+        seat = number(self.typed.get("seat"))
+        if self.refused and seat is not None:
+            return seat
+        last = max((box.seat for box in self.board.seats if box.bet_cents), default=0) if seat is None else seat
         return next((box.seat for box in self.board.seats if box.seat > last and not box.bet_cents), None)
 
     @property

@@ -294,7 +294,7 @@ class TerminalAdmin(SetUp):
     fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
     kept = ("name", "is_active", "enrolled_by", "enrolled_at")
     actions_list = ("enrol_here", "enrol_elsewhere")
-    actions_detail = ("link", "revoke")
+    actions_detail = ("link", "lift_lock_out", "revoke")
 
     @admin.display(description="table", ordering="table", empty_value="any")
     def for_table(self, terminal: Terminal) -> Table | None:
@@ -346,6 +346,17 @@ class TerminalAdmin(SetUp):
             return self._show_link(request, terminal)
         says = "The device on which the link is opened takes this terminal's place; the old one is one no more."
         return self.ask(request, f"A new link for {terminal}", says=says, button="Make the link")
+
+    @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["enrol"])
+    def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let badges and PINs be tried there again."""
+        terminal = get_object_or_404(Terminal, pk=object_id)
+        if request.method != "POST":
+            says = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
+            return self.ask(request, f"Lift the lock-out of {terminal}", says=says, button="Lift lock-out")
+        terminals.lift_lock_out(terminal, by=operator(request))
+        messages.success(request, f"{terminal} takes badges and PINs again.")
+        return redirect("admin:tables_terminal_change", terminal.pk)
 
     @action(description="Revoke", url_path="revoke", permissions=["enrol"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -195,6 +195,8 @@ class Terminal(models.Model):
     enrolled_by = models.ForeignKey(Staff, on_delete=models.PROTECT, editable=False)
     enrolled_at = models.DateTimeField(auto_now_add=True)
     is_active = models.BooleanField("enrolled", default=True)
+    wrong_pins = models.PositiveIntegerField(default=0, editable=False)
+    wrong_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]

@@ -16,7 +16,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
-from tables import dealing, doors
+from tables import dealing, doors, terminals
 from tables.house import note
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
@@ -76,7 +76,12 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
     terminal = identify(request)
     if terminal is None:
         raise Refused("not_enrolled", "This device is not enrolled: sign in with your name and password.", 403)
-    dealer = _prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
+    terminals.refuse_locked(terminal)
+    try:
+        dealer = _prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
+    except Refused:
+        terminals.count_wrong_pin(terminal)
+        raise
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
     if doors.table_of(dealer) is not None:

@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from ledger.alerts import raise_alert
 from tables.house import difference, note
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
@@ -88,6 +89,43 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
         before, terminal.table = _said(terminal), table
         terminal.save(update_fields=["table"])
         note("terminal", "changed", by.signature, {"name": terminal.name} | difference(before, _said(terminal)))
+
+
+# --- Wrong PINs ------------------------------------------------------------------------------------------------
+
+
+def refuse_locked(terminal: Terminal) -> None:
+    """Raise Refused where too many PINs were wrong of late, whoever's badges they were tried on."""
+    if terminal.wrong_pins >= settings.TERMINAL_WRONG_PINS and not _is_past(terminal):
+        minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
+        says = f"Too many wrong PINs on this terminal: wait {minutes} minutes, or ask an operator to let it in."
+        raise Refused("terminal_locked", says, 429)
+
+
+def count_wrong_pin(terminal: Terminal) -> None:
+    """One more wrong PIN. The one that locks the terminal is noted, and the pit hears of it."""
+    with transaction.atomic():
+        now = Terminal.objects.select_for_update(no_key=True).get(pk=terminal.pk)
+        if _is_past(now):
+            now.wrong_pins, now.wrong_since = 0, timezone.now()
+        now.wrong_pins += 1
+        now.save(update_fields=["wrong_pins", "wrong_since"])
+        if now.wrong_pins == settings.TERMINAL_WRONG_PINS:
+            note("terminal", "locked_out", "sign-in", _said(now))
+            says = f"{now.name}: {now.wrong_pins} wrong PINs in half an hour. Nobody can sign in there for a while."
+            raise_alert(None, "terminal_locked", says, _said(now))
+
+
+def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
+    """Badges and PINs are taken there again."""
+    _permit(by)
+    with transaction.atomic():
+        Terminal.objects.filter(pk=terminal.pk).update(wrong_pins=0, wrong_since=None)
+        note("terminal", "lock_out_lifted", by.signature, _said(terminal))
+
+
+def _is_past(terminal: Terminal) -> bool:
+    return terminal.wrong_since is None or terminal.wrong_since < timezone.now() - settings.AXES_COOLOFF_TIME
 
 
 def _add(name: str, table: Table | None, digest: str, by: Staff, *, enrolled: bool) -> Terminal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, InternalError, OperationalError
+from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
@@ -22,7 +22,7 @@ AWAY: Final = Refused(
     503,
 )
 
-_MALFORMED: Final = (BadRequest, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
+_MALFORMED: Final = (BadRequest, DataError, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -146,6 +146,7 @@ DECLARED: dict[str, Guard] = {
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
     "admin/tables/terminal/<path:object_id>/revoke/": ASK_THEN_DO,
+    "admin/tables/terminal/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
 }
 
 RECORDS = {"": READ, "add/": NEVER, "<path:object_id>/change/": READ_ONLY}

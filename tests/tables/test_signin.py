@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger.models import HOUSE, LogEntry
+from ledger.models import HOUSE, Alert, LogEntry
 from tables import dealing, doors, staffing, terminals
 from tables.models import Staff, Table, Terminal
 from tables.roles import Role
@@ -254,6 +254,31 @@ def test_no_secret_is_kept_of_a_failed_try(tablet: Client, dora: Staff) -> None:
     kept = " ".join(f"{one.get_data} {one.post_data}" for one in AccessAttempt.objects.all())
     assert "1243" not in kept
     assert "nearly" not in kept
+
+
+def test_guessing_from_elsewhere_does_not_close_a_table(settings: Any, tablet: Client, dora: Staff) -> None:
+    """Whoever knows a dealer's name could otherwise send them home from any computer in the house."""
+    settings.LOCKOUT_FAILURES_EVERYWHERE = 3
+    for number in range(4):
+        by_name(Client(REMOTE_ADDR=f"203.0.113.{number}"), "dora", "wrong")
+    assert by_name(Client(REMOTE_ADDR="203.0.113.9"), "dora").status_code == 429
+    assert by_badge(tablet).status_code == 302
+
+
+def test_a_terminal_on_which_every_badge_is_tried_is_locked_and_the_pit_hears_of_it(
+    settings: Any, tablet: Client, dora: Staff, operator: Staff
+) -> None:
+    """There are ten thousand PINs, and a hundred badges to try the commonest one on."""
+    settings.TERMINAL_WRONG_PINS = 4
+    floor.staff(Role.DEALER, "dan", "102")
+    for badge in ("101", "102", "103", "104"):
+        assert by_badge(tablet, badge, "9999").status_code == 403
+    answer = by_badge(tablet)
+    assert answer.status_code == 429
+    assert b"Too many wrong PINs on this terminal" in answer.content
+    assert Alert.objects.filter(kind="terminal_locked").count() == 1
+    terminals.lift_lock_out(Terminal.objects.get(), by=operator)
+    assert by_badge(tablet).status_code == 302
 
 
 # --- Sessions -------------------------------------------------------------------------------------------------

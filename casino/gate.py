@@ -1,0 +1,82 @@
+"""Before Django: no body larger than anything that the house reads, and no form in another encoding than UTF-8.
+
+Django would take a body whole before any view or permission is asked, and decode a form by the name that it brings.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from email.message import Message
+from typing import Any
+
+Scope = dict[str, Any]
+Event = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 1_000_000
+
+
+class Refusal(Exception):
+    """What is answered in place of the application."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
+NO_LENGTH = Refusal(400, "The request's length is no number.")
+NOT_UTF8 = Refusal(415, "Send text in UTF-8.")
+
+
+class Gate:
+    """Refuses what no view should have to think of, and lets everything else pass."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        try:
+            look_at(dict(scope["headers"]))
+            await self.application(scope, counted(receive), send)
+        except Refusal as refusal:
+            await answer(refusal, send)
+
+
+def look_at(headers: dict[bytes, bytes]) -> None:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit():
+        raise NO_LENGTH
+    if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
+        raise TOO_LARGE
+    content = Message()
+    content["Content-Type"] = headers.get(b"content-type", b"").decode("latin-1")
+    if str(content.get_param("charset", "utf-8")).lower().replace("-", "") != "utf8":
+        raise NOT_UTF8
+
+
+def counted(receive: Receive) -> Receive:
+    """The body is read before anything is answered, so a refusal in the middle of it is still the only answer."""
+    taken = 0
+
+    async def next_event() -> Event:
+        nonlocal taken
+        event = await receive()
+        taken += len(event.get("body", b""))
+        if taken > MOST_BYTES:
+            raise TOO_LARGE
+        return event
+
+    return next_event
+
+
+async def answer(refusal: Refusal, send: Send) -> None:
+    body = refusal.sentence.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    headers += [(b"connection", b"close")]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
