@@ -270,8 +270,9 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
     keyed = entered.rank if isinstance(entered, KeyCard) else None
     content = {"rank": keyed, "says": illegal.sentence}
-    where = f"{scene.table.name}, round {current.number}, entry {scene.next_seq}"
-    alert = f"{where}: a {keyed} was keyed that the shoe cannot hold"
+    # The same words for the same card on the same board: pressed again and again, it is one alert.
+    board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
+    alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
     step = Step("alert", "card_refused", content, current.number if scene.standing.round_open else None)
     return Outcome([step], refusal, alert, {"round": current.number, "seq": scene.next_seq, "rank": keyed})
 
