@@ -17,7 +17,7 @@ from ledger import cage
 from ledger.chips import RACK, money
 from ledger.models import Account, Alert
 from ledger.surveillance import Head
-from tables import history, secrecy, standing
+from tables import history, seat_pages, secrecy, standing
 from tables.board import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import CloseTable, Input, OpenTable, RetireShoe, TakeBack
@@ -68,6 +68,11 @@ class Seen:
     def title(self) -> str:
         """How its game is called."""
         return history.games()[self.table.game]
+
+    @property
+    def has_seat_pages(self) -> bool:
+        """Whether the pit may hand the pages of seats over here."""
+        return bool(self.acts) and self.now.is_open and seat_pages.possible(self.table)
 
     @property
     def state(self) -> str:

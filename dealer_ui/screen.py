@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from dealer_ui.numbers import number
 from ledger.chips import Denomination, money
-from tables import secrecy
+from tables import seat_pages, secrecy
 from tables.board import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
 from tables.games.felt import Bet, Card
@@ -133,6 +133,11 @@ class Screen:
 
     def _find(self, does: str) -> Press | None:
         return next((_press(one) for one in self.board.buttons if one.input["do"] == does), None)
+
+    @property
+    def has_seat_pages(self) -> bool:
+        """Whether seats choose on pages of their own here."""
+        return seat_pages.possible(self.board.table)
 
     @property
     def latest(self) -> str:

@@ -26,9 +26,8 @@ from dealer_ui import live
 from dealer_ui.outages import forget_session
 from dealer_ui.seat_screen import SeatScreen
 from tables import dealing, inputs, seat_pages, standing
-from tables.games.catalog import GAMES
 from tables.games.felt import Choose
-from tables.models import SeatPage, ShoeSource, Staff, Table
+from tables.models import SeatPage, Staff, Table
 from tables.refusals import Refused
 from tables.scene import AtSeat
 
@@ -207,7 +206,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "key": uuid4(),
         "refused": refused,
         "made": made,
-        "electronic": table.source == ShoeSource.HOUSE and not GAMES[table.game].banked,
+        "electronic": seat_pages.possible(table),
         "seats": _seats(table),
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }

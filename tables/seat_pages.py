@@ -9,9 +9,10 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 
+from tables.games.catalog import GAMES
 from tables.games.felt import Choose
 from tables.inputs import Input, IssueSeatPage
-from tables.models import SeatPage, ShoeSource
+from tables.models import SeatPage, ShoeSource, Table
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene, Step
 
@@ -31,13 +32,18 @@ def find(token: str) -> SeatPage | None:
     return SeatPage.objects.select_related("table__book").filter(token_digest=digest_of(token)).first()
 
 
+def possible(table: Table) -> bool:
+    """Whether seats have pages of their own there: where a house shoe deals a game for a pot."""
+    return table.source == ShoeSource.HOUSE and not GAMES[table.game].banked
+
+
 # --- As inputs -------------------------------------------------------------------------------------------------
 
 
 def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
     """A seat has a page from here on."""
     table, seat = scene.table, entered.seat
-    if scene.game.banked or table.source != ShoeSource.HOUSE:
+    if not possible(table):
         says = f"Seats have pages of their own where a house shoe deals a game for a pot: {table.name} has none."
         raise Refused("no_seat_pages", says, 422)
     if not 1 <= seat <= table.seats:

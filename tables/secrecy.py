@@ -17,7 +17,7 @@ from msgspec import structs
 from ledger.surveillance import Entry, canonical, read_head
 from tables import standing
 from tables.games.cards import NOTHING
-from tables.games.felt import Action, AskCard, AskChoice, Card, Choice, Choose, Prompt
+from tables.games.felt import Action, AskCard, AskChoice, Card, Choose, Prompt
 from tables.standing import Round, Standing, holds_cards
 
 Told = list[dict[str, Any]]
@@ -101,7 +101,8 @@ def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action,
 
 
 def for_staff(current: Round | None, prompts: tuple[Prompt, ...]) -> tuple[Prompt, ...]:
-    """What a game asks for, as staff may see it: that a seat is to choose, and between what kinds of things."""
+    """What a game asks for, as staff may see it: of a seat with facedown cards, that it is to choose. Even which kinds
+    of choices it has may tell something of its hand."""
     if current is None or not current.secret:
         return prompts
     return tuple(_for_staff(current, ask) for ask in prompts)
@@ -109,6 +110,5 @@ def for_staff(current: Round | None, prompts: tuple[Prompt, ...]) -> tuple[Promp
 
 def _for_staff(current: Round, ask: Prompt) -> Prompt:
     if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat):
-        kinds = dict.fromkeys((one.name, one.cost_cents, one.draws) for one in ask.choices)
-        return AskChoice(ask.seat, tuple(Choice(*kind) for kind in kinds))
+        return AskChoice(ask.seat, ())
     return structs.replace(ask, gone=NOTHING) if isinstance(ask, AskCard) else ask

@@ -39,10 +39,12 @@ def session(staff: Staff) -> str:
 class Stream:
     """A browser's end of the stream, read from the socket as it comes."""
 
-    def __init__(self, web: processes.Web, who: Staff | None, query: str = "", last: str | None = None) -> None:
+    def __init__(
+        self, web: processes.Web, who: Staff | None, query: str = "", last: str | None = None, path: str = "/live/"
+    ) -> None:
         address = urlsplit(web.url)
         self.socket = socket.create_connection((address.hostname, address.port), timeout=10)
-        headers = [f"GET /live/{query} HTTP/1.1", f"Host: {address.netloc}"]
+        headers = [f"GET {path}{query} HTTP/1.1", f"Host: {address.netloc}"]
         headers += [f"Cookie: {session(who)}"] if who else []
         headers += [f"Last-Event-ID: {last}"] if last else []
         self.socket.sendall("\r\n".join([*headers, "", ""]).encode())
@@ -383,3 +385,22 @@ def test_a_web_process_that_was_killed_tells_all_that_happened_meanwhile(
     dealer("close_bets")
     web.start()
     assert watching(boss.by, own(dealer), last=seen).news() == dealer.now.seq
+
+
+# --- A seat's page ---------------------------------------------------------------------------------------------
+
+
+def test_a_seats_stream_says_how_far_the_table_has_moved_and_nothing_else(watching: Watching) -> None:
+    """Harm: a player's browser is told of cards, of other tables, or of alerts."""
+    dealer, _ = floor.for_pot("hawthorn", seats={1: 5_000, 2: 5_000}, source="house")
+    players = [floor.player(dealer, seat) for seat in (1, 2)]
+    stream = watching(None, path=f"/seat/{players[0].token}/live")
+    assert stream.status == 200
+    assert "no-referrer" in stream.head
+    assert stream.event() == {"event": "table", "id": str(dealer.now.seq), "data": str(dealer.now.seq)}
+    alerts.raise_alert(dealer.table.book, "test", "An alert that no player hears of")
+    dealer("start_game")
+    players[1].chooses(players[1].choices[0])
+    while (told := stream.event())["data"] != str(dealer.now.seq):
+        assert told == {"event": "table", "id": told["data"], "data": told["data"]}
+    assert watching(None, path="/seat/nobody/live").status == 404

@@ -18,6 +18,7 @@ from dealer_ui import seats
 from ledger.models import LogEntry
 from tests import floor
 from tests.floor import Hand, Player, for_pot
+from tests.tables.chance import by_seed
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +33,8 @@ def electronic(game: str, seats: int) -> Table:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_tried() -> Iterator[None]:
+def _nobody_tried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    by_seed(monkeypatch, "seat pages")
     cache.clear()
     yield
     cache.clear()

@@ -31,6 +31,12 @@ def in_this_order(monkeypatch: pytest.MonkeyPatch, order: list[int]) -> None:
     monkeypatch.setattr(shoes, "_shuffle", lambda ranks: waiting.pop() if waiting else shuffle(ranks))
 
 
+def by_seed(monkeypatch: pytest.MonkeyPatch, seed: object) -> None:
+    """House shoes come as a seed will have it: their own chance would meet something else in every run."""
+    chance = random.Random(str(seed))
+    monkeypatch.setattr(shoes, "_shuffle", lambda ranks: chance.sample(cards := list(ranks), len(cards)))
+
+
 def run_out(dealer: Hand) -> None:
     """Deal a short shoe until it is empty: six seats bet, seat 1 has taken the last card, seat 2 decides."""
     house = dealer.board.shoe is not None and dealer.board.shoe.source == "house"

@@ -17,6 +17,7 @@ from tests import floor
 from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
 from tests.tables.at_once import at_once
+from tests.tables.chance import by_seed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,6 +30,11 @@ def electronic(game: str = "hawthorn", seats: int = 3) -> Table:
     players = {seat: floor.player(dealer, seat) for seat in range(1, seats + 1)}
     dealer("start_game")
     return dealer, boss, players
+
+
+@pytest.fixture(autouse=True)
+def _seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_seed(monkeypatch, "seat pages")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.test import Client
+from django.urls import reverse
 
 from ledger.models import LogEntry
 from ledger.surveillance import Entry, entries
@@ -27,6 +28,7 @@ from tables.roles import Role
 from tables.telling import tell
 from tests import floor
 from tests.floor import Hand, Player, for_pot
+from tests.tables.chance import by_seed
 from tests.tables.test_roles import ADDRESSES, House
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +59,8 @@ class Game:
         """What nobody but this seat may read, however it is spelled."""
         found = set()
         for held in {self.hand(seat), tuple(sorted(self.hand(seat)))}:
-            if len(held) > 1:
+            found |= {f'"hand":{json.dumps(held, separators=(",", ":"))}'} if held else set()
+            if len(held) > 3:  # fewer could stand anywhere
                 ranks = [str(rank) for rank in held]
                 found |= {json.dumps(held), json.dumps(held, separators=(",", ":")), ", ".join(ranks)}
                 found |= {" ".join(ranks), json.dumps(held, indent=1), json.dumps(held, indent=2)}
@@ -100,7 +103,8 @@ def dealt(name: str) -> Game:
 
 
 @pytest.fixture(params=[name for name in SECRET_GAMES if name in GAMES])
-def game(request: Any, db: None) -> Game:
+def game(request: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> Game:
+    by_seed(monkeypatch, request.param)
     return dealt(request.param)
 
 
@@ -168,6 +172,29 @@ def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None
     routes = ADDRESSES if game.dealer.table.game == "hawthorn" else OF_TABLES
     found = {f"{who} reads {one} at {path}" for who, path, said in walk(game, routes) for one in leaks(said, secrets)}
     assert found == set()
+
+
+def test_no_seat_reads_what_another_one_holds(game: Game, quiet: None) -> None:
+    """Harm: the page that was made to keep a hand secret shows it to the other players."""
+    for seat, player in game.players.items():
+        secrets = game.secrets_of_all() - {player.token}
+        others = {one for other in game.players if other != seat for one in game.secrets_of(other)}
+        for name in ("seat", "seat-board"):
+            said = body_of(Client().get(reverse(name, args=[player.token])))
+            own = [game.secrets_of(seat)] if game.hand(seat) else []
+            assert not leaks(said, secrets | others.difference(*own)), f"seat {seat}"
+            assert said.count("Your") >= bool(game.hand(seat))
+
+
+def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
+    """Harm: which kinds of choices a seat is offered tells what it holds."""
+    asks = [ask for ask in game.dealer.board.prompts if isinstance(ask, AskChoice)]
+    assert asks
+    hidden = [ask for ask in asks if game.hand(ask.seat)]
+    assert not [ask for ask in hidden if ask.choices]
+    if hidden:
+        assert not [one for one in game.dealer.board.buttons if one.input["do"] == "choose"]
+        assert "Waiting for seat" in game.dealer.board.phrase.do
 
 
 # --- the log ---------------------------------------------------------------------------------------------------
