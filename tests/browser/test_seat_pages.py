@@ -1,0 +1,202 @@
+"""Two players with pages of their own, and the dealer's screen: a whole game at a house shoe, in real browsers."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tables import audit
+from tests import floor, processes
+from tests.browser.conftest import Screen
+from tests.floor import Hand, Player, for_pot
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PHONE = {"width": 360, "height": 740}
+TABLET = {"width": 800, "height": 1280}
+
+
+@pytest.fixture
+def phones(browser: Any, web: processes.Web) -> Iterator[Callable[..., Any]]:
+    """``phones(player)``: the player's own device, with the page of the seat on it."""
+    contexts, complaints = [], []
+
+    def come(one: Player, viewport: dict[str, int] = PHONE, **options: Any) -> Any:
+        context = browser.new_context(base_url=web.url, viewport=viewport, has_touch=True, **options)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: "Policy" in said.text and complaints.append(said.text))
+        page.goto(f"/seat/{one.token}/")
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("#lamp[data-state=live]", state="attached")
+        return page
+
+    yield come
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def seated(game: str, seats: int) -> tuple[Hand, dict[int, Player]]:
+    dealer, _ = for_pot(game, seats=dict.fromkeys(range(1, seats + 1), 5_000), source="house")
+    return dealer, {seat: floor.player(dealer, seat) for seat in range(1, seats + 1)}
+
+
+def held(dealer: Hand, seat: int) -> tuple[int, ...]:
+    now = dealer.now.round
+    return next(one.hand for one in now.game.view(now.state, seat).seats if one.seat == seat)
+
+
+def turn(dealer: Hand, pages: dict[int, Any]) -> None:
+    """Whoever is asked taps the first thing that keeps them in; they and the other one then see how it stands."""
+    seat = next(iter(dealer.now.round.asked))
+    page = pages[seat]
+    expect(page.locator("#says")).to_contain_text("our turn")
+    page.locator(".way .cardtap, .way .button").first.tap()
+    expect(page.locator("#board")).not_to_have_attribute("aria-busy", "true")
+    for one in pages.values():
+        expect(one.locator("#board")).to_have_attribute("data-seq", str(dealer.now.seq))
+
+
+def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: Callable[..., Screen]) -> None:
+    """Harm: a game that the tests of its parts pass, and that two people at a table cannot play."""
+    dealer, players = seated("hawthorn", 2)
+    screen = at_table(dealer).open()
+    pages = {seat: phones(one) for seat, one in players.items()}
+    expect(pages[1].locator("#says")).to_have_text("You are dealt in with the next game.")
+    dealer("start_game", seats=[1, 2])
+    for seat, page in pages.items():
+        expect(page.locator("#says")).to_have_text("Everyone chooses in secret: your turn.")
+        said = page.get_attribute(".hand", "aria-label")
+        assert said == f"Your hand: {', '.join(map(str, held(dealer, seat)))}"
+    expect(screen.page.locator("#prompt")).to_contain_text("Waiting for seats 1 and 2")
+    # Seat 1 chooses; nobody sees what, and what seat 2 has before it stays as it is.
+    pages[1].locator(".cardtap").first.tap()
+    expect(pages[1].locator("#says")).to_have_text("You have chosen. Waiting for seat 2.")
+    expect(pages[2].locator("#board")).to_have_attribute("data-seq", str(dealer.now.seq))
+    assert pages[2].locator(".fan .card").count() == 0
+    pages[2].locator(".cardtap").first.tap()
+    expect(pages[1].locator(".mine .fan .card").first).to_be_visible()
+    turns = 0
+    while not dealer.now.round.over:
+        turn(dealer, pages)
+        turns += 1
+        assert turns < 60
+    for page in pages.values():
+        expect(page.locator("#says")).to_contain_text("The game is over.")
+    won = [page.inner_text("#says") for page in pages.values()]
+    assert sum("You win" in one for one in won) == 1
+    assert audit.verify(dealer.table.book).fault is None
+
+
+def test_five_cards_are_tapped_top_first(phones: Callable[..., Any]) -> None:
+    """Harm: the order that a player taps is not the order that is kept; or is lost when another player is quicker."""
+    dealer, players = seated("troll_guts", 3)
+    dealer("start_game", seats=[1, 2, 3])
+    page = phones(players[1])
+    cards = page.locator(".place .cardtap")
+    confirm = page.locator("[data-confirm]")
+    expect(confirm).to_be_disabled()
+    for at in (4, 2):
+        cards.nth(at).tap()
+    players[2].chooses(players[2].choices[0])
+    expect(page.locator("#board")).to_have_attribute("data-seq", str(dealer.now.seq))
+    expect(page.locator(".place__number")).to_have_count(2)
+    for at in (0, 1, 3):
+        cards.nth(at).tap()
+    ranks = sorted(held(dealer, 1))
+    confirm.tap()
+    expect(page.locator("#says")).to_have_text("You have chosen. Waiting for seat 3.")
+    players[3].chooses(players[3].choices[-1])
+    assert held(dealer, 1) == tuple(ranks[at] for at in (4, 2, 0, 1, 3))
+
+
+def test_a_set_of_cards_is_tapped_with_the_keyboard(phones: Callable[..., Any]) -> None:
+    """Harm: whoever cannot tap cannot play."""
+    dealer, players = seated("monster", 5)
+    dealer("start_game", seats=[1, 2, 3, 4, 5])
+    seat = next(iter(dealer.now.round.asked))
+    legal = max((one.cards for one in players[seat].choices if one.cards is not None), key=len)
+    page = phones(players[seat])
+    ranks = [int(box.get_attribute("value")) for box in page.locator(".pick input").all()]
+    for rank in legal:
+        at = ranks.index(rank)
+        ranks[at] = 0
+        page.locator(".pick input").nth(at).focus()
+        page.keyboard.press("Space")
+    page.locator("[data-confirm]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#says")).not_to_contain_text("our turn")
+    assert len(held(dealer, seat)) == 6 - len(legal)
+
+
+def test_a_double_tap_is_one_choice_and_a_page_of_before_says_so(phones: Callable[..., Any]) -> None:
+    """Harm: the second tap of a nervous finger answers the next question."""
+    dealer, players = seated("hawthorn", 2)
+    dealer("start_game", seats=[1, 2])
+    page, twin = phones(players[1]), phones(players[1], java_script_enabled=False)
+    before = dealer.now.seq
+    page.locator(".cardtap").first.dblclick()
+    expect(page.locator("#says")).to_have_text("You have chosen. Waiting for seat 2.")
+    assert dealer.now.seq == before + 1
+    twin.locator(".cardtap").last.click()
+    expect(twin.locator("#refused")).to_contain_text("The game has gone on since")
+    assert dealer.now.seq == before + 1
+
+
+def test_a_whole_choice_without_any_script(phones: Callable[..., Any]) -> None:
+    """Harm: a browser whose script failed shows cards that cannot be played."""
+    dealer, players = seated("troll_guts", 3)
+    dealer("start_game", seats=[1, 2, 3])
+    page = phones(players[1], java_script_enabled=False)
+    ranks = sorted(held(dealer, 1))
+    for at, place in enumerate("54321"):
+        page.locator("select").nth(at).select_option(place)
+    page.locator("[data-confirm]").click()
+    expect(page.locator("#says")).to_contain_text("You have chosen.")
+    for other in (2, 3):
+        players[other].chooses(players[other].choices[0])
+    assert held(dealer, 1) == tuple(reversed(ranks))
+
+
+@pytest.mark.parametrize("viewport", [PHONE, TABLET], ids=["phone", "tablet"])
+@pytest.mark.parametrize("game", ["hawthorn", "troll_guts", "monster"])
+def test_it_can_be_seen_reached_and_read_by_everyone(
+    phones: Callable[..., Any], game: str, viewport: dict[str, int]
+) -> None:
+    """Harm: keys too small for a thumb, a page wider than the phone, a page that says nothing to whoever hears it."""
+    dealer, players = seated(game, 5)
+    dealer("start_game", seats=[1, 2, 3, 4, 5])
+    seat = next(iter(dealer.now.round.asked))
+    page = phones(players[seat], viewport)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    for target in page.locator("main button:visible, main select:visible, main .pick:visible").all():
+        box = target.bounding_box()
+        assert box["width"] >= 48, target.inner_html()
+        assert box["height"] >= 48, target.inner_html()
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
+    assert [one["id"] for one in found.response["violations"]] == [], found.generate_report()
+
+
+def test_the_dealer_hands_a_page_over(
+    phones: Callable[..., Any], at_table: Callable[..., Screen], browser: Any
+) -> None:
+    """Harm: a code that no device can read; an address that is shown to the wrong eyes again."""
+    dealer, _ = for_pot("hawthorn", seats={1: 5_000, 2: 5_000}, source="house")
+    screen = at_table(dealer).open()
+    page = screen.page
+    page.locator(".menu summary").click()
+    page.locator("#seat-pages").click()
+    page.get_by_role("button", name="Seat 2: make its page").click()
+    address = page.locator("#address").inner_text()
+    assert page.locator(".handover__code svg").bounding_box()["width"] > 200
+    expect(page.locator("h1")).to_have_text("Seat 2: hand this over")
+    page.get_by_role("link", name="It is handed over").click()
+    expect(page.get_by_role("button", name="Seat 2: make a new page")).to_be_visible()
+    assert address not in page.content()
+    player = Player(dealer.table, None, address.rstrip("/").rsplit("/", 1)[1])  # type: ignore[arg-type]
+    expect(phones(player).locator(".seat-bar__who")).to_contain_text("Seat 2")
