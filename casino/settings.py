@@ -314,5 +314,5 @@ LOGGING = {
         "stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["no addresses of seats"]}
     },
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    "loggers": {name: {"handlers": ["stderr"], "propagate": False} for name in ("django.server", "uvicorn.access")},
+    "loggers": {"django.server": {"handlers": ["stderr"], "propagate": False}},
 }
