@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -138,11 +137,12 @@ class SeatScreen:
 
     @property
     def _has_chosen(self) -> bool:
-        """Whether this seat has chosen since cards were dealt last."""
-        plays = reversed(self._round.plays if self._round else ())
-        since = takewhile(lambda one: not one.has_card, plays)
-        chosen = (action for one in since for action in one.actions if isinstance(action, Choose))
-        return any(action.seat == self.seat for action in chosen)
+        """Whether this seat has chosen since those who are still to choose were asked."""
+        if self._round is None or not self._round.asked:
+            return False
+        since = min(self._round.asked.values())
+        later = (action for one in self._round.plays if one.seq > since for action in one.actions)
+        return any(isinstance(action, Choose) and action.seat == self.seat for action in later)
 
     @property
     def _waiting(self) -> str:
@@ -190,12 +190,12 @@ class SeatScreen:
     def _taps(self, label: str, choices: Sequence[Choice]) -> Iterable[Tap]:
         for choice in choices:
             named = [str(one) for one in (choice.card, choice.count) if one is not None]
-            named += [f"seat {choice.target}"] if choice.target is not None else []
+            whom = f": seat {choice.target}" if choice.target is not None else ""
             coin = self._round.coin_cents if self._round else 0
             cost = f" for {money(choice.cost_cents * coin)}" if choice.cost_cents and coin else ""
             made = Choose(self.ask.seat, choice.name, choice.card, None, choice.target, choice.count)  # type: ignore[union-attr]
             alone = choice.card if choice.target is None and choice.count is None else None
-            yield Tap(" ".join([label, *named]) + cost, json.dumps(spell(made)), alone)
+            yield Tap(" ".join([label, *named]) + whom + cost, json.dumps(spell(made)), alone)
 
 
 def _pool(sets: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
