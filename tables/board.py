@@ -253,7 +253,7 @@ class _Drawing:
     def board(self) -> Board:
         scene, now = self.scene, self.scene.standing
         current = self._current()
-        prompts = secrecy.for_staff(current, current.game.prompts(current.state) if current else ())
+        prompts = secrecy.for_staff(current)
         due = self._due(current, prompts)
         shown = current or self._lying
         view = shown.view(DEALER) if shown else None

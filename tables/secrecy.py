@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
-from msgspec import structs
 
 from ledger.surveillance import Entry, canonical, read_head
 from tables import standing
-from tables.games.cards import NOTHING
-from tables.games.felt import Action, AskCard, AskChoice, Card, Choose, Prompt
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Prompt
+from tables.games.play import prompts_for
 from tables.standing import Round, Standing, holds_cards
 
 Told = list[dict[str, Any]]
@@ -100,15 +99,10 @@ def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action,
     return told
 
 
-def for_staff(current: Round | None, prompts: tuple[Prompt, ...]) -> tuple[Prompt, ...]:
-    """What a game asks for, as staff may see it: of a seat with facedown cards, that it is to choose. Even which kinds
-    of choices it has may tell something of its hand."""
-    if current is None or not current.secret:
-        return prompts
-    return tuple(_for_staff(current, ask) for ask in prompts)
-
-
-def _for_staff(current: Round, ask: Prompt) -> Prompt:
-    if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat):
-        return AskChoice(ask.seat, ())
-    return structs.replace(ask, gone=NOTHING) if isinstance(ask, AskCard) else ask
+def for_staff(current: Round | None) -> tuple[Prompt, ...]:
+    """What a game asks for, as staff may see it. Of cards that no system knows, there is nothing to keep secret."""
+    if current is None:
+        return ()
+    if current.secret:
+        return prompts_for(current.game, current.state, DEALER)
+    return current.game.prompts(current.state)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from msgspec import structs
+
+from tables.games.cards import NOTHING
 from tables.games.felt import (
     DEALER,
     MIDDLE,
@@ -51,6 +54,25 @@ def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: It
     for action in actions:
         state = play(game, state, action)
     return state
+
+
+def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:
+    """What is open, as ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see it.
+
+    Allowed are: that a card is due, where, and in which way (not which cards are left, for that tells of hidden ones);
+    that a seat chooses; what it may choose, to itself, and to others only of a seat without facedown cards, for even
+    the kinds of its choices tell something of a hand; all that is asked about bets and shuffles.
+    """
+    if game.banked:
+        return game.prompts(state)  # nothing is hidden in these games
+    hides = {seen.seat for seen in game.view(state, None).seats if seen.hand_size and seen.seat != viewer}
+    return tuple(_allowed(ask, hides) for ask in game.prompts(state))
+
+
+def _allowed(ask: Prompt, hides: set[int]) -> Prompt:
+    if isinstance(ask, AskCard):
+        return structs.replace(ask, gone=NOTHING)
+    return AskChoice(ask.seat, ()) if isinstance(ask, AskChoice) and ask.seat in hides else ask
 
 
 def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
