@@ -123,7 +123,9 @@ class TableForm(Judged):
     GAME: ClassVar[str] = "rocket"
 
     game = forms.ChoiceField(
-        choices=[(name, game.title) for name, game in GAMES.items()], widget=widgets.UnfoldAdminSelectWidget
+        choices=[(name, game.title) for name, game in GAMES.items()],
+        initial="rocket",
+        widget=widgets.UnfoldAdminSelectWidget,
     )
     unit = MoneyField(
         label="Chip unit",

@@ -39,8 +39,12 @@ from tables.games.play import play, replay
 from tables.games.record import RecordError, judge, record_of
 from tests.games.goldens import goldens
 
-PLAY_OUTS = 1_000
+PLAY_OUTS = 2_000
 """How many random rounds of each game are played, besides its golden ones."""
+FEWER = 400
+"""So many are enough for what costs more than to play them."""
+WHOLE = 60
+"""Of so many games that are told as scripts, every state is kept: each has its whole past in it."""
 LONGEST = 2_000
 """No round takes more actions than this."""
 
@@ -89,6 +93,8 @@ class PlayOut:
     """How often a seat that may take a card does so."""
     kind: bool
     """Whether cards that decide something come last, so that rounds are long and shoes run out."""
+    keeps: bool = field(default=True, kw_only=True)
+    """Whether every state is kept, besides the last one."""
     state: Any = None
     unseen: list[int] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
@@ -99,7 +105,8 @@ class PlayOut:
         self._shuffle()
         while prompts := self.game.prompts(self.state):
             assert len(self.actions) < LONGEST, "the round does not end"
-            self.states.append(self.state)
+            if self.keeps:
+                self.states.append(self.state)
             self.take(self._answer(prompts))
 
     def take(self, action: Action) -> None:
@@ -269,22 +276,29 @@ def _golden_rounds(game: Game[Any, Any]) -> Iterator[PlayOut]:
 
 
 @cache
-def play_outs(name: str) -> list[PlayOut]:
-    """The same rounds for every test below: the golden ones, and random ones (chance is seeded)."""
+def _golden_play_outs(name: str) -> list[PlayOut]:
     rounds = [*_golden_rounds(GAMES[name])]
     for round_ in rounds:
         round_.run()
-    for seed in range(PLAY_OUTS):
-        chance = random.Random(f"{name} {seed}")
-        game = GAMES[name]
-        rules, opening = _possible_start(game, chance)
-        kind = game.banked and chance.random() < 0.5
-        # Told games may go on until somebody stops taking cards.
-        boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.banked else [0.0, 0.4, 0.8])
-        round_ = PlayOut(game, rules, opening, chance, boldness, kind)
-        round_.run()
-        rounds.append(round_)
     return rounds
+
+
+@cache
+def _random_play_out(name: str, seed: int) -> PlayOut:
+    chance = random.Random(f"{name} {seed}")
+    game = GAMES[name]
+    rules, opening = _possible_start(game, chance)
+    kind = game.banked and chance.random() < 0.5
+    # Told games may go on until somebody stops taking cards.
+    boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.banked else [0.0, 0.4, 0.8])
+    round_ = PlayOut(game, rules, opening, chance, boldness, kind, keeps=game.banked or seed < WHOLE)
+    round_.run()
+    return round_
+
+
+def play_outs(name: str, count: int = PLAY_OUTS) -> list[PlayOut]:
+    """The same rounds for every test below: the golden ones, and random ones (chance is seeded)."""
+    return [*_golden_play_outs(name), *(_random_play_out(name, seed) for seed in range(count))]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -308,7 +322,7 @@ def test_a_round_replays_to_the_same_state(game: Game[Any, Any]) -> None:
 @every_game
 def test_actions_and_payouts_survive_json(game: Game[Any, Any]) -> None:
     """Harm: what the log holds as JSON replays to something else than was dealt."""
-    for round_ in play_outs(game.name):
+    for round_ in play_outs(game.name, FEWER):
         logged = msgspec.json.encode([round_.rules, round_.opening, round_.actions])
         read = msgspec.json.decode(logged, type=tuple[game.rules_type, Opening, list[Action]])  # type: ignore[name-defined]
         state = replay(game, *read)
@@ -349,7 +363,7 @@ def test_payouts_once_decided_stand(game: Game[Any, Any]) -> None:
 @every_game
 def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
     """Harm: a dispute is settled from an exported record that says something else than the table's log."""
-    for round_ in play_outs(game.name):
+    for round_ in play_outs(game.name, FEWER):
         answer = judge(json.dumps(record_of(game, round_.rules, round_.opening, round_.actions)))
         assert answer["complete"]
         assert answer["pot_left"] == game.pot(round_.state)
@@ -363,7 +377,7 @@ def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
 @every_game
 def test_an_open_round_is_answered_with_its_prompts(game: Game[Any, Any]) -> None:
     """Harm: the record of a round in progress is taken for a finished one, or asks for the wrong thing."""
-    for round_ in play_outs(game.name)[:150] if game.banked else play_outs(game.name)[:20]:
+    for round_ in few(game):
         closed = round_.actions.index(CloseBets()) + 1 if game.banked else 0
         for length in range(closed, len(round_.actions)):
             prompts = game.prompts(round_.states[length])
@@ -434,7 +448,12 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
 
 def few(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
-    return play_outs(game.name)[: 150 if game.banked else 10]
+    found, states = [], 0
+    for round_ in play_outs(game.name, 150)[:150]:
+        if game.banked or states < 400:
+            found.append(round_)
+            states += len(round_.states)
+    return found
 
 
 def same(one: Any, other: Any) -> bool:
@@ -479,7 +498,7 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
 @every_game
 def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
     """Harm: a screen fails, or stays silent, in a state that nobody had thought of."""
-    for round_ in play_outs(game.name)[:150]:
+    for round_ in play_outs(game.name, 150)[:150]:
         for state in [*round_.states, round_.state]:
             prompts = game.prompts(state)
             for viewer in (None, DEALER, *round_.opening.seats):

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskCard, AskChoice, Due, Game, Part, SeatView, View
-from tests.games.test_every_game import PlayOut, _possible_start, play_outs
+from tests.games.test_every_game import WHOLE, PlayOut, _possible_start, play_outs
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
@@ -31,7 +31,7 @@ ROUNDS = 150
 
 
 def _rounds(game: Game[Any, Any]) -> list[PlayOut]:
-    return play_outs(game.name)[:ROUNDS]
+    return play_outs(game.name, WHOLE)[:ROUNDS]
 
 
 def _states(game: Game[Any, Any]) -> Iterator[Any]:

@@ -1,0 +1,262 @@
+"""What must hold in every game that is told as a script when coins are short, the house rakes, hands are secret, or the
+cards are physical ones that nobody has named. A new game is covered as soon as it stands in the catalog."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import structs
+
+from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
+from tables.games.cards import count as cards_of
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, AskCard, AskChoice, Game, Payment, Rake, Struct
+from tables.games.layout import Layout, Script
+from tables.games.play import play, replay
+from tables.games.script import Scripted
+from tests.games.test_every_game import PlayOut, _possible_start, chosen, play_outs, same
+
+TOLD = {name: game for name, game in GAMES.items() if not game.banked}
+told_game = pytest.mark.parametrize("game", TOLD.values(), ids=TOLD)
+for_coins = pytest.mark.parametrize("game", [game for game in TOLD.values() if game.coins], ids=lambda game: game.name)
+
+PLAY_OUTS = 150
+
+
+@dataclass
+class Funded(PlayOut):
+    """A game for what lies on the table, of which the house may rake its part."""
+
+    def _conserved(self) -> None:
+        opening, payments = self.opening, self.game.payments(self.state)
+        net = {one.seat: one.payout.net_cents for one in self.state.players}
+        raked = sum(one.coins for one in payments if one.kind == "rake")
+        assert sum(net.values()) + self.game.pot(self.state) + raked == opening.pot
+        assert all(one.coins > 0 for one in payments)
+        assert paid_out(payments) == {seat: coins for seat, coins in net.items() if coins}
+        if opening.stacks:
+            left = {seat: coins + net[seat] for seat, coins in zip(opening.seats, opening.stacks, strict=True)}
+            assert left == {one.seat: one.coins for one in self.state.players}
+            assert min(left.values()) >= 0, "a player paid more than was there"
+
+
+@dataclass
+class Physical(PlayOut):
+    """A game on real cards: those dealt facedown are known when they are turned, or never."""
+
+    def _conserved(self) -> None:
+        state = self.state
+        known = [rank for one in state.players for rank in (*one.stack, *one.kept)]
+        held = sum(len(one.hand) for one in state.players)
+        assert UNKNOWN not in [*known, *state.middle], "an unknown card lies faceup"
+        assert all(lies <= whole for lies, whole in zip(cards_of([*known, *state.middle]), DECK, strict=True))
+        assert len(known) + held + len(state.middle) + state.facedown + state.left <= DECK_SIZE
+        assert all(out <= whole for out, whole in zip(state.gone, DECK, strict=True))
+
+
+def paid_out(payments: tuple[Payment, ...]) -> dict[int, int]:
+    """What each seat won or lost by some payments; seats that came out even are left out."""
+    net: dict[int, int] = {}
+    for one in payments:
+        if one.payer:
+            net[one.payer] = net.get(one.payer, 0) - one.coins
+        if one.payee:
+            net[one.payee] = net.get(one.payee, 0) + one.coins
+    return {seat: coins for seat, coins in net.items() if coins}
+
+
+def _boldness(chance: random.Random) -> float:
+    return chance.choice([0.0, 0.4, 0.8])
+
+
+@cache
+def funded(name: str) -> list[Funded]:
+    """Games with few coins on the table, with a rake, or both."""
+    rounds = []
+    for seed in range(PLAY_OUTS):
+        chance = random.Random(f"{name} funded {seed}")
+        rules, opening = _possible_start(TOLD[name], chance)
+        stacks = tuple(chance.choice([1, 2, chance.randint(1, 12), 100]) for _ in opening.seats)
+        rake = Rake(chance.choice([10, 50, 200]), chance.choice([None, 1, 3]))
+        opening = structs.replace(
+            opening,
+            stacks=stacks if seed % 3 else (),
+            rake=rake if seed % 2 else None,
+        )
+        one = Funded(TOLD[name], rules, opening, chance, _boldness(chance), False)
+        one.run()
+        rounds.append(one)
+    return rounds
+
+
+@cache
+def physical(name: str) -> list[Physical]:
+    """Games on real cards."""
+    rounds = []
+    for seed in range(PLAY_OUTS):
+        chance = random.Random(f"{name} physical {seed}")
+        rules, opening = _possible_start(TOLD[name], chance)
+        opening = structs.replace(opening, blind=True)
+        one = Physical(TOLD[name], rules, opening, chance, _boldness(chance), False)
+        one.run()
+        rounds.append(one)
+    return rounds
+
+
+# --- coins -----------------------------------------------------------------------------------------------------
+
+
+@told_game
+def test_nobody_pays_beyond_what_is_there_and_every_coin_is_accounted_for(game: Game[Any, Any]) -> None:
+    """Harm: a debt that no chip stands for, or a rake that nobody paid. (Each play-out checks it at every step.)"""
+    rounds = funded(game.name)
+    for one in rounds:
+        assert replay(game, one.rules, one.opening, one.actions) == one.state
+        assert all(payout.why for payout in game.settle(one.state))
+
+
+@for_coins
+def test_the_short_and_the_raked_really_come_up(game: Game[Any, Any]) -> None:
+    """Harm: the test above holds because nobody was ever short, or no pot was large enough to rake."""
+    rounds = funded(game.name)
+    ends = [coins for one in rounds if one.opening.stacks for coins in (player.coins for player in one.state.players)]
+    assert 0 in ends, "nobody was ever all-in"
+    kinds = {payment.kind for one in rounds for payment in game.payments(one.state)}
+    if "pot" in game.parts and game.name != "pairs":
+        assert "rake" in kinds
+
+
+@told_game
+def test_payments_are_only_ever_added(game: Game[Any, Any]) -> None:
+    """Harm: a payment that became a transfer is told otherwise by a later state."""
+    for one in funded(game.name)[:100]:
+        before: tuple[Payment, ...] = ()
+        for state in [*one.states, one.state]:
+            now = game.payments(state)
+            assert now[: len(before)] == before
+            before = now
+
+
+# --- physical cards --------------------------------------------------------------------------------------------
+
+
+@told_game
+def test_games_on_physical_cards_end_and_replay(game: Game[Any, Any]) -> None:
+    """Harm: a table where the cards are real stands still, or comes back as another one after a crash."""
+    for one in physical(game.name):
+        assert replay(game, one.rules, one.opening, one.actions) == one.state
+        payouts = game.settle(one.state)
+        assert {payout.seat for payout in payouts} == set(one.opening.seats)
+        assert all(payout.card != UNKNOWN for payout in payouts)
+
+
+@told_game
+def test_nobody_names_a_card_that_nobody_has_seen(game: Game[Any, Any]) -> None:
+    """Harm: the dealer is asked for the rank of a card that lies facedown, or a choice names no card at all."""
+    for one in physical(game.name)[:100]:
+        for state in one.states:
+            for ask in game.prompts(state):
+                if isinstance(ask, AskCard):
+                    assert not ask.down, "a facedown card is dealt without a word"
+                    assert ask.may_come
+                elif isinstance(ask, AskChoice):
+                    for choice in ask.choices:
+                        assert UNKNOWN not in (choice.card, *(choice.cards or ()))
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------
+
+
+def leaks(game: Game[Any, Any], state: Any) -> Iterator[str]:
+    """What some viewer may read in their view, and must not: another one's hand, or how it was chosen from.
+
+    A view is searched as the JSON that a page would get: with the hands changed to other cards, it must be the same.
+    """
+    for viewer in (None, DEALER, *state.opening.seats):
+        seen = msgspec.json.encode(game.view(state, viewer))
+        for player in state.players:
+            if player.seat == viewer or not player.hand:
+                continue
+            other = tuple(rank % 10 + 1 for rank in player.hand)
+            changed = tuple(
+                structs.replace(one, hand=other) if one.seat == player.seat else one for one in state.players
+            )
+            if msgspec.json.encode(game.view(structs.replace(state, players=changed), viewer)) != seen:
+                yield f"viewer {viewer} reads the hand of seat {player.seat}"
+        for seat in json.loads(seen)["seats"]:
+            if seat["hand"] and seat["seat"] != viewer:
+                yield f"viewer {viewer} is shown the hand of seat {seat['seat']}"
+
+
+@told_game
+def test_no_view_tells_what_its_viewer_must_not_know(game: Game[Any, Any]) -> None:
+    """Harm: a player, the dealer or a passer-by reads a facedown card from the screen, or from behind it."""
+    for one in play_outs(game.name, 40)[-60:]:
+        for state in one.states[:: max(1, len(one.states) // 20)]:
+            assert not list(leaks(game, state))
+
+
+class NoRules(Struct, frozen=True):
+    """No options."""
+
+
+class Gossip(Scripted[NoRules]):
+    """A game whose view tells too much, so that the search above is known to find something."""
+
+    name = "gossip"
+    title = "Gossip"
+    seat_counts = range(2, 3)
+    rules_type = NoRules
+
+    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+        """A card down for each, then one up."""
+        yield from layout.deal(1, down=True)
+        yield from layout.deal()
+
+    def view(self, state: Any, viewer: int | None) -> Any:
+        """With the sum of all hands in the pot."""
+        told = sum(rank for player in state.players for rank in player.hand)
+        return structs.replace(super().view(state, viewer), pot=told)
+
+
+def test_the_search_finds_a_leak() -> None:
+    """Harm: a search that finds nothing because it does not look."""
+    game = Gossip()
+    one = PlayOut(
+        game, NoRules(), structs.replace(play_outs("regent", 1)[0].opening, seats=(1, 2)), random.Random(1), 0, False
+    )
+    one.state = game.open(one.rules, one.opening)
+    for _ in range(2):
+        one.state = play(game, one.state, one._answer(game.prompts(one.state)))
+    assert list(leaks(game, one.state))
+
+
+# --- simultaneous choices --------------------------------------------------------------------------------------
+
+
+@told_game
+def test_simultaneous_choices_commute(game: Game[Any, Any]) -> None:
+    """Harm: who is quicker with a secret choice changes the game."""
+    met = 0
+    for one in play_outs(game.name, 20)[:80]:
+        if met >= 12:
+            break
+        for state in one.states:
+            asks = [ask for ask in game.prompts(state) if isinstance(ask, AskChoice)]
+            if len(asks) < 2 or met >= 12:
+                continue
+            met += 1
+            made = [chosen(ask.seat, one.chance.choice(ask.choices)) for ask in asks[:3]]
+            ends = []
+            for order in permutations(made):
+                after = state
+                for action in order:
+                    after = play(game, after, action)
+                ends.append(after)
+            assert all(same(ends[0], end) for end in ends)
