@@ -28,7 +28,7 @@ from tables import dealing, doors, signin, standing
 from tables.board import Board, board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
-from tables.inputs import CheckDecks, Input, SignIn, read
+from tables.inputs import BuyIn, CashOut, CheckDecks, Input, SignIn, StartGame, read
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -231,9 +231,13 @@ def _plain(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
 
 
 def _entered(form: QueryDict) -> Input:
-    """The input that a form stands for: a button's own, a bet as it was typed, or the counts of a deck check."""
+    """The input that a form stands for: a button's own, an amount as it was typed, who is dealt in, or a deck check."""
     if "input" in form:
         return read(form.get("input", ""))
+    if "deal" in form:
+        return StartGame(tuple(map(_number, form.getlist("plays"))) or _nobody())
+    if form.get("do") == "buy_in":
+        return CashOut(_seat(form)) if "off" in form else _buy_in(form)
     if "amount" in form:
         return Bet(_seat(form), 0 if "off" in form else cents(form.get("amount", "")))
     if "count1" in form:
@@ -241,20 +245,34 @@ def _entered(form: QueryDict) -> Input:
     raise Refused("bad_input", "Nothing was entered.", 400)
 
 
-def cents(typed: str) -> int:
+def cents(typed: str, code: str = "bad_bet") -> int:
     """An amount as it is typed at the table, such as 20, 12.50 or 1,000. What is legal there, the game says."""
     text = typed.strip().replace("−", "-")
     if not _AMOUNT.fullmatch(text):
-        raise Refused("bad_bet", f"“{typed.strip()[:20]}” is no amount: type it in digits, such as 20.", 422)
+        raise Refused(code, f"“{typed.strip()[:20]}” is no amount: type it in digits, such as 20.", 422)
     whole, _, part = text.lstrip("-").replace(",", "").partition(".")
     amount = int(whole) * 100 + int(part.ljust(2, "0") or 0)
     return -amount if text.startswith("-") else amount
 
 
+def _buy_in(form: QueryDict) -> BuyIn:
+    return BuyIn(_seat(form), cents(form.get("amount", ""), "bad_amount"), chips="chips" in form)
+
+
+def _nobody() -> tuple[int, ...]:
+    raise Refused("bad_seats", "Nobody is dealt in: choose who plays.", 422)
+
+
 def _seat(form: QueryDict) -> int:
     typed = form.get("seat", "")
+    if not typed:
+        raise Refused("bad_input", "Choose a seat first, then the amount.", 422)
+    return _number(typed)
+
+
+def _number(typed: str) -> int:
     if not (typed.isascii() and typed.isdecimal() and len(typed) < 9):
-        raise Refused("bad_input", "Choose a seat first, then its bet.", 422)
+        raise Refused("bad_input", "A seat is a number.", 422)
     return int(typed)
 
 

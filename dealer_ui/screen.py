@@ -10,11 +10,14 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from dealer_ui.numbers import number
+from dealer_ui.ways import Press, Ways, ways
 from ledger.chips import Denomination, money
 from tables import seat_pages, secrecy
 from tables.board import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
-from tables.games.felt import Bet, Card
+from tables.games.catalog import GAMES
+from tables.games.felt import Bet, Card, Part
+from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
 from tables.refusals import Refused
 from tables.standing import Standing
@@ -31,16 +34,6 @@ class Key:
     rank: int
     hotkey: str
     value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """A button that enters something; ``value`` is the input as JSON."""
-
-    label: str
-    value: str
-    hotkey: str
-    does: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +62,8 @@ class Seat:
     paying: bool
     walked: bool
     """Whether the walk at the round's end comes to it."""
+    is_away: bool
+    """Whether it takes no part in the game for a pot that lies on the table."""
 
     @property
     def called(self) -> str:
@@ -95,10 +90,32 @@ class Screen:
 
     @property
     def mode(self) -> str:
-        """Which keys lie below the felt: cards, bets, check, or the plain steps."""
+        """Which keys lie below the felt: cards (the next one that is turned), bets, the chips and players between two
+        games for a pot (seats), check, what else a choice names (pick), or the plain steps."""
         if self.board.due in ("bets", "check"):
             return self.board.due
-        return "cards" if self.board.card_keys else "step"
+        if self.board.due == "seats":
+            return "seats" if self.primary else "step"
+        if self.board.card_keys or self._names_a_hand:
+            return "cards"
+        return "pick" if self.ways.pane else "step"
+
+    @property
+    def _names_a_hand(self) -> bool:
+        """Whether the keys at hand stand for a card that a player shows now: like one that is turned."""
+        pane = self.ways.pane
+        choices = {button.input["choice"] for button in self._choosing if button.input.get("card") is not None}
+        of = {words_of(GAMES[self.board.table.game].words, choice).of for choice in choices}
+        return pane is not None and pane.kind == "cards" and of == {"hand"}
+
+    @property
+    def _choosing(self) -> list[Button]:
+        return [one for one in self.board.buttons if one.input["do"] == "choose"]
+
+    @cached_property
+    def ways(self) -> Ways:
+        """What the seat may choose, as keys."""
+        return ways(self._choosing, keyed=self.board.card_keys)
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
@@ -112,9 +129,14 @@ class Screen:
 
     @cached_property
     def choices(self) -> tuple[Press, ...]:
-        """What else the seat may do."""
-        aside = (_TAKES_BACK, _RETIRES, _CUTS)
-        return tuple(_press(one) for one in self.board.buttons if not one.primary and one.input["do"] not in aside)
+        """What else the seat may do, beside the keys at hand or the next step."""
+        primary = self.primary.value if self.primary and self.mode == "step" else ""
+        return tuple(key for key in self.ways.beside if key.opens or key.value != primary)
+
+    @property
+    def time_charge(self) -> Press | None:
+        """Time is due."""
+        return self._find("time_charge")
 
     @property
     def take_back(self) -> Press | None:
@@ -169,16 +191,20 @@ class Screen:
                 paid=paying is not None and box.seat in walked and box.seat > paying,
                 paying=box.seat == paying,
                 walked=box.seat in walked,
+                is_away=not self.board.banked and self.board.round_open and box.state == "empty",
             )
 
     @cached_property
     def _selected(self) -> int | None:
         """The seat that chips go to: the next empty one to the left of the one that bet last."""
-        if self.board.due != "bets":
+        if self.mode not in ("bets", "seats"):
             return None
         seat = number(self.typed.get("seat"))
         if self.refused and seat is not None:
             return seat
+        if self.mode == "seats":
+            after = seat or 0
+            return next((box.seat for box in self.board.seats if box.seat > after and not box.chips_cents), None)
         last = max((box.seat for box in self.board.seats if box.bet_cents), default=0) if seat is None else seat
         return next((box.seat for box in self.board.seats if box.seat > last and not box.bet_cents), None)
 
@@ -217,6 +243,35 @@ class Screen:
         return tuple(_bet(facts["seat"], amount, f"Bet {money(amount)}") for amount in amounts)
 
     @property
+    def has_pot(self) -> bool:
+        """Whether there is a pot to draw."""
+        return self.board.coins and bool(self.board.pot_cents or "pot" in self.board.parts)
+
+    @property
+    def takes_chips(self) -> bool:
+        """Whether chips are bought and cashed now, at a table with a pot."""
+        return self.mode == "seats" and self.board.coins
+
+    def called(self, part: Part) -> str:
+        """What the game calls a part of its layout."""
+        return self.board.parts.get(part, "")
+
+    @property
+    def middle_is_called(self) -> str:
+        """What the game calls the cards that are nobody's."""
+        return self.called("middle") or self.called("facedown")
+
+    @property
+    def kept_is_called(self) -> str:
+        """What the game calls the cards that a seat keeps."""
+        return self.called("kept")
+
+    @property
+    def score_is_called(self) -> str:
+        """What the game counts."""
+        return self.called("score")
+
+    @property
     def staked_cents(self) -> int:
         """All bets that are still at stake."""
         return sum(box.bet_cents for box in self.board.seats if box.state == "in")
@@ -225,10 +280,26 @@ class Screen:
     def bet_range(self) -> str:
         """Which bets are legal, for the eye."""
         board = self.board
+        if not board.banked:
+            return self._pot_terms
         ask = next((box.ask for box in board.seats if box.ask), None)
         steps = f", in steps of {money(ask.step_cents)}" if ask else ""
         cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
         return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
+
+    @property
+    def _pot_terms(self) -> str:
+        """What is played for at a table with a pot, and what the house takes."""
+        table, title = self.board.table, GAMES[self.board.table.game].title
+        if not self.board.coins:
+            return title
+        said = (
+            f"{title}, coin {money(table.unit_cents)}, {money(self.board.min_cents)} to {money(self.board.max_cents)}"
+        )
+        if table.rake_permille:
+            cap = f" up to {money(table.rake_cap_cents)}" if table.rake_cap_cents is not None else ""
+            said += f", rake {table.rake_permille / 10:g} %{cap}"
+        return said
 
 
 def _press(button: Button) -> Press:

@@ -218,7 +218,6 @@ _WORDS: Final = {
     "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
     "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
     "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
-    "seats": Phrase("Seat the players, then deal the next game.", "Who plays?", "Chips are bought between games."),
     "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
 }
 
@@ -353,19 +352,34 @@ class _Drawing:
     ) -> Phrase:
         if waiting and not prompts:
             do = f"Waiting for {payments.seats(waiting).lower()}."
-            return Phrase(do, "Choose, please.", "Each of them chooses on the page of the own seat.")
+            return Phrase(do, "Choose, please.", "Each seat chooses on its own page.")
         if due == "pay":
             line = self._line(to_pay[0])
             return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
         if due == "burn":
             burn = self.scene.game.burned(self.scene.rules)
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
+        if due == "seats":
+            return self._say_between_games()
         if due in _WORDS or current is None:
             return _WORDS[due]
         if due == "bets":
             said = current.game.say(current.state, prompts[-1], money)
             return Phrase("Take the bets, then close them.", "Place your bets.", said.rule)
         return current.game.say(current.state, prompts[0], _money_of(current))
+
+    def _say_between_games(self) -> Phrase:
+        lying = self._lying
+        rule = "Chips are bought between games." if self.scene.game.coins else "Every seat that is marked is dealt in."
+        if lying is None:
+            return Phrase("Seat the players, then deal the next game.", "Who plays?", rule)
+        won = [
+            f"Seat {one.seat} {'wins' if one.outcome == 'win' else 'shares'}: {one.why}"
+            for one in lying.game.settle(lying.state)
+            if one.outcome in ("win", "split")
+        ]
+        do = "Make the payments, then deal the next game." if lying.plays[-1].moved else "Deal the next game."
+        return Phrase(do, "Who plays?", f"{won[0]}." if len(won) == 1 else rule)
 
     # --- inputs ---
 
@@ -420,7 +434,8 @@ class _Drawing:
     def _always(self, due: str) -> Iterable[Button]:
         now = self.scene.standing
         ready = now.shoe is not None and now.shoe.stage == "ready"
-        if ready and now.shoe is not None and not now.shoe.cut_out and not self._house and now.round_open:
+        placed = ready and now.shoe is not None and self.scene.game.at_cut(self.scene.rules)
+        if placed and now.shoe is not None and not now.shoe.cut_out and not self._house and now.round_open:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
         if now.shoe is not None and not now.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")

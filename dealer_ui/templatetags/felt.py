@@ -56,7 +56,15 @@ _RANK_INKS: Final = (
     "#161a18",
 )
 _PIP: Final = "M0-10C2-3 3-2 10 0 3 2 2 3 0 10-2 3-3 2-10 0-3-2-2-3 0-10Z"
+_FACEDOWN: Final = mark_safe(
+    '<symbol id="facedown" viewBox="0 0 100 140"><rect x="1" y="1" width="98" height="138" rx="11" fill="#fbf7ec"'
+    ' stroke="#c9bfa6" stroke-width="2"/><rect x="9" y="9" width="82" height="122" rx="7" fill="#7d2430"/>'
+    '<path d="M50 22 82 70 50 118 18 70ZM50 44 33 70 50 96 67 70Z" fill="none" stroke="#e7b9a8" stroke-width="5"/>'
+    "</symbol>"
+)
 _ROW_LENGTH: Final = 5
+_BACKS: Final = 3
+"""So many backs are drawn; how many cards they are is written beside."""
 
 
 @register.simple_tag
@@ -64,7 +72,7 @@ def card_symbols() -> SafeString:
     """The ten cards, to be referred to; once in a page."""
     drawn = format_html_join("", "{}", ((_card_symbol(rank),) for rank in RANKS))
     pip = format_html('<symbol id="pip" viewBox="-10 -10 20 20" overflow="visible"><path d="{}"/></symbol>', _PIP)
-    return format_html('<svg class="symbols" aria-hidden="true">{}{}</svg>', pip, drawn)
+    return format_html('<svg class="symbols" aria-hidden="true">{}{}{}</svg>', pip, drawn, _FACEDOWN)
 
 
 @register.simple_tag
@@ -85,11 +93,34 @@ def fan(stack: Sequence[int]) -> SafeString:
     )
 
 
+@register.simple_tag
+def backs(count: int) -> SafeString:
+    """Facedown cards: how many."""
+    return format_html(
+        '<span class="backs" role="img" aria-label="{} facedown"><span class="fan">{}</span> <b>{}</b></span>',
+        count,
+        _drawn(("facedown",) * min(count, _BACKS)),
+        count,
+    )
+
+
+@register.simple_tag
+def columns(sides: Sequence[tuple[int, Sequence[int]]]) -> SafeString:
+    """A seat's side of each column: the target, and the cards laid to it."""
+    drawn = ((target, " ".join(map(str, cards)) or "–") for target, cards in sides)
+    rows = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td></tr>', drawn)
+    return format_html('<table class="sides">{}</table>', rows)
+
+
 def _row(ranks: Iterable[int]) -> SafeString:
+    return _drawn(f"card-{rank}" for rank in ranks)
+
+
+def _drawn(symbols: Iterable[str]) -> SafeString:
     return format_html_join(
         "",
-        '<svg class="card" viewBox="0 0 100 140" aria-hidden="true"><use href="#card-{}"/></svg>',
-        ((rank,) for rank in ranks),
+        '<svg class="card" viewBox="0 0 100 140" aria-hidden="true"><use href="#{}"/></svg>',
+        ((symbol,) for symbol in symbols),
     )
 
 

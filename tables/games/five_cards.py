@@ -37,7 +37,7 @@ class FiveCards(Scripted[Rules]):
     }
     words: ClassVar[Mapping[str, Words]] = {
         "place": Words(
-            "Place at",
+            "Place at column",
             "Lay the card on the seat's side of that column.",
             "A column holds a rank once: its target and both sides count.",
             of="columns",

@@ -262,7 +262,8 @@ def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) ->
     ways: dict[str, list[Choice]] = {}
     for choice in prompt.choices:
         ways.setdefault(choice.name, []).append(choice)
-    said = " or ".join(_say_way(words_of(words, name), choices, money) for name, choices in ways.items())
+    *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
+    said = f"{', '.join(most)} or {last}" if most else last
     rules = " ".join(rule for name in ways if (rule := words_of(words, name).rule))
     return Phrase(f"Seat {prompt.seat}: {said}.", f"Seat {prompt.seat}: {said}?", rules)
 

@@ -8,7 +8,10 @@
 // all that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
 //   - an input before it was refused, or the board asks for something else than was typed for (cards, or bets);
 //   - a card key came again within a moment, or while it was on its way: one finger or two cards? The dealer knows.
-// Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards.
+// Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards, and whatever a
+// choice names that is no card turned (a seat, a count, a card that lies there).
+//
+// Where a choice names more than one thing, its key opens a pane of further keys; only the open pane's keys are heard.
 //
 // When the line is lost, the input stays as it is, with its key, and is sent again until the table answers; the key
 // makes sure that it is recorded once. The dealer may also drop it: then the board says whether it had arrived.
@@ -17,7 +20,7 @@
 (() => {
   const BOUNCE_MS = 300;
   const PAUSES_MS = [500, 1000, 2000, 4000];
-  const EXPECTED_AFTER = { card: "cards", choose: "cards", close_bets: "cards", take_back: "cards", bet: "bets" };
+  const EXPECTED_AFTER = { card: "cards", choose: "cards", close_bets: "cards", take_back: "cards", bet: "bets", buy_in: "seats" };
   const CARD_LIKE = ["card", "choose"];
 
   let flying = null; // the input on its way: {form, button, name, does}
@@ -32,13 +35,14 @@
   let heard = 0; // the newest sequence number that the live stream told of
   let lampState = ["wait", "Connecting"]; // how the live stream is doing; a fresh board does not know
   let kept = {}; // what was half typed when a refresh came
+  let count = ""; // the figures of a count so far
 
   const at = (id) => document.getElementById(id);
   const board = () => at("board");
   const mode = () => board().dataset.mode;
   const seq = () => Number(board().dataset.seq || 0);
   const meant = () => (flying ? EXPECTED_AFTER[flying.does] : mode()); // what keys stand for just now
-  const spell = (key, as = meant()) => (key === "0" && as !== "bets" ? "10" : key === "Backspace" ? "Take back" : key);
+  const spell = (key, as = meant()) => (key === "0" && as === "cards" ? "10" : key === "Backspace" ? "Take back" : key);
 
   // --- Pressing ---
 
@@ -51,12 +55,18 @@
     return act(key);
   }
 
-  const boardButton = (key) => board().querySelector(`[data-hotkey="${key}"]`);
+  /** The button that a key stands for, if it is in sight and names anything. */
+  const boardButton = (key) =>
+    [...board().querySelectorAll(`[data-hotkey="${key}"]`)].find((one) => !one.disabled && one.getClientRects().length);
   const isCardLike = (button) => CARD_LIKE.includes(button?.dataset.does);
 
-  /** Whether a key only writes the amount of a bet: figures may well follow each other. */
+  const AMOUNTS = ["bets", "seats"]; // where figures make an amount
+  const openPane = () => board().querySelector(".pane.is-open");
+  const typedCount = () => openPane()?.querySelector(".pane__count");
+
+  /** Whether a key only writes an amount or a count: figures may well follow each other. */
   const isFigure = (key) =>
-    /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && meant() === "bets";
+    /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && (AMOUNTS.includes(meant()) || Boolean(typedCount()));
 
   /** Whether this may be the same finger again: within a moment, or while the same key is on its way. */
   function isAgain(name, by) {
@@ -74,11 +84,39 @@
 
   /** Do what a key means on this board. False when it means nothing there. */
   function act(key) {
-    if (mode() === "bets" && composing(key)) return true;
+    if (AMOUNTS.includes(mode()) && at("bet") && composing(key)) return true;
+    if (typedCount() && counting(key)) return true;
     const button = boardButton(key);
-    if (button) send(button);
+    if (button?.dataset.opens !== undefined) show(button.dataset.opens);
+    else if (button) send(button);
     else if (!/^(Escape|Arrow\w+)$/.test(key)) say(`${spell(key)} does nothing here.`);
     return Boolean(button);
+  }
+
+  /** Open a pane of keys; without a name, the first one. */
+  function show(name) {
+    for (const pane of board().querySelectorAll(".pane")) pane.classList.toggle("is-open", pane.dataset.pane === name);
+    count = "";
+    const says = openPane()?.getAttribute("aria-label");
+    if (says) speak("spoken", says);
+  }
+
+  /** What a key means while a count is typed that one figure does not say. */
+  function counting(key) {
+    if (/^\d$/.test(key)) count += key;
+    else if (key === "Backspace" && count) count = count.slice(0, -1);
+    else if (key === "Enter") enterCount();
+    else return false;
+    if (typedCount()) typedCount().textContent = count && `${count} ⏎`;
+    return true;
+  }
+
+  function enterCount() {
+    const button = openPane().querySelector(`[data-count="${Number(count)}"]`);
+    if (!count) say("Type how many first.");
+    else if (button) send(button);
+    else say(`${count} cannot be chosen.`);
+    count = "";
   }
 
   function send(button) {
@@ -93,7 +131,7 @@
       return draw();
     }
     const wanted = EXPECTED_AFTER[flying.does];
-    const usual = mode() === "bets" || mode() === "cards";
+    const usual = AMOUNTS.includes(mode()) || mode() === "cards";
     if (!wanted || !usual) return say(`${spell(key)} was not entered: the table is still answering.`);
     expects = wanted;
     ahead.push(key);
@@ -117,7 +155,7 @@
       else say("Not entered: the table is still answering.");
       return false;
     }
-    if (button.id === "place" && !betIsWhole()) return false;
+    if (["place", "brought"].includes(button.id) && !betIsWhole()) return false;
     window.htmx.trigger("#live", "htmx:abort"); // a board that was asked for before this input is no answer to it
     flying = { form, button, name, does: button.dataset.does };
     note = "";
@@ -129,6 +167,7 @@
   // --- Answers ---
 
   function answered() {
+    count = "";
     const what = flying;
     flying = null;
     online();
@@ -242,6 +281,7 @@
 
   // --- Bets ---
 
+  const dealtIn = () => [...board().querySelectorAll("input[name=plays]:checked")];
   const chosen = () => board().querySelector('input[name="seat"]:checked');
 
   /** What a key means while bets are taken: figures and chips make the amount, Enter places it. */
@@ -251,7 +291,8 @@
     else if (key === "Backspace" && amount.value) amount.value = amount.value.slice(0, -1);
     else if (key === "Enter" && amount.value) send(at("place"));
     else if (key === "ArrowLeft" || key === "ArrowRight") choose(key === "ArrowLeft" ? -1 : 1);
-    else if (key === "R") repeat();
+    else if (key === "R" && mode() === "bets") repeat();
+    else if (key === "S" && mode() === "seats") sitOut();
     else return false;
     compose();
     return true;
@@ -270,8 +311,16 @@
     else say("This seat has no earlier bet to repeat.");
   }
 
+  /** The chosen seat is dealt in to the next game, or sits it out. */
+  function sitOut() {
+    const plays = chosen()?.closest(".seat").querySelector("input[name=plays]");
+    if (!plays) return say("Choose a seat with chips first: the arrow keys move along the seats.");
+    plays.checked = !plays.checked;
+    return say(`Seat ${plays.value} ${plays.checked ? "is dealt in" : "sits out"}.`);
+  }
+
   function betIsWhole() {
-    if (!chosen()) say("Choose a seat first, then its bet.");
+    if (!chosen()) say(`Choose a seat first, then its ${mode() === "bets" ? "bet" : "chips"}.`);
     else if (!at("amount").value) say("Tap chips or type the amount first.");
     else return true;
     return false;
@@ -279,6 +328,7 @@
 
   /** Bring the bet's form in line with the chosen seat and the amount so far. */
   function compose() {
+    if (at("deals")) at("deals").textContent = `${dealtIn().length} ${dealtIn().length === 1 ? "seat" : "seats"}`;
     if (!at("bet")) return;
     const seat = chosen();
     const amount = at("amount").value;
@@ -288,7 +338,8 @@
     at("clear").disabled = !amount;
     at("off").disabled = !Number(seat?.dataset.bet);
     for (const mark of board().querySelectorAll(".seat__chosen")) {
-      mark.textContent = amount && mark.closest(".seat").contains(seat) ? `▼ ${amount}` : "▼ bet here";
+      const free = mode() === "bets" ? "▼ bet here" : "▼ chips";
+      mark.textContent = amount && mark.closest(".seat").contains(seat) ? `▼ ${amount}` : free;
     }
   }
 
@@ -332,7 +383,7 @@
   document.addEventListener("htmx:configRequest", (event) => {
     const { formData, verb } = event.detail;
     if (verb !== "post" || !flying) return;
-    for (const name of ["input", "off"]) formData.delete(name);
+    for (const name of ["input", "off", "chips", "deal"]) formData.delete(name);
     if (flying.button.name) formData.set(flying.button.name, flying.button.value);
   });
 
@@ -356,6 +407,7 @@
 
   /** Whether a field takes a key by itself. The amount's Enter is the table's, and so is whatever is typed ahead. */
   function isForField(field, key) {
+    if (field.matches("[type=checkbox]") && key === "Enter") return false;
     if (!field.matches("input:not([type=radio])") || shut || lost) return false;
     if (field.id !== "amount") return true;
     return !flying && (key === "Backspace" ? Boolean(field.value) : !NAMED.includes(key));
@@ -375,6 +427,10 @@
     const chip = event.target.closest(".chipkey");
     if (chip && !flying) addChip(Number(chip.dataset.cents));
     else if (chip) say("Not entered: the table is still answering.");
+    event.target.closest("[data-more]")?.closest(".pane").classList.add("is-all");
+    const opener = event.target.closest("[data-opens]");
+    if (opener && !flying) show(opener.dataset.opens);
+    tapSeat(event.target.closest(".seat"));
     if (event.target.closest("#clear")) at("amount").value = "";
     if (event.target.closest("#go-on")) goOn();
     if (event.target.closest("#line-retry")) again();
@@ -383,6 +439,12 @@
     // After a touch the keyboard belongs to the table again, not to the button that was touched.
     if (event.detail) event.target.closest("button")?.blur();
   });
+  /** A seat is tapped on the felt: where a seat is asked for, that is its key. */
+  function tapSeat(seat) {
+    const button = seat && openPane()?.querySelector(`[data-target="${seat.dataset.seat}"]`);
+    if (button) button.click();
+  }
+
   document.addEventListener("input", () => {
     finger = { name: "", by: "", at: -Infinity };
     compose();
@@ -405,7 +467,7 @@
       return;
     }
     // A refresh from outside must not wipe out what is half typed.
-    kept = {};
+    kept = { plays: [...board().querySelectorAll("input[name=plays]")].filter((one) => one.checked !== one.defaultChecked) };
     if (requestConfig.verb !== "get") return;
     for (const field of board().querySelectorAll("input.input")) {
       if (field.value !== field.defaultValue) kept[field.id] = field.value;
@@ -416,7 +478,11 @@
   window.htmx.config.defaultSettleDelay = 0;
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "board") return;
-    for (const [id, value] of Object.entries(kept)) if (id !== "seat" && at(id)) at(id).value = value;
+    for (const was of kept.plays ?? []) {
+      const plays = board().querySelector(`input[name="plays"][value="${was.value}"]`);
+      if (plays) plays.checked = was.checked;
+    }
+    for (const [id, value] of Object.entries(kept)) if (!["seat", "plays"].includes(id) && at(id)) at(id).value = value;
     const seat = kept.seat && board().querySelector(`input[name="seat"][value="${kept.seat}"]`);
     if (seat) seat.checked = true;
     kept = {};

@@ -1,0 +1,131 @@
+"""What a seat may choose, as keys: one press where a choice names nothing, else a pane for what it names.
+
+The panes follow from the inputs alone: whatever differs between them is asked for, in the order seat, choice, target,
+and then the card or the count. So no game needs a pane of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tables.board import Button
+from tables.games.cards import RANKS
+
+LARGEST_KEY: Final = 9
+"""Larger counts are typed, and entered with Enter: one figure does not say them."""
+_ASKED: Final = ("seat", "choice", "target", "card", "count", "cards")
+_KINDS: Final = {"seat": "seats", "target": "seats", "card": "cards", "count": "counts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A key or a button. ``value`` is the input as JSON; without one it opens a pane."""
+
+    label: str
+    value: str
+    hotkey: str
+    does: str
+    spoken: str = ""
+    """The whole of it in words, where the label alone does not say it."""
+    opens: str = ""
+    target: int | None = None
+    """The seat that it is about: it can be tapped as well."""
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """Keys of one kind: ways, seats, cards or counts."""
+
+    name: str
+    kind: str
+    says: str
+    keys: tuple[Press, ...]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a count is typed and then entered: one figure does not say it."""
+        return self.kind == "counts" and not self.keys[-1].hotkey
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """All that can be chosen now: the keys at hand, those beside them, and the panes that they open."""
+
+    pane: Pane | None
+    beside: tuple[Press, ...]
+    panes: tuple[Pane, ...]
+
+
+def ways(buttons: Sequence[Button], *, keyed: bool) -> Ways:
+    """The keys of some choices. Where cards are keyed, the keys at hand are those; else whatever needs a pane most."""
+    if not buttons:
+        return Ways(None, (), ())
+    top, *panes = _panes("ways", "", buttons, at=0 if _differ(buttons, "seat") else 1)
+    openers = [key for key in top.keys if key.opens]
+    if keyed or not openers:
+        return Ways(None, top.keys, tuple(panes))
+    if len(openers) > 1 or top.kind == "seats":
+        return Ways(top, (), tuple(panes))
+    first = next(pane for pane in panes if pane.name == openers[0].opens)
+    beside = tuple(key for key in top.keys if not key.opens)
+    return Ways(first, beside, tuple(pane for pane in panes if pane is not first))
+
+
+def _differ(buttons: Sequence[Button], asked: str) -> bool:
+    return len({repr(button.input.get(asked)) for button in buttons}) > 1
+
+
+def _panes(name: str, says: str, buttons: Sequence[Button], at: int) -> Iterator[Pane]:
+    """A pane for the first thing that these inputs differ in, and those that its keys open."""
+    while at + 1 < len(_ASKED) and at != 1 and not _differ(buttons, _ASKED[at]):
+        at += 1
+    asked = _ASKED[at]
+    keys: list[Press] = []
+    further: list[Pane] = []
+    for said, group in _grouped(buttons, asked):
+        key = _key(asked, said, group)
+        if len(group) > 1:
+            opened = f"{name}-{len(keys)}"
+            words = f"{says}: {key.label.lower()}" if says else key.label
+            further += _panes(opened, words, group, at + 1)
+            key = replace(key, value="", does="", opens=opened, spoken="")
+        keys.append(key)
+    kind = _KINDS.get(asked, "ways")
+    if kind == "cards":
+        keys = list(_every_rank(keys))
+    elif kind == "counts" and max(key.count or 0 for key in keys) > LARGEST_KEY:
+        keys = [replace(key, hotkey="") for key in keys]
+    yield Pane(name, kind, says, tuple(keys))
+    yield from further
+
+
+def _grouped(buttons: Sequence[Button], asked: str) -> Iterable[tuple[Any, list[Button]]]:
+    groups: dict[str, tuple[Any, list[Button]]] = {}
+    for button in buttons:
+        said = button.input.get(asked)
+        groups.setdefault(repr(said), (said, []))[1].append(button)
+    return groups.values()
+
+
+def _key(asked: str, said: Any, group: Sequence[Button]) -> Press:
+    """The key for one thing that is named, as if nothing else had to be."""
+    button = group[0]
+    value, does = json.dumps(button.input), button.input["do"]
+    if asked in ("seat", "target"):
+        return Press(f"Seat {said}", value, str(said), does, button.label, target=said)
+    if asked in ("card", "count"):
+        return Press(str(said), value, str(said % 10) if said <= 10 else "", does, button.label, count=said)
+    if asked == "cards":
+        return Press(", ".join(map(str, said)) or "None", value, "", does, button.label)
+    return Press(button.label if len(group) == 1 else button.way, value, button.hotkey, does)
+
+
+def _every_rank(keys: Iterable[Press]) -> Iterator[Press]:
+    """All ten keys, where they always are; those that name nothing here have no value."""
+    given = {key.count: key for key in keys}
+    for rank in RANKS:
+        yield given.get(rank) or Press(str(rank), "", "", "", f"{rank} cannot be chosen", count=rank)
