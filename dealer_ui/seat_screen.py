@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from ledger.chips import money
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice, Choose, SeatView, View, Words
+from tables.games.play import prompts_for
 from tables.inputs import spell
 from tables.models import Table
 from tables.refusals import Refused
@@ -167,7 +168,7 @@ class SeatScreen:
         """What this seat is asked."""
         if self._round is None or self.seat not in self.asked:
             return None
-        asks = self._round.game.prompts(self._round.state)
+        asks = prompts_for(self._round.game, self._round.state, self.seat)
         return next((one for one in asks if isinstance(one, AskChoice) and one.seat == self.seat), None)
 
     @cached_property

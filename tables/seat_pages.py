@@ -50,7 +50,12 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
-    return Outcome([Step("seat_page", "issued", {"seat": seat, "again": bool(before)})])
+    step = Step("seat_page", "issued", {"seat": seat, "again": bool(before)})
+    if not scene.standing.round_open:
+        return Outcome([step])
+    # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
+    says = f"{table.name}, round {scene.standing.next_number}: {scene.by.name} made a page for seat {seat} in mid-game"
+    return Outcome([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
 
 
 def revoke(scene: Scene, seat: int | None = None) -> list[Step]:

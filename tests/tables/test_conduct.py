@@ -6,7 +6,7 @@ The forger writes as the ledger does: numbers, hashes and transfers all fit. Onl
 import contextlib
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -28,7 +28,7 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
-from tests.floor import Hand, dealt, for_pot
+from tests.floor import Hand, Player, dealt, for_pot
 from tests.intruder import at_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -520,6 +520,7 @@ def test_an_honest_evening_for_pots_holds(game: str, source: str) -> None:
     """Harm: an alarm that rings for nothing at every table with a pot."""
     least = max(2, GAMES[game].seat_counts[0])
     dealer = at_a_pot(game, least, source)
+    players = {seat: floor.player(dealer, seat) for seat in range(1, least + 1)} if source == "house" else {}
     by_chance = random.Random(7)
     for _ in range(3):
         if dealer.now.round_open:
@@ -530,7 +531,7 @@ def test_an_honest_evening_for_pots_holds(game: str, source: str) -> None:
             if not dealer.now.round_open:
                 break
             with contextlib.suppress(Refused):
-                something(dealer, by_chance)
+                something(dealer, by_chance, players)
         assert audit.verify_new(dealer.table.book).fault is None
     found = audit.verify(dealer.table.book)
     assert (found.fault, found.entries) == (None, dealer.now.seq)
@@ -541,9 +542,13 @@ def at_a_pot(game: str, seats: int, source: str) -> Hand:
     return for_pot(game, seats=coins, source=source)[0]
 
 
-def something(dealer: Hand, by_chance: random.Random) -> None:
-    """One input that the dealer's screen offers."""
+def something(dealer: Hand, by_chance: random.Random, players: Mapping[int, Player]) -> None:
+    """One input that the dealer's screen offers; or a choice on the page of a seat for which it waits."""
     board = dealer.board
+    if board.waiting:
+        player = players[by_chance.choice(board.waiting)]
+        player.chooses(by_chance.choice(player.choices))
+        return
     if board.card_keys:
         dealer("card", rank=by_chance.choice(RANKS))
         return

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from ledger.models import LogEntry
+from ledger.models import Alert, LogEntry
 from ledger.surveillance import entries
 from tables import audit, dealing, inputs, seat_pages
 from tables.dealing import Answer
@@ -81,6 +81,16 @@ def test_another_address_revokes_the_one_before(table: Table) -> None:
     assert refused(players[1].chooses, players[1].choices[0]).code == "page_revoked"
     again.chooses(again.choices[0])
     assert [said["again"] for _, said in kinds(dealer)] == [False, False, False, True]
+
+
+def test_the_pit_hears_of_a_page_that_is_made_in_mid_game(table: Table) -> None:
+    """Harm: a dealer makes himself the page of a seat, looks at its hand, and nobody asks why."""
+    dealer, _, _ = table
+    assert not Alert.objects.exists()
+    floor.player(dealer, 2)
+    [alert] = Alert.objects.all()
+    assert alert.message == "Hawthorn, round 1: Dora made a page for seat 2 in mid-game"
+    assert audit.verify(dealer.table.book).fault is None
 
 
 def test_cashing_out_and_closing_revoke_and_the_log_says_so() -> None:
