@@ -115,6 +115,8 @@ def _key(asked: str, said: Any, group: Sequence[Button]) -> Press:
     """The key for one thing that is named, as if nothing else had to be."""
     button = group[0]
     value, does = json.dumps(button.input), button.input["do"]
+    if said is None and asked != "choice":
+        return Press(button.label, value, "", does)
     if asked in ("seat", "target"):
         return Press(f"Seat {said}", value, str(said), does, button.label, target=said)
     if asked in ("card", "count"):
@@ -124,8 +126,9 @@ def _key(asked: str, said: Any, group: Sequence[Button]) -> Press:
     return Press(button.label if len(group) == 1 else button.way, value, button.hotkey, does)
 
 
-def _every_rank(keys: Iterable[Press]) -> Iterator[Press]:
+def _every_rank(keys: Sequence[Press]) -> Iterator[Press]:
     """All ten keys, where they always are; those that name nothing here have no value."""
-    given = {key.count: key for key in keys}
+    given = {key.count: key for key in keys if key.count is not None}
+    yield from (key for key in keys if key.count is None)
     for rank in RANKS:
         yield given.get(rank) or Press(str(rank), "", "", "", f"{rank} cannot be chosen", count=rank)

@@ -278,3 +278,58 @@ def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_n
     standing.cache.items.clear()
     with django_assert_max_num_queries(9):
         dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
+
+
+# --- Games for a pot -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pot(db: None) -> tuple[Hand, Client]:
+    """Dora deals Starboard; seats 1 and 2 have chips."""
+    hand = floor.for_pot("starboard", seats={1: 5_000, 2: 5_000})[0]
+    return hand, signed_in(hand.by)
+
+
+def test_chips_are_bought_brought_and_cashed_by_one_form(pot: tuple[Hand, Client]) -> None:
+    """Harm: what is typed for a seat's chips is taken for a bet, or for another seat's."""
+    hand, dora = pot
+    for fields in ({"seat": "3", "amount": "12"}, {"seat": "4", "amount": "1,000", "chips": "1"}):
+        assert enter(dora, hand, form(hand, do="buy_in", **fields)).status_code == 200
+    assert enter(dora, hand, form(hand, do="buy_in", seat="1", amount="7", off="1")).status_code == 200
+    assert hand.now.stacks == {2: 5_000, 3: 1_200, 4: 100_000}
+
+
+def test_the_seats_that_are_marked_are_dealt_in(pot: tuple[Hand, Client]) -> None:
+    """Harm: a player who sits out pays an ante."""
+    hand, dora = pot
+    hand("buy_in", seat=6, amount_cents=5_000)
+    assert enter(dora, hand, form(hand, deal="1", plays=["6", "1"])).status_code == 200
+    assert hand.now.round is not None
+    assert hand.now.round.opening.seats == (1, 6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"do": "buy_in", "seat": "1", "amount": "x"}, "no amount"),
+        ({"do": "buy_in", "seat": "1", "amount": "9" * 40}, "plays with"),
+        ({"do": "buy_in", "seat": "1", "amount": "-5"}, "multiple of 1"),
+        ({"do": "buy_in", "amount": "5"}, "Choose a seat first"),
+        ({"do": "buy_in", "seat": "9" * 30, "amount": "5"}, "A seat is a number"),
+        ({"do": "buy_in", "seat": "5", "off": "1"}, "has no chips in play"),
+        ({"deal": "1"}, "choose who plays"),
+        ({"deal": "1", "plays": ["1", "x"]}, "A seat is a number"),
+        ({"deal": "1", "plays": ["1", "5"]}, "Seat 5 has no chips"),
+        ({"seat": "1", "amount": "20"}, "Start the next game first"),
+    ],
+)
+def test_a_form_between_games_that_is_wrong_says_so_in_a_sentence(
+    pot: tuple[Hand, Client], fields: dict[str, Any], sentence: str
+) -> None:
+    """Harm: a page of the server's own; or chips that nobody meant to move."""
+    hand, dora = pot
+    before = hand.now.seq
+    answer = enter(dora, hand, form(hand, **fields))
+    assert answer.status_code in (400, 409, 422)
+    assert sentence in text(answer)
+    assert hand.now.seq == before
