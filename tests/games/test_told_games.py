@@ -16,7 +16,7 @@ from msgspec import structs
 from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
 from tables.games.cards import count as cards_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Game, Payment, Rake, Struct
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Game, Opening, Payment, Rake, Struct
 from tables.games.layout import Layout, Script
 from tables.games.play import play, replay
 from tables.games.script import Scripted
@@ -141,6 +141,33 @@ def test_payments_are_only_ever_added(game: Game[Any, Any]) -> None:
             now = game.payments(state)
             assert now[: len(before)] == before
             before = now
+
+
+MOVES = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
+"""What becomes of the pot by each kind of payment."""
+
+
+@told_game
+def test_payments_lead_to_the_pot_and_the_house_takes_no_more_than_its_rake(game: Game[Any, Any]) -> None:
+    """Harm: the ledger, which moves the payments, comes to another pot than the game, or takes too much rake."""
+    for one in funded(game.name):
+        pot, rake = one.opening.pot, one.opening.rake
+        for paid in game.payments(one.state):
+            named = {"pay_pot": (True, False), "pay_seat": (True, True), "win_pot": (False, True)}
+            assert (paid.payer > 0, paid.payee > 0) == named.get(paid.kind, (False, False))
+            assert paid.kind != "rake" or (rake and paid.coins == rake.of(pot))
+            pot += paid.coins * MOVES[paid.kind]
+            assert pot >= 0
+        assert pot == game.pot(one.state)
+
+
+@told_game
+def test_a_funded_game_comes_back_from_json(game: Game[Any, Any]) -> None:
+    """Harm: after a crash, a table with a rake or with physical cards goes on with other coins or cards."""
+    for one in [*funded(game.name)[:40], *physical(game.name)[:40]]:
+        logged = msgspec.json.encode([one.rules, one.opening, one.actions])
+        read = msgspec.json.decode(logged, type=tuple[game.rules_type, Opening, list[Action]])  # type: ignore[name-defined]
+        assert replay(game, *read) == one.state
 
 
 # --- physical cards --------------------------------------------------------------------------------------------

@@ -1,0 +1,132 @@
+"""Nobody can tell what is hidden from them, in any game; and this search finds it when one can."""
+
+import random
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Game, Opening, Struct
+from tables.games.layout import Layout, Script, cards_to
+from tables.games.play import prompts_for
+from tables.games.script import Scripted
+from tests.games.test_every_game import PlayOut, play_outs
+from tests.games.worlds import leaks_of_cards, leaks_of_choices
+
+HIDING = [name for name, game in GAMES.items() if "hand" in game.parts]
+hiding_game = pytest.mark.parametrize("name", HIDING)
+ROUNDS = 30
+
+
+def leaks(game: Game[Any, Any], round_: PlayOut) -> Iterator[str]:
+    """Everything that somebody can tell in a round, and must not."""
+    seats, chance = round_.opening.seats, random.Random(1)
+    together = [state for state in round_.states if len(game.prompts(state)) > 1]
+    for state in chance.sample(together, min(4, len(together))):
+        yield from leaks_of_choices(game, state, seats)
+    yield from leaks_of_cards(game, round_.rules, round_.opening, round_.actions, chance)
+
+
+@hiding_game
+def test_nobody_can_tell_what_is_hidden(name: str) -> None:
+    """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen."""
+    for round_ in play_outs(name, ROUNDS)[-40:]:
+        assert not list(leaks(GAMES[name], round_))
+
+
+@hiding_game
+def test_what_leaves_the_house_holds_only_what_may(name: str) -> None:
+    """Harm: another seat's hand or choices, or the count of the cards that are left, are in a page's source."""
+    game = GAMES[name]
+    for round_ in play_outs(name, ROUNDS)[-40:]:
+        for state in [*round_.states, round_.state]:
+            hands = {player.seat: player.hand for player in state.players}
+            faceup = sorted([*state.middle, *(c for one in state.players for c in (*one.stack, *one.kept))])
+            for viewer in (None, DEALER, *round_.opening.seats):
+                view = msgspec.to_builtins(game.view(state, viewer))
+                own = hands.get(viewer, ()) if viewer is not None else ()
+                assert sorted(_cards_in(view)) == sorted([*faceup, *own])
+                for ask in prompts_for(game, state, viewer):
+                    assert not isinstance(ask, AskCard) or not any(ask.gone)
+                    if isinstance(ask, AskChoice) and ask.seat != viewer and hands[ask.seat]:
+                        assert ask == AskChoice(ask.seat, ())
+
+
+def _cards_in(view: dict[str, Any]) -> Iterator[int]:
+    yield from (*view["middle"], *view["dealer"])
+    for seat in view["seats"]:
+        yield from (*seat["stack"], *seat["hand"], *seat["kept"])
+
+
+# --- the search itself ----------------------------------------------------------------------------------------
+
+
+class NoRules(Struct, frozen=True):
+    """No options."""
+
+
+class Tight(Scripted[NoRules]):
+    """Two cards down each; everyone shows one of them, together. It leaks nothing."""
+
+    name: ClassVar[str] = "tight"
+    title: ClassVar[str] = "Tight"
+    seat_counts: ClassVar[range] = range(2, 4)
+    rules_type = NoRules
+
+    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+        yield from layout.deal(2, down=True)
+        self.tells(layout)
+        yield from layout.show_together("show")
+        for player in layout.players:
+            player.ends("win" if player.stack[0] > 5 else "lose", "shown")
+
+    def tells(self, layout: Layout) -> None:
+        """What is done with the hands before anything may be told of them."""
+
+
+class Scores(Tight):
+    """It counts points before the hands are shown."""
+
+    def tells(self, layout: Layout) -> None:
+        for player in layout.players:
+            player.score, player.outcome, player.why = sum(player.hand), "counted", "too early"
+
+
+class Asks(Tight):
+    """It offers what another one holds, to a seat that holds nothing itself."""
+
+    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+        first, second = layout.players[:2]
+        yield from layout.deal(2, down=True, to=layout.players[1:])
+        made = yield from layout.choose(first, [*cards_to("guess", second.hand), Choice("stop")])
+        for player in layout.players:
+            player.ends("win" if made.name == "stop" else "lose", "asked")
+
+
+class Shows(Tight):
+    """It lays each chosen card down before all have chosen."""
+
+    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+        yield from layout.deal(2, down=True)
+        open_ = {player.seat: cards_to("show", player.hand) for player in layout.players}
+        while open_:
+            action = yield tuple(AskChoice(seat, ways, True) for seat, ways in open_.items())
+            assert isinstance(action, Choose)
+            layout.show(layout.player(action.seat), action.card or 0)
+            layout.player(action.seat).stack.append(action.card or 0)
+            del open_[action.seat]
+        for player in layout.players:
+            player.ends("win", "shown")
+
+
+@pytest.mark.parametrize("game", [Tight(), Scores(), Asks(), Shows()], ids=lambda game: type(game).__name__)
+def test_the_search_finds_games_that_leak(game: Tight) -> None:
+    """Harm: the search passes because it looks at nothing."""
+    found = []
+    for seed in range(20):
+        round_ = PlayOut(game, NoRules(), Opening((1, 2, 4)), random.Random(seed), 1, False)
+        round_.run()
+        found += leaks(game, round_)
+    assert bool(found) == (type(game) is not Tight)

@@ -1,0 +1,109 @@
+"""What a viewer must not be able to tell: worlds that differ only in what is hidden from them look the same.
+
+Two worlds are compared through all that a viewer gets: the view, and the prompts as that viewer may see them. Whatever
+depends on a facedown card, or on a choice that is not shown yet, makes them differ somewhere.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Game, Illegal, Opening
+from tables.games.play import play, prompts_for
+
+
+def seen_by(game: Game[Any, Any], state: Any, viewer: int | None) -> bytes:
+    """All that a viewer gets, as it leaves the house."""
+    return msgspec.json.encode([game.view(state, viewer), prompts_for(game, state, viewer)])
+
+
+def leaks_of_choices(game: Game[Any, Any], state: Any, seats: Sequence[int]) -> Iterator[str]:
+    """Where others could tell what a seat has chosen while further seats are still to choose."""
+    asks = [ask for ask in game.prompts(state) if isinstance(ask, AskChoice)]
+    if len(asks) < 2:
+        return
+    for ask in asks:
+        made = [Choose(ask.seat, one.name, one.card, one.cards, one.target, one.count) for one in ask.choices[:4]]
+        worlds = [play(game, state, action) for action in made]
+        for viewer in (None, DEALER, *(seat for seat in seats if seat != ask.seat)):
+            if len({seen_by(game, world, viewer) for world in worlds}) > 1:
+                yield f"what seat {ask.seat} chose in secret is seen by {viewer}"
+
+
+def leaks_of_cards(
+    game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action], chance: random.Random
+) -> Iterator[str]:
+    """Where a viewer could tell two facedown cards of others apart: they are exchanged, and nothing else may change."""
+    down = [at for at, ask in enumerate(_asked(game, rules, opening, actions)) if ask is not None and ask.down]
+    pairs = [(one, other) for one in down for other in down if one < other and _differ(actions, one, other)]
+    for one, other in chance.sample(pairs, min(6, len(pairs))):
+        swapped = [*actions]
+        swapped[one], swapped[other] = _exchanged(actions, one, other)
+        owners = {action.to for action in (actions[one], actions[other]) if isinstance(action, Card)}
+        for state, world in _side_by_side(game, rules, opening, actions, swapped, after=other):
+            for viewer in {None, DEALER, *opening.seats} - (owners - {DEALER}):
+                if _hand(state, viewer) != _hand(world, viewer):
+                    continue  # one of the two cards was passed to this one
+                if seen_by(game, state, viewer) != seen_by(game, world, viewer):
+                    yield f"which facedown cards {owners} have is seen by {viewer} after {len(state.actions)} actions"
+
+
+def _asked(game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action]) -> Iterator[AskCard | None]:
+    state = game.open(rules, opening)
+    for action in actions:
+        ask = game.prompts(state)[0]
+        yield ask if isinstance(ask, AskCard) else None
+        state = game.apply(state, action)
+
+
+def _differ(actions: Sequence[Action], one: int, other: int) -> bool:
+    first, second = actions[one], actions[other]
+    return isinstance(first, Card) and isinstance(second, Card) and first.rank != second.rank and first.to != second.to
+
+
+def _exchanged(actions: Sequence[Action], one: int, other: int) -> tuple[Card, Card]:
+    first, second = actions[one], actions[other]
+    assert isinstance(first, Card)
+    assert isinstance(second, Card)
+    return Card(second.rank, first.to), Card(first.rank, second.to)
+
+
+def _side_by_side(
+    game: Game[Any, Any], rules: Any, opening: Opening, actions: Sequence[Action], swapped: Sequence[Action], after: int
+) -> Iterator[tuple[Any, Any]]:
+    """The states of two worlds, from where both cards lie there for as long as they stay hidden and play goes alike."""
+    state = world = game.open(rules, opening)
+    for at, (action, other) in enumerate(zip(actions, swapped, strict=True)):
+        state = game.apply(state, action)
+        try:
+            world = play(game, world, other)
+        except Illegal:
+            return  # the card was named, or its owner would have had other choices: no other world from here on
+        if at >= after:
+            if not _hidden_alone_differs(state, world) or _asks(game, state) != _asks(game, world):
+                return
+            yield state, world
+
+
+def _hand(state: Any, viewer: int | None) -> Any:
+    return next((player.hand for player in state.players if player.seat == viewer), ())
+
+
+def _hidden_alone_differs(state: Any, world: Any) -> bool:
+    """Whether what lies faceup is the same, and what was said of those who showed their cards and are out."""
+    faceup = [
+        (
+            one.middle,
+            [(player.stack, player.kept, player.columns) for player in one.players],
+            [player.payout for player in one.players if player.state == "out" and player.payout.outcome != "fold"],
+        )
+        for one in (state, world)
+    ]
+    return faceup[0] == faceup[1] and bool(state.prompts)
+
+
+def _asks(game: Game[Any, Any], state: Any) -> list[tuple[str, int | None]]:
+    """Who is asked: a decision with one legal answer is carried out, and so tells of itself by the house's ruling."""
+    return [(type(ask).__name__, getattr(ask, "seat", None)) for ask in game.prompts(state)]
