@@ -6,7 +6,9 @@ Designed by James Ernest and Paul Peterson.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from msgspec import Meta
 
 from tables.games.captures import most_of_each_rank
 from tables.games.felt import MIDDLE, Choice, Due, Illegal, Opening, Part, Struct, Words
@@ -25,9 +27,9 @@ TEAM: Final = 2
 class Rules(Struct, frozen=True):
     """The table's options."""
 
-    soft: bool = False
-    partners: bool = False
-    gambling: bool = False
+    soft: Annotated[bool, Meta(description="Rounds of one, two, two and two targets.")] = False
+    partners: Annotated[bool, Meta(description="Facing seats are a team; four or six play.")] = False
+    gambling: Annotated[bool, Meta(description="The losers pay the differences of the scores.")] = False
 
 
 class Kitty(Scripted[Rules]):

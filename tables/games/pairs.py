@@ -25,12 +25,14 @@ Settlement = Literal["forfeit", "downspear", "seattle", "norland", "tacoma", "ol
 class Rules(Struct, frozen=True):
     """The table's options."""
 
-    settlement: Settlement = "forfeit"
-    tacoma_coins: Annotated[int, Meta(ge=1, le=1_000_000)] = 6
-    five_card_catch: bool = False
-    continuous: bool = False
-    pieces_of_eight: bool = False
-    calamities: bool = False
+    settlement: Annotated[Settlement, Meta(description="Who pays whom when somebody has lost.")] = "forfeit"
+    tacoma_coins: Annotated[int, Meta(ge=1, le=1_000_000, description="What the loser pays under tacoma.")] = 6
+    five_card_catch: Annotated[
+        bool, Meta(description="Five cards without a pair win at once; only with cutchfeld.")
+    ] = False
+    continuous: Annotated[bool, Meta(description="Who pairs or folds discards alone and plays on.")] = False
+    pieces_of_eight: Annotated[bool, Meta(description="An 8 may be discarded for two cards.")] = False
+    calamities: Annotated[bool, Meta(description="A 7 starts before a 1, and keeps the turn.")] = False
 
     def __post_init__(self) -> None:
         """Refuse options that do not go together."""

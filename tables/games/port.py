@@ -6,7 +6,9 @@ Designed by James Ernest and Paul Peterson.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from msgspec import Meta
 
 from tables.games.felt import Choice, Due, Part, Struct, Words
 from tables.games.layout import Layout, Player, Script
@@ -21,7 +23,7 @@ BUST: Final = "bust"
 class Rules(Struct, frozen=True):
     """The table's options."""
 
-    pieces_of_eight: bool = False
+    pieces_of_eight: Annotated[bool, Meta(description="An 8 may be discarded for two cards.")] = False
 
 
 class Port(Scripted[Rules]):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from msgspec import Meta
 
 from tables.games.cards import RANKS
 from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
@@ -22,7 +24,7 @@ KEPT_AT_ONCE: Final = 3
 class Rules(Struct, frozen=True):
     """The table's options."""
 
-    draft: bool = False
+    draft: Annotated[bool, Meta(description="Hands are drafted by threes before the first bid.")] = False
 
 
 class Venture(Scripted[Rules]):

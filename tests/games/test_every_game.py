@@ -188,7 +188,7 @@ def _random_rules(game: Game[Any, Any], chance: random.Random) -> Any:
     """Any options that the game's rules allow, found from their types."""
     options: dict[str, Any] = {}
     for option in msgspec.inspect.type_info(game.rules_type).fields:  # type: ignore[attr-defined]
-        kind = option.type
+        kind = option.type.type if isinstance(option.type, msgspec.inspect.Metadata) else option.type
         if isinstance(kind, msgspec.inspect.LiteralType):
             options[option.encode_name] = chance.choice(kind.values)
         elif isinstance(kind, msgspec.inspect.BoolType):

@@ -58,8 +58,11 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {game.burned(rules)}"
     yield f"- On the layout: {', '.join(game.parts.values())}"
     yield f"- What may become of a seat: {', '.join(outcome.replace('_', ' ') for outcome in game.outcomes)}"
-    yield from ("", "| option | default | may be |", "|---|---|---|") if _options(game) else ("- Options: none",)
-    yield from (f"| `{one.encode_name}` | {_spelled(one.default)} | {_range(one.type)} |" for one in _options(game))
+    options = [one for one in _options(game) if one.encode_name != "unit"]  # the table's chip unit is no option
+    yield from ("", "| option | default | may be | meaning |", "|---|---|---|---|") if options else ("- Options: none",)
+    for one in options:
+        kind, meaning = _unwrapped(one.type)
+        yield f"| `{one.encode_name}` | {_spelled(one.default)} | {_range(kind)} | {meaning} |"
     yield from ("", "| choice | the dealer | the rule |", "|---|---|---|")
     yield from (f"| {words.label} | {words.does} | {words.rule} |" for words in game.words.values())
 
@@ -67,6 +70,13 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
 def _options(game: Game[Any, Any]) -> tuple[Any, ...]:
     fields: tuple[Any, ...] = msgspec.inspect.type_info(game.rules_type).fields  # type: ignore[attr-defined]
     return fields
+
+
+def _unwrapped(kind: Any) -> tuple[Any, str]:
+    """What an option may be, and what it means."""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        return kind.type, (kind.extra_json_schema or {}).get("description", "")
+    return kind, ""
 
 
 def _spelled(value: Any) -> str:
