@@ -361,6 +361,9 @@ class _Drawing:
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
         if due == "seats":
             return self._say_between_games()
+        if due == "shuffle" and not self.scene.game.banked:
+            rule = self._how_it_ended or "This game is dealt from a shuffled deck."
+            return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
         if due in _WORDS or current is None:
             return _WORDS[due]
         if due == "bets":
@@ -369,17 +372,21 @@ class _Drawing:
         return current.game.say(current.state, prompts[0], _money_of(current))
 
     def _say_between_games(self) -> Phrase:
-        lying = self._lying
         rule = "Chips are bought between games." if self.scene.game.coins else "Every seat that is marked is dealt in."
-        if lying is None:
+        if self._lying is None:
             return Phrase("Seat the players, then deal the next game.", "Who plays?", rule)
-        won = [
-            f"Seat {one.seat} {'wins' if one.outcome == 'win' else 'shares'}: {one.why}"
-            for one in lying.game.settle(lying.state)
-            if one.outcome in ("win", "split")
-        ]
-        do = "Make the payments, then deal the next game." if lying.plays[-1].moved else "Deal the next game."
-        return Phrase(do, "Who plays?", f"{won[0]}." if len(won) == 1 else rule)
+        return Phrase(self._after_payments("deal the next game"), "Who plays?", self._how_it_ended or rule)
+
+    def _after_payments(self, do: str) -> str:
+        to_pay = self._lying is not None and self._lying.plays[-1].moved
+        return f"Make the payments, then {do}." if to_pay else f"{do.capitalize()}."
+
+    @property
+    def _how_it_ended(self) -> str:
+        """Why one seat has won the game that is over; several have won in several ways."""
+        last = self._lying
+        won = [one for one in last.settled if one.outcome == "win"] if last else []
+        return f"Seat {won[0].seat} wins: {won[0].why}." if len(won) == 1 else ""
 
     # --- inputs ---
 
@@ -476,7 +483,7 @@ class _Drawing:
                 ask=asks.get(seat),
                 last_bet_cents=before.get(seat, 0),
                 hand_size=one.hand_size,
-                kept=one.kept,
+                kept=tuple(sorted(one.kept)),
                 score=one.score,
                 columns=one.columns,
                 chips_cents=cents,

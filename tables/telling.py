@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ledger.chips import money
-from tables.games.felt import DEALER
+from tables.games.felt import DEALER, MIDDLE
 
 Content = Mapping[str, Any]
 
@@ -21,8 +21,8 @@ def tell(subject: str, kind: str, content: Content) -> str:
 
 
 def whom(seat: int) -> str:
-    """A seat, or the dealer, as it is called at the table."""
-    return "dealer" if seat == DEALER else f"seat {seat}"
+    """A seat, the dealer or the middle, as it is called at the table."""
+    return {DEALER: "dealer", MIDDLE: "middle"}.get(seat, f"seat {seat}")
 
 
 def _actions(actions: Sequence[Content]) -> str:

@@ -233,7 +233,7 @@ class Scripted(Generic[Rules]):
             return Phrase(f"Turn a card {where} and name it.", "Show, please.", self._rule("turn"))
         where, face = "in the middle" if middle else f"to {seat}", " facedown" if prompt.down else ""
         if prompt.apart:
-            do = f"Deal one of the cards that were shuffled apart {where}."
+            do = f"Deal one of the {self.parts.get('facedown', 'shuffled cards')} {where}."
             return Phrase(do, f"Card for {seat}.", self._rule("apart"))
         due: Due = "down" if prompt.down else "middle" if middle else "seat"
         said = f"Card for the {self.parts.get('middle', 'middle')}." if middle else f"Card for {seat}."
