@@ -1,7 +1,8 @@
-"""`./run bench engine`: Rocket rounds through the engine, beside a minimal hand-written loop on the same cards.
+"""`./run bench engine`: every game through the engine; Rocket beside a minimal hand-written loop on the same cards.
 
 Six seats and six-deck shoes, dealt to the cut card. Seats fold when that costs no more than two tenths of the bet.
 Both sides must come to the same result in every round; they take turns, and the median of their ratios counts.
+Of the other games, random rounds that were played before are played again from their actions.
 """
 
 import random
@@ -12,11 +13,16 @@ from time import perf_counter
 from typing import TypeVar
 
 from tables.games.cards import NOTHING, shoe
+from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
-from tables.games.play import play, run
+from tables.games.play import play, replay, run
 from tables.games.rocket import Rocket, Rules, State
+from tests.games.test_every_game import PlayOut
+from tests.games.test_every_game import _random_play_out as random_play_out
 
 SHOES, REPEATS = 60, 9
+ROUNDS = 200
+"""So many random rounds of each game."""
 ROCKET, RULES = Rocket(), Rules()
 SEATS = (1, 2, 3, 4, 5, 6)
 BETS = (100, 50, 200, 10, 70, 1_000)
@@ -189,6 +195,22 @@ def measured(shoes: list[list[int]], ways: tuple[Way, ...]) -> tuple[list[float]
     return loop, engine
 
 
+# --- every game -----------------------------------------------------------------------------------------------
+
+
+def every_game() -> Iterator[tuple[str, int, int, float]]:
+    """Of each game: its title, how many rounds and actions were played again, and the seconds."""
+    for name, game in GAMES.items():
+        rounds = [random_play_out(name, seed) for seed in range(ROUNDS)]
+        times = [seconds(partial(_again, rounds))[0] for _ in range(3)]
+        yield game.title, len(rounds), sum(len(one.actions) for one in rounds), median(times)
+
+
+def _again(rounds: list[PlayOut]) -> None:
+    for one in rounds:
+        assert replay(one.game, one.rules, one.opening, one.actions) == one.state
+
+
 def main() -> None:
     shoes = shuffled_shoes()
     rounds, taken = len(by_hand(shoes)), steps(shoes)
@@ -204,6 +226,12 @@ def main() -> None:
     shares = dict(parts(taken))
     shares["answering, opening, settling"] = min(running) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
+    print(f"\n{'random rounds, replayed':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'actions/round':>15}")
+    for title, played, actions, time in every_game():
+        print(
+            f"{title:24}{played / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.1f}"
+            f"{actions / played:>15.0f}"
+        )
 
 
 if __name__ == "__main__":
