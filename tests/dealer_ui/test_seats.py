@@ -3,8 +3,10 @@
 import io
 import json
 import logging
+import random
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +17,11 @@ from django.urls import reverse
 
 from casino.redaction import SeatAddresses
 from dealer_ui import seats
+from dealer_ui.seat_screen import SeatScreen
 from ledger.models import LogEntry
+from tables import inputs
+from tables.games.catalog import GAMES
+from tables.games.felt import AskCard, AskChoice, Choose
 from tests import floor
 from tests.floor import Hand, Player, for_pot
 from tests.tables.chance import by_seed
@@ -167,6 +173,43 @@ def test_a_set_of_cards_is_ticked() -> None:
         form = sent(look(acting), way="discard", card=list(chosen))
         assert Client().post(page(acting, "seat-choose"), form).status_code == 302
         assert len(hand(dealer, acting.by.seat)) == 6 - len(chosen)
+
+
+@pytest.mark.parametrize("name", [name for name, game in GAMES.items() if not game.banked])
+def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
+    """Harm: a game whose choices the page cannot say stands still, and its pot with it."""
+    game, chance = GAMES[name], random.Random(name)
+    seats = range(1, game.seat_counts[min(1, len(game.seat_counts) - 1)] + 1)
+    options = {"settlement": "cutchfeld", "five_card_catch": True} if name == "pairs" else {}
+    chips = dict.fromkeys(seats, 5_000) if game.coins else {}
+    dealer, _ = for_pot(name, seats=chips, source="house", options=options)
+    players = {seat: floor.player(dealer, seat) for seat in seats}
+    dealer("start_game", seats=list(seats))
+    for _ in range(40):
+        current = dealer.now.round
+        if current.over:
+            break
+        ask = chance.choice(current.game.prompts(current.state))
+        if not isinstance(ask, AskChoice):
+            dealer("deal" if isinstance(ask, AskCard) else "shuffle")
+            continue
+        screen = SeatScreen(dealer.table, ask.seat, dealer.now, "token")
+        taps = [tap for way in screen.ways for tap in way.taps]
+        assert len({tap.label for tap in taps}) == len(taps), "each says what it does"
+        plain = {ask.admits(inputs.read(tap.value)) for tap in taps}  # type: ignore[arg-type]
+        choice = chance.choice(ask.choices)
+        if choice.cards is None:
+            made = Choose(ask.seat, choice.name, choice.card, None, choice.target, choice.count)
+            assert made in plain
+            form = {"choice": json.dumps(inputs.spell(made))}
+        else:
+            way = next(way for way in screen.ways if way.name == choice.name)
+            assert not Counter(choice.cards) - Counter(way.cards)
+            form = {"way": way.name, "card": list(choice.cards)}
+            form |= {"place": list(range(1, len(choice.cards) + 1))} if way.ordered else {}
+        one = players[ask.seat]
+        answer = Client().post(page(one, "seat-choose"), sent(look(one), **form))
+        assert answer.status_code == 302, answer.content.decode()
 
 
 # --- the address -----------------------------------------------------------------------------------------------
