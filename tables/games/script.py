@@ -243,6 +243,7 @@ class Scripted(Generic[Rules]):
         return self.cards.get(due, _RULES[due])
 
 
+_RULES_AT_ONCE: Final = 2
 _RULES: Final[dict[Due, str]] = {
     "seat": "A card faceup.",
     "down": "Only its owner may look at it.",
@@ -264,7 +265,8 @@ def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) ->
         ways.setdefault(choice.name, []).append(choice)
     *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
     said = f"{', '.join(most)} or {last}" if most else last
-    rules = " ".join(rule for name in ways if (rule := words_of(words, name).rule))
+    # The rules of many ways at once would be read by nobody.
+    rules = " ".join(words_of(words, name).rule for name in ways) if len(ways) <= _RULES_AT_ONCE else ""
     return Phrase(f"Seat {prompt.seat}: {said}.", f"Seat {prompt.seat}: {said}?", rules)
 
 
