@@ -33,7 +33,7 @@ def play(game: Game[State, Rules], state: State, action: Action) -> State:
     for prompt in prompts:
         if meant := prompt.admits(action):
             return game.apply(state, meant)
-    raise out_of_turn(prompts, action)
+    raise out_of_turn(prompts_for(game, state, None), action)
 
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
@@ -91,8 +91,12 @@ def _expected(prompts: tuple[Prompt, ...]) -> str:
         seats = [str(prompt.seat) for prompt in prompts if isinstance(prompt, AskBet)]
         return f"bets are open for seats {', '.join(seats)}"
     if isinstance(first, AskChoice):
-        return " and ".join(f"seat {ask.seat} decides: {ask.names}" for ask in prompts if isinstance(ask, AskChoice))
+        return " and ".join(_decides(ask) for ask in prompts if isinstance(ask, AskChoice))
     if isinstance(first, AskCard):
         places = {DEALER: "to the dealer", MIDDLE: "in the middle"}
         return f"a card is due {places.get(first.to, f'to seat {first.to}')}"
     return "the shoe is empty: the discards must be shuffled first"
+
+
+def _decides(ask: AskChoice) -> str:
+    return f"seat {ask.seat} decides" + (f": {ask.names}" if ask.choices else "")

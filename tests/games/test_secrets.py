@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Game, Opening, Struct
+from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Game, Illegal, Opening, Struct
 from tables.games.layout import Layout, Script, cards_to
-from tables.games.play import prompts_for
+from tables.games.play import play, prompts_for
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, play_outs
 from tests.games.worlds import leaks_of_cards, leaks_of_choices
@@ -52,6 +52,20 @@ def test_what_leaves_the_house_holds_only_what_may(name: str) -> None:
                     assert not isinstance(ask, AskCard) or not any(ask.gone)
                     if isinstance(ask, AskChoice) and ask.seat != viewer and hands[ask.seat]:
                         assert ask == AskChoice(ask.seat, ())
+
+
+@hiding_game
+def test_a_refusal_out_of_turn_tells_nothing_of_a_hand(name: str) -> None:
+    """Harm: a player who presses a button out of turn is told what the hand of another one allows."""
+    game = GAMES[name]
+    for round_ in play_outs(name, ROUNDS)[-10:]:
+        for state in round_.states:
+            asks = [ask for ask in game.prompts(state) if isinstance(ask, AskChoice)]
+            if asks and any(player.hand for player in state.players if player.seat == asks[0].seat):
+                with pytest.raises(Illegal) as refusal:
+                    play(game, state, Choose(0, "peek"))
+                words = refusal.value.sentence.replace(",", " ").split()
+                assert not {choice.name for ask in asks for choice in ask.choices} & {*words}
 
 
 def _cards_in(view: dict[str, Any]) -> Iterator[int]:
