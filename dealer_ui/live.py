@@ -24,7 +24,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 
 from dealer_ui.numbers import number
 from ledger.surveillance import CHANNEL
-from tables import doors
+from tables import doors, signin
 from tables.models import Staff, Table
 
 log = logging.getLogger(__name__)
@@ -268,7 +268,8 @@ def _watch(request: HttpRequest) -> Watch | int:
 
 
 def _watch_again(request: HttpRequest, watch: Watch) -> Watch | None:
-    """The same, asked anew: the session may have ended, the role changed, the dealer tapped out since.
+    """The same, asked anew: the session may have ended, the role changed, the dealer tapped out, the terminal have
+    been revoked since.
 
     While the database is away nobody can tell, and there is no news either.
     """
@@ -276,6 +277,8 @@ def _watch_again(request: HttpRequest, watch: Watch) -> Watch | None:
         store = type(request.session)
         request.session = store(request.session.session_key)
         request.user = get_user(request)
+        if signin.carried_off(request):
+            return None
         again = _watch(request)
     except DatabaseError:
         return watch

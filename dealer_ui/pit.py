@@ -23,6 +23,7 @@ from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, history, standing
+from tables.games.catalog import GAMES
 from tables.history import Wanted
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
@@ -30,7 +31,7 @@ from tables.refusals import Refused
 View = Callable[..., HttpResponseBase]
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "alert")
-OUTCOMES: Final = ("pair", "fold", "dealer_pair", "death_card", "push")
+OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
 ALERTS_SHOWN: Final = 20
 LONGEST_NOTE: Final = 500
 ALERTS_PAGE: Final = 50
@@ -211,7 +212,7 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
         "filter": shown,
         "chart": charts.net_chart(page.lines),
         "asked": asked.urlencode(),
-        "outcomes": OUTCOMES,
+        "outcomes": GAMES[table.game].outcomes,
         "seats": range(1, table.seats + 1),
     }
 

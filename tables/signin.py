@@ -46,12 +46,17 @@ class TerminalSession(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Sign out whoever carried such a session elsewhere."""
-        begun_at = request.session.get(TERMINAL)
-        if begun_at is None:
-            return
-        terminal = identify(request)
-        if terminal is None or terminal.name != begun_at:
+        if carried_off(request):
             logout(request)
+
+
+def carried_off(request: HttpRequest) -> bool:
+    """Whether a session that was begun by badge and PIN is not on its terminal, or that is enrolled no more."""
+    begun_at = request.session.get(TERMINAL)
+    if begun_at is None:
+        return False
+    terminal = identify(request)
+    return terminal is None or terminal.name != begun_at
 
 
 def counted_as(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:

@@ -110,6 +110,22 @@ def _signed_in(content: Content) -> str:
     return f"{content['name']} takes the table{relief}"
 
 
+def _signed_in_to_the_house(content: Content) -> str:
+    where = content.get("terminal") or content.get("address")
+    return f"{content['username']} signs in to the house" + (f" at {where}" if where else "")
+
+
+def _bound(content: Content) -> str:
+    return f" for {content['table']}" if content.get("table") else ""
+
+
+def _changes(content: Content) -> str:
+    after = content.get("after") or {}
+    said = [_setting(name, (content.get("before") or {}).get(name), value) for name, value in after.items()]
+    said += [f"new {name}" for name in content.get("new", ())]
+    return f": {', '.join(said)}" if said else ""
+
+
 def _settings(content: Content) -> str:
     """What an operator set: at first everything, later what changed, from what to what."""
     before, after = content["before"], content["after"]
@@ -168,5 +184,17 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("chips", "buy_in"): lambda content: "A player buys in",
     ("seat_page", "issued"): lambda content: f"Seat {content['seat']} gets {_page(content)} of its own",
     ("seat_page", "revoked"): lambda content: f"The page of seat {content['seat']} is revoked",
+    ("staff", "signed_in"): _signed_in_to_the_house,
+    ("staff", "signed_out"): lambda content: f"{content['username']} signs out of the house",
+    ("staff", "locked_out"): lambda content: f"{content['username']} is locked out after too many failed sign-ins",
+    ("staff", "lock_out_lifted"): lambda content: f"The lock-out of {content['username']} is lifted",
+    ("staff", "added"): lambda content: f"{content['name']} works here now, as {content['role']}",
+    ("staff", "changed"): lambda content: f"{content['username']} is changed{_changes(content)}",
+    ("terminal", "enrolled"): lambda content: f"{content['name']} is enrolled{_bound(content)}",
+    ("terminal", "link_made"): lambda content: f"A link to enrol {content['name']} is made",
+    ("terminal", "changed"): lambda content: f"{content['name']} is changed{_changes(content)}",
+    ("terminal", "revoked"): lambda content: f"{content['name']} is no terminal any more",
+    ("terminal", "locked_out"): lambda content: f"{content['name']} takes no PIN after too many wrong ones",
+    ("terminal", "lock_out_lifted"): lambda content: f"{content['name']} takes PINs again",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

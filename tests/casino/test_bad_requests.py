@@ -29,6 +29,16 @@ def signed_in(hand: Hand) -> Client:
     return client
 
 
+def without_token(hand: Hand, body: str) -> Any:
+    """A body of whoever is signed in, whose token must be looked for without reading it."""
+    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    client.force_login(hand.by, backend=BACKEND)
+    client.cookies["csrftoken"] = "a" * 32
+    answer = client.post(f"/api/tables/{hand.table.pk}/inputs/", body, content_type="application/json")
+    assert answer.json()["code"] == "csrf_failed"
+    return answer
+
+
 def with_cookie(value: str) -> Client:
     client = Client(raise_request_exception=False)
     client.cookies.load(f"sessionid={value}")
@@ -48,6 +58,8 @@ BAD: dict[str, Send] = {
     "deep JSON": lambda boss, dealer, hand: dealer.post(
         f"/api/tables/{hand.table.pk}/inputs/", "[" * 8_000, content_type="application/json"
     ),
+    "deep JSON without a token": lambda boss, dealer, hand: without_token(hand, "[" * 8_000),
+    "endless digits without a token": lambda boss, dealer, hand: without_token(hand, DIGITS),
     "deep JSON from nobody": lambda boss, dealer, hand: Client(raise_request_exception=False).post(
         f"/api/tables/{hand.table.pk}/inputs/", "[" * 8_000, content_type="application/json"
     ),

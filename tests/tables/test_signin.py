@@ -181,6 +181,19 @@ def test_nonsense_in_the_fields_gets_a_sentence(dora: Staff, given: tuple[str, s
     assert by_name(Client(), *given).status_code in (403, 422)
 
 
+def test_a_screen_that_follows_the_floor_by_itself_does_not_keep_its_reader_signed_in(operator: Staff) -> None:
+    """A pit screen that nobody has touched for an hour would otherwise stay open for whoever passes."""
+    desk = Client()
+    by_name(desk, "omar")
+
+    def renewed(**headers: str) -> bool:
+        return "sessionid" in desk.get("/pit/", headers=headers).cookies
+
+    assert renewed()
+    assert not renewed(**{"X-Requested-With": "fetch"})
+    assert not renewed(**{"HX-Request": "true"})
+
+
 # --- Too many tries -------------------------------------------------------------------------------------------
 
 

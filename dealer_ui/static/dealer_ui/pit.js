@@ -82,7 +82,7 @@ function alerted({ table }) {
 
 // Load the page anew once there is one: the sentence of an outage would never go away by itself.
 async function comeBack() {
-  const answer = await fetch(location.href).catch(() => null);
+  const answer = await fetch(location.href, { headers: { "X-Requested-With": "fetch" } }).catch(() => null);
   if (answer && answer.status < 500) location.reload();
   else setTimeout(comeBack, 3 * CALM);
 }
