@@ -275,6 +275,10 @@ class Story:
     payouts: tuple[Payout, ...]
     record: dict[str, Any] | None
     """The round as a round record, for anyone to replay."""
+    coin_cents: int = 0
+    """What a coin was worth in a game for a pot."""
+    stacks: tuple[tuple[int, int], ...] = ()
+    """(seat, cents) of what the seats dealt in had on the table."""
     sealed: bool = False
     """Whether it goes on and holds what nobody may know yet: there is no record before it is over."""
 
@@ -313,6 +317,8 @@ def story(table: Table, number: int) -> Story | None:
         payouts=current.settled,
         record=None if broken or sealed else record_of(current.game, current.rules, current.opening, actions),
         sealed=sealed,
+        coin_cents=current.coin_cents,
+        stacks=tuple((seat, cents) for seat, cents in current.stacks if seat in current.opening.seats),
     )
 
 

@@ -25,6 +25,12 @@ def signed(cents: int | None) -> str:
 
 
 @register.filter
+def per_cent(permille: int) -> str:
+    """A part of a thousand, as it is said: 5 %, 2.5 %."""
+    return f"{permille / 10:g} %"
+
+
+@register.filter
 def trend(cents: int | None) -> str:
     """What a difference is, as a class: up, down, even."""
     return "up" if (cents or 0) > 0 else "down" if (cents or 0) < 0 else "even"

@@ -8,9 +8,10 @@ clockwise from the dealer's left, and 0 stands for the dealer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from tables.games.cards import NOTHING, Composition
 
@@ -332,8 +333,8 @@ class Limits(Struct, frozen=True):
 class Rake(Struct, frozen=True):
     """What the house takes of each pot that is won, in whole coins, rounded down."""
 
-    permille: int
-    cap_coins: int | None = None
+    permille: Annotated[int, Meta(ge=1, le=1_000)]
+    cap_coins: Annotated[int, Meta(ge=0)] | None = None
 
     def of(self, pot: int) -> int:
         """The rake of a pot, in coins."""

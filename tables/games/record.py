@@ -8,7 +8,7 @@ record, ``record_of`` writes one from a round's actions. Nothing here touches a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal
 
@@ -31,6 +31,7 @@ from tables.games.felt import (
     Opening,
     Payout,
     Prompt,
+    Rake,
     Shuffle,
     Struct,
 )
@@ -53,10 +54,11 @@ class RecordError(Exception):
 
 
 class RecordSeat(Struct, frozen=True):
-    """One seat, and its bet in house-banked games (minor units)."""
+    """One seat, and its bet in house-banked games (minor units); in games for coins, what it has on the table."""
 
     seat: _SEAT
     bet: int | UnsetType = UNSET
+    coins: _COUNT | UnsetType = UNSET
 
 
 class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
@@ -95,6 +97,8 @@ class Record(Struct, frozen=True):
     button: _SEAT | UnsetType = UNSET
     pot: _COUNT | UnsetType = UNSET
     first: _SEAT | UnsetType = UNSET
+    rake: Rake | UnsetType = UNSET
+    blind: bool | UnsetType = UNSET
 
 
 # --- judging ---------------------------------------------------------------------------------------------------
@@ -149,10 +153,16 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
         record["pot"] = opening.pot
     if opening.first is not None:
         record["first"] = opening.first
+    if opening.rake is not None:
+        record["rake"] = msgspec.to_builtins(opening.rake)
+    if opening.blind:
+        record["blind"] = True
     return record
 
 
 def _seats(game: Game[Any, Any], opening: Opening, bets: dict[int, int]) -> list[dict[str, int]]:
+    if opening.stacks:
+        return [{"seat": seat, "coins": coins} for seat, coins in zip(opening.seats, opening.stacks, strict=True)]
     if not game.banked:
         return [{"seat": seat} for seat in opening.seats]
     return [{"seat": seat, "bet": cents} for seat, cents in sorted(bets.items()) if cents]
@@ -230,7 +240,34 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
     if len(dealt) != len(NOTHING):
         raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
     button, pot, first = (None if value is UNSET else value for value in (record.button, record.pot, record.first))
-    return Opening(seats, dealt=dealt, button=button, pot=pot or 0, first=first)
+    rake = None if isinstance(record.rake, UnsetType) else record.rake
+    stacks = _stacks(record, game)
+    for key, given in (("rake", rake is not None), ("blind", record.blind is not UNSET)):
+        if given and (game.banked or (key == "rake" and not game.coins)):
+            raise RecordError(key, f"{game.name} has no use for it")
+    return Opening(
+        seats,
+        dealt=dealt,
+        button=button,
+        pot=pot or 0,
+        first=first,
+        stacks=stacks,
+        rake=rake,
+        blind=record.blind is True,
+    )
+
+
+def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
+    """What the seats have on the table; all of them say so, or none."""
+    given = [seat.coins for seat in record.seats if not isinstance(seat.coins, UnsetType)]
+    if not given:
+        return ()
+    at = next((at for at, seat in enumerate(record.seats) if isinstance(seat.coins, UnsetType)), None)
+    if game.banked or not game.coins:
+        raise RecordError(f"seats[{at or 0}].coins", "there are no coins in this game")
+    if at is not None:
+        raise RecordError(f"seats[{at}].coins", "either every seat says what it has on the table, or none does")
+    return tuple(given)
 
 
 # --- running ---------------------------------------------------------------------------------------------------
@@ -310,10 +347,17 @@ def _answer(game: Game[Any, Any], state: Any, prompts: tuple[Prompt, ...]) -> di
         "game": game.name,
         "complete": not prompts,
         "results": [_result(payout) for payout in payouts],
-        "house_net": -sum(payout.net_cents for payout in payouts) if game.banked else 0,
+        "house_net": _house_net(game, state, payouts),
         "pot_left": game.pot(state),
         "next": [_open_prompt(prompt) for prompt in prompts],
     }
+
+
+def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> int:
+    """What the house won of the seats, or raked."""
+    if game.banked:
+        return -sum(payout.net_cents for payout in payouts)
+    return sum(one.coins for one in game.payments(state) if one.kind == "rake")
 
 
 def _result(payout: Payout) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Game, Opening, Payment, Rake, Struct
 from tables.games.layout import Layout, Script
 from tables.games.play import play, replay
+from tables.games.record import RecordError, judge, record_of
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, _possible_start, chosen, play_outs, same
 
@@ -195,6 +196,41 @@ def test_nobody_names_a_card_that_nobody_has_seen(game: Game[Any, Any]) -> None:
                 elif isinstance(ask, AskChoice):
                     for choice in ask.choices:
                         assert UNKNOWN not in (choice.card, *(choice.cards or ()))
+
+
+@told_game
+def test_a_record_tells_of_coins_rake_and_unknown_cards_too(game: Game[Any, Any]) -> None:
+    """Harm: a game as a table really dealt it, short stacks, rake and all, is judged as another one."""
+    for one in [*(funded(game.name)[:60] if game.coins else []), *physical(game.name)[:60]]:
+        answer = judge(json.dumps(record_of(game, one.rules, one.opening, one.actions)))
+        assert answer["complete"]
+        assert answer["pot_left"] == game.pot(one.state)
+        assert answer["house_net"] == sum(paid.coins for paid in game.payments(one.state) if paid.kind == "rake")
+        assert [(result["seat"], result["net"]) for result in answer["results"]] == [
+            (payout.seat, payout.net_cents) for payout in game.settle(one.state)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("game", "changed", "line"),
+    [
+        ("rocket", {"seats": [{"seat": 1, "bet": 10, "coins": 5}]}, "seats[0].coins: there are no coins in this game"),
+        ("port", {"seats": [{"seat": 1, "coins": 5}, {"seat": 2, "coins": 5}]}, "seats[0].coins: there are no coins"),
+        ("hawthorn", {"seats": [{"seat": 1, "coins": 5}, {"seat": 2}]}, "seats[1].coins: either every seat says what"),
+        ("hawthorn", {"seats": [{"seat": 1, "coins": -1}, {"seat": 2, "coins": 1}]}, "seats[0].coins: expected `int`"),
+        ("rocket", {"seats": [{"seat": 1, "bet": 10}], "rake": {"permille": 10}}, "rake: rocket has no use for it"),
+        ("port", {"rake": {"permille": 10}}, "rake: port has no use for it"),
+        ("rocket", {"seats": [{"seat": 1, "bet": 10}], "blind": True}, "blind: rocket has no use for it"),
+        ("hawthorn", {"rake": {"permille": 0}}, "rake.permille: expected `int` >= 1"),
+        ("hawthorn", {"rake": {"percent": 5}}, "rake: object contains unknown field"),
+    ],
+)
+def test_a_record_with_impossible_coins_or_rake_is_refused(game: str, changed: dict[str, Any], line: str) -> None:
+    """Harm: a key is passed over, and the answer is to another game than was meant."""
+    record = {"format": "round-record/1", "game": game, "seats": [{"seat": 1}, {"seat": 2}], "cards": [], "actions": []}
+    with pytest.raises(RecordError) as refusal:
+        judge(json.dumps(record | changed))
+    assert str(refusal.value).startswith(line)
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Tables with a pot: chips at the seats, payments as transfers, all-in, rake and time charge, and what is refused."""
 
+import json
 import random
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -11,9 +12,10 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Transfer
-from tables import audit, commitments, dealing, pots, setup, standing
+from tables import audit, commitments, dealing, history, pots, setup, standing
 from tables.games.catalog import GAMES
 from tables.games.felt import AskCard, AskChoice, Game
+from tables.games.record import judge
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -71,6 +73,16 @@ def play_out(hand: Hand, chance: random.Random, players: Mapping[int, Player]) -
         yield
 
 
+def judged(hand: Hand) -> dict[int, int]:
+    """What the latest game came to, in cents, by the record that anyone can replay without us."""
+    told = history.story(hand.table, hand.now.round.number)
+    assert told is not None
+    assert told.record is not None
+    answer = judge(json.dumps(told.record))
+    assert answer["complete"]
+    return {result["seat"]: result["net"] * told.coin_cents for result in answer["results"]}
+
+
 def verified(hand: Hand) -> str | None:
     """What the proof of the table's log finds."""
     fault = audit.verify(hand.table.book).fault
@@ -98,6 +110,7 @@ def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
             assert at_seats(hand) == hand.now.stacks
             assert lying(hand).get("pot", 0) == hand.now.pot_cents
         hand.ready_shoe()
+        assert judged(hand) == {payout.seat: payout.net_cents for payout in hand.now.round.settled}
     raked = sum(Transfer.objects.filter(book=hand.table.book, kind="rake").values_list("amount_cents", flat=True))
     assert sum(at_seats(hand).values()) + hand.now.pot_cents + raked == brought
     for seat in list(hand.now.stacks):
