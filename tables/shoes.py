@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
-from tables.games.felt import Action
+from tables.games.felt import Action, Shuffle
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.refusals import Refused
 from tables.standing import Round, Shoe
@@ -51,10 +51,12 @@ def due(scene: Scene) -> str | None:
 
 def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
     """Whether cards were dealt since the shuffle, and the table's game starts from a whole deck or cannot know which
-    ones: facedown cards that were never shown may be among them."""
+    ones: facedown cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
     last, game = scene.standing.round, scene.game
     if game.banked or last is None or last.first_seq < shoe.ready_seq or not last.plays:
         return False
+    if any(type(action) is Shuffle for play in last.plays for action in play.actions):
+        return True  # the order that it is dealt from since stands in that game's entries alone
     whole = cards.DECK_SIZE * shoe.decks - shoe.burn
     return "dealt" not in game.carries or last.game.cards_left(last.state) != whole - sum(last.game.gone(last.state))
 

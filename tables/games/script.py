@@ -265,8 +265,9 @@ def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) ->
         ways.setdefault(choice.name, []).append(choice)
     *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
     said = f"{', '.join(most)} or {last}" if most else last
-    # The rules of many ways at once would be read by nobody.
-    rules = " ".join(words_of(words, name).rule for name in ways) if len(ways) <= _RULES_AT_ONCE else ""
+    # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
+    shown = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
+    rules = " ".join(words_of(words, name).rule for name in shown)
     return Phrase(f"Seat {prompt.seat}: {said}.", f"Seat {prompt.seat}: {said}?", rules)
 
 
