@@ -458,6 +458,10 @@
 
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { xhr, requestConfig } = event.detail;
+    if (flying && requestConfig.verb === "get") {
+      event.detail.shouldSwap = false; // it was asked for before the input, whose form must stay to hear its answer
+      return;
+    }
     if (!xhr.responseText.includes('id="board"') && xhr.status < 500) {
       event.detail.shouldSwap = false;
       event.detail.isError = false;
