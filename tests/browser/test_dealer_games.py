@@ -167,8 +167,35 @@ def test_blackstone(transactional_db: None, at_table: Come) -> None:
     assert payments(screen)[-1].startswith("Seat 1 takes")
 
 
+def test_venture(transactional_db: None, at_table: Come) -> None:
+    """Harm: bids that lie facedown until all are made cannot be keyed seat by seat, or one is taken for another's."""
+    hand = sits("venture")
+    screen = at_table(hand, TABLET).open()
+    screen.keys("Enter")
+    assert hand.now.round.opening.seats == tuple(range(1, 9))
+    for _ in range(7):
+        key(screen, str(card_due(hand) % 10))
+    assert len(hand.now.round.view(None).middle) == 7, "the slug is turned"
+    first = hand.now.round.game.prompts(hand.now.round.state)[0]
+    assert acting(screen) == first.seat == 1
+    for _ in range(100):
+        if not hand.now.round_open:
+            break
+        key(screen, str(card_due(hand) % 10))
+    assert screen.due == "shuffle"
+    assert sum(payout.outcome == "win" for payout in hand.now.round.settled) <= 1
+    is_accessible(screen)
+
+
+def card_due(hand: Hand) -> int:
+    """A card that may be keyed now: turned by the dealer, or shown by the seat that is asked."""
+    current = hand.now.round
+    ask = current.game.prompts(current.state)[0]
+    return ask.may_come[-1] if hasattr(ask, "may_come") else ask.choices[-1].card
+
+
 def test_sweep(transactional_db: None, at_table: Come) -> None:
-    """Harm: in a bidding game on real cards, a card that a player shows cannot be keyed like one that is turned."""
+    """Harm: in a capturing game on real cards, a card that a player shows cannot be keyed like one that is turned."""
     hand = sits("sweep")
     screen = at_table(hand, TABLET).open()
     for seat in range(4, 7):
@@ -178,10 +205,7 @@ def test_sweep(transactional_db: None, at_table: Come) -> None:
     for _ in range(400):
         if not hand.now.round_open:
             break
-        current = hand.now.round
-        ask = current.game.prompts(current.state)[0]
-        card = ask.may_come[-1] if hasattr(ask, "may_come") else ask.choices[-1].card
-        key(screen, str(card % 10))
+        key(screen, str(card_due(hand) % 10))
     assert screen.due == "shuffle"
     assert "points" in screen.page.inner_text(".seat[data-seat='1'] .seat__kept")
     is_accessible(screen)
