@@ -14,6 +14,7 @@ from django.db import DataError
 from django.db.models import Max
 
 from ledger.cage import Chart, Move, Posted, chart, transfers
+from ledger.chips import RACK
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.models import HOUSE, Book, Recount
 from ledger.recount import beyond_head, reconcile, wrong_recount
@@ -128,6 +129,8 @@ class _Proof:
     now: Standing
     seals: Seals | None
     """What house shoes committed to: only a proof from the first entry on knows."""
+    rack_cents: int | None = None
+    """What lies in the rack, likewise."""
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
@@ -147,8 +150,21 @@ class _Proof:
                 raise Misconduct(_difference(due, moved))
         if self.seals is not None:
             self.seals.follow(self.now, entry)
+        if self.rack_cents is not None:
+            self._rack(entry, moved)
         self.report.entries += 1
         self.report.transfers += len(posted)
+
+    def _rack(self, entry: Entry, moved: Sequence[Move]) -> None:
+        """A table opens and closes with the chips that its own transfers left in the rack."""
+        rack = self.chart.ids.get((RACK, None))
+        into = sum(move.amount_cents for move in moved if move.target_account_id == rack)
+        out = sum(move.amount_cents for move in moved if move.source_account_id == rack)
+        self.rack_cents = (self.rack_cents or 0) + into - out
+        if entry.subject == "table" and entry.kind in ("opened", "closed"):
+            said = entry.content.get("rack_cents")
+            if said != self.rack_cents:
+                raise Misconduct(f"it says that {said} lie in the rack, the transfers left {self.rack_cents}")
 
     def _played(self, entry: Entry, before: Round | None) -> Sequence[Move]:
         """The movements that follow from a round's entry; it has to say what the engine decided."""
@@ -165,7 +181,7 @@ class _Proof:
 def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
-        return _Proof(report, accounts, Floor(book), Standing(), Seals())
+        return _Proof(report, accounts, Floor(book), Standing(), Seals(), rack_cents=0)
     return _Proof(report, accounts, Floor(book, after.seq), standing.at(after), None)
 
 

@@ -403,6 +403,8 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("staff", "signed_out"): Rule(),
     ("terminal", "enrolled"): Rule(),
     ("terminal", "link_made"): Rule(),
+    ("terminal", "lock_out_lifted"): Rule(),
+    ("terminal", "locked_out"): Rule(),
     ("terminal", "revoked"): Rule(),
     ("terminal", "changed"): Rule(),
 }

@@ -129,12 +129,12 @@ def test_a_consistent_rewrite_of_history_is_found_by_what_an_earlier_proof_noted
     """Rules, chips and hashes all agree after the rewrite; only a past head shows that it happened."""
     assert audit.verify_new(floor.table.book).fault is None
     floor("choose", seat=1, choice="fold")
-    opener = LogEntry.objects.get(book_id=floor.table.book_id, subject="table", kind="opened")
+    taken = LogEntry.objects.get(book_id=floor.table.book_id, subject="dealer", kind="signed_in")
 
-    def another_rack(document: dict[str, Any]) -> None:
-        document["content"]["rack_cents"] += 100
+    def elsewhere(document: dict[str, Any]) -> None:
+        document["content"]["terminal"] = "Another terminal"
 
-    intruder.rewrite(floor.table.book_id, opener.seq, another_rack)
+    intruder.rewrite(floor.table.book_id, taken.seq, elsewhere)
     fault = proof(floor).fault
     assert fault is not None
     assert "hashed anew" in fault.what

@@ -187,7 +187,8 @@ def test_only_the_dealer_who_is_signed_in_deals(felt: Hand, by: str) -> None:
 )
 def test_nothing_is_dealt_at_a_closed_table(between: Hand, kind: str, content: dict[str, Any]) -> None:
     """Harm: a round after closing time."""
-    forge(between, "table", "closed", {"rack_cents": 0}, by=BOSS)
+    rack = next(cents for account, cents in cage.balances(between.table.book_id).items() if account.place == "rack")
+    forge(between, "table", "closed", {"rack_cents": rack}, by=BOSS)
     seq = forge(between, "round", kind, content, round=2)
     assert fault(between) == (seq, "it could not be entered then: Rocket 1 is closed: a pit boss has to open it.")
 

@@ -434,3 +434,18 @@ def test_what_an_intruder_rewrites_is_found(after: int, change: Any) -> None:
     with at_work() as intruder:
         intruder.rewrite(dealer.table.book_id, seq, change)
         assert f"entry {seq}" in str(verified(dealer))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rack_that_is_said_to_hold_other_chips_is_found() -> None:
+    """Harm: a table opens with fewer chips than were filled, and what is missing was never there."""
+    dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    for seat in (1, 2):
+        dealer("cash_out", seat=seat)
+    boss("close_table")
+    closed = dealer.now.opened_seq
+    assert verified(dealer) is None
+    with at_work() as intruder:
+        intruder.rewrite(dealer.table.book_id, closed, _change("rack_cents", 5))
+        assert f"entry {closed}" in str(verified(dealer))
+        assert "it says that 5 lie in the rack" in str(verified(dealer))
