@@ -5,7 +5,25 @@ from dataclasses import astuple, dataclass
 
 from django.db import connection, transaction
 
-from ledger.chips import CAGE, DROP_BOX, HOUSE_PLACES, ISSUE, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, REVERSAL, SEAT
+from ledger.chips import (
+    BANK,
+    BOXES,
+    CAGE,
+    CASH,
+    CASH_OVER_SHORT,
+    DROP_BOX,
+    HOUSE_PLACES,
+    ISSUE,
+    LAYOUT,
+    OVER_SHORT,
+    PLAYERS,
+    POT,
+    RACK,
+    REVERSAL,
+    SEAT,
+    TRANSIT,
+    VAULT,
+)
 from ledger.models import HOUSE, Account, Book, Transfer
 from ledger.surveillance import CHUNK, LAST_SEQ, Draft, Head, append, seal, write
 
@@ -33,7 +51,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The accounts that a book's entries may move chips between: its own, and the house's cage and issue."""
+    """The accounts that a book's entries may move chips between: its own, and those that the whole house shares."""
 
     book_id: int
     ids: Mapping[Place, int]
@@ -76,19 +94,21 @@ def reverse(transfers: Iterable[Transfer]) -> list[Move]:
 
 
 def open_house() -> Book:
-    """The house's book with its cage and issue; made when it is not there yet."""
-    return _open(HOUSE, [(ISSUE, None), (CAGE, None), (PLAYERS, None)])
+    """The house's book with its vault, cage, bank and where chips and cash come from; made when it is not there yet."""
+    return _open(HOUSE, [(place, None) for place in (ISSUE, VAULT, CAGE, PLAYERS, OVER_SHORT, CASH, BANK)])
 
 
 def open_table_book(name: str, seats: int, *, pot: bool = False) -> Book:
-    """A table's book with its rack, players, drop box, over/short and a place per seat: on the layout, or beside a
-    pot for the chips that a player put in play.
+    """A table's book with its rack, its drop box, what is on the way to and from the cage, and a place per seat: on
+    the layout, or beside a pot for the chips that a player put in play.
 
     Made when it is not there yet; places that a table gained are added, none is ever taken away.
     """
     if name == HOUSE:
         raise ValueError(f"{HOUSE!r} is the name of the house's own book")
-    own: list[Place] = [(place, None) for place in (RACK, PLAYERS, DROP_BOX, OVER_SHORT)]
+    own: list[Place] = [
+        (place, None) for place in (RACK, TRANSIT, PLAYERS, OVER_SHORT, DROP_BOX, BOXES, CASH_OVER_SHORT)
+    ]
     own += [(POT, None)] if pot else []
     return _open(name, own + [(SEAT if pot else LAYOUT, seat) for seat in range(1, seats + 1)])
 

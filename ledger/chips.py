@@ -6,50 +6,70 @@ from functools import lru_cache
 from math import gcd
 from types import MappingProxyType
 
-ISSUE, CAGE, RACK, LAYOUT, PLAYERS = "issue", "cage", "rack", "layout", "players"
-DROP_BOX, OVER_SHORT = "drop_box", "over_short"
+ISSUE, VAULT, CAGE, TRANSIT, RACK = "issue", "vault", "cage", "transit", "rack"
+LAYOUT, PLAYERS, OVER_SHORT = "layout", "players", "over_short"
 SEAT, POT = "seat", "pot"
 """At a table with a pot: the chips that a player has put in play at a seat, and the pot."""
+CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT = "cash", "drop_box", "boxes", "bank", "cash_over_short"
+"""Money: the patrons' own, the box under the table, boxes that were removed and wait for the count, the cage's."""
 
-PLACES: tuple[str, ...] = (ISSUE, CAGE, RACK, LAYOUT, PLAYERS, DROP_BOX, OVER_SHORT, SEAT, POT)
+CHIP_PLACES: tuple[str, ...] = (ISSUE, VAULT, CAGE, TRANSIT, RACK, LAYOUT, PLAYERS, OVER_SHORT, SEAT, POT)
+CASH_PLACES: tuple[str, ...] = (CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT)
+"""No movement joins a place of chips with one of cash: each of the two adds up to nothing by itself."""
+PLACES: tuple[str, ...] = CHIP_PLACES + CASH_PLACES
 
 SEATED: frozenset[str] = frozenset({LAYOUT, SEAT})
 """Places of which a table has one for each seat."""
 
-HOUSE_PLACES = frozenset({ISSUE, CAGE})
+HOUSE_PLACES = frozenset({ISSUE, VAULT, CAGE, CASH, BANK})
 """Places that the whole house shares; every other place belongs to one book."""
 
-MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS})
-"""`issue` is where chips come from, `over_short` a running difference. Players carry chips from table to table, so
-what they hold of one table's chips may fall below zero; what all of them hold together may not."""
+MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS, CASH, CASH_OVER_SHORT})
+"""`issue` is where chips come from and `cash` where money does, the over/shorts are running differences. Players carry
+chips from table to table, so what they hold of one table's chips may fall below zero; what all of them hold together
+may not."""
 
 REVERSAL = "reversal"
 
-_FORWARD: dict[str, tuple[str, str]] = {
-    "issue": (ISSUE, CAGE),
-    "fill": (CAGE, RACK),
-    "credit": (RACK, CAGE),
-    "buy_in": (RACK, PLAYERS),
-    "sale": (CAGE, PLAYERS),
-    "redeem": (PLAYERS, CAGE),
-    "stake": (PLAYERS, LAYOUT),
-    "loss": (LAYOUT, RACK),
-    "win": (RACK, PLAYERS),
-    "return": (LAYOUT, PLAYERS),
-    "sit_down": (PLAYERS, SEAT),
-    "stand_up": (SEAT, PLAYERS),
-    "pay_pot": (SEAT, POT),
-    "pay_seat": (SEAT, SEAT),
-    "win_pot": (POT, SEAT),
-    "rake": (POT, RACK),
-    "time_charge": (SEAT, RACK),
-    "over": (OVER_SHORT, RACK),
-    "short": (RACK, OVER_SHORT),
+_COUNTED = (RACK, CAGE, VAULT)
+_FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
+    "issue": ((ISSUE, VAULT),),
+    "withdraw": ((VAULT, CAGE),),
+    "deposit": ((CAGE, VAULT),),
+    "fill_out": ((CAGE, TRANSIT),),
+    "fill": ((TRANSIT, RACK),),
+    "credit_out": ((RACK, TRANSIT),),
+    "credit": ((TRANSIT, CAGE),),
+    "buy_in": ((RACK, PLAYERS),),
+    "sale": ((CAGE, PLAYERS),),
+    "redeem": ((PLAYERS, CAGE),),
+    "stake": ((PLAYERS, LAYOUT),),
+    "loss": ((LAYOUT, RACK),),
+    "win": ((RACK, PLAYERS),),
+    "return": ((LAYOUT, PLAYERS),),
+    "sit_down": ((PLAYERS, SEAT),),
+    "stand_up": ((SEAT, PLAYERS),),
+    "pay_pot": ((SEAT, POT),),
+    "pay_seat": ((SEAT, SEAT),),
+    "win_pot": ((POT, SEAT),),
+    "rake": ((POT, RACK),),
+    "time_charge": ((SEAT, RACK),),
+    "correct_pay": ((RACK, PLAYERS),),
+    "correct_take": ((PLAYERS, RACK),),
+    "over": tuple((OVER_SHORT, place) for place in _COUNTED),
+    "short": tuple((place, OVER_SHORT) for place in _COUNTED),
+    "drop": ((CASH, DROP_BOX),),
+    "box_out": ((DROP_BOX, BOXES),),
+    "count": ((BOXES, BANK),),
+    "cash_in": ((CASH, BANK),),
+    "cash_out": ((BANK, CASH),),
+    "cash_over": ((CASH_OVER_SHORT, BOXES),),
+    "cash_short": ((BOXES, CASH_OVER_SHORT),),
 }
 
 MOVEMENTS: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType(
-    {kind: frozenset({pair}) for kind, pair in _FORWARD.items()}
-    | {REVERSAL: frozenset((target, source) for source, target in _FORWARD.values())}
+    {kind: frozenset(pairs) for kind, pairs in _FORWARD.items()}
+    | {REVERSAL: frozenset((target, source) for pairs in _FORWARD.values() for source, target in pairs)}
 )
 """The closed list: kind -> the (source, target) places it may join. The database holds the same list."""
 

@@ -7,7 +7,7 @@ from django.db.models import Max
 
 from ledger.alerts import raise_alert
 from ledger.cage import all_books, balances, horizons, net_effect
-from ledger.chips import CAGE, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, money
+from ledger.chips import BANK, CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, VAULT, money
 from ledger.models import HOUSE, Account, Alert, Book, Recount
 from ledger.recount import prove, recount, wrong_recount
 from ledger.surveillance import Broken, Fault
@@ -70,10 +70,14 @@ def inspect_house() -> list[Alert]:
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
-    found = [_less_than_nothing(house, place, totals[place]) for place in (CAGE, PLAYERS) if totals.get(place, 0) < 0]
-    if astray := sum(totals.values()):
-        message = "The chips in all places and the chips issued do not add up to zero"
-        found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
+    housewide = (VAULT, CAGE, BANK, PLAYERS)
+    found = [_less_than_nothing(house, place, totals[place]) for place in housewide if totals.get(place, 0) < 0]
+    chips = sum(cents for place, cents in totals.items() if place not in CASH_PLACES)
+    cash = sum(cents for place, cents in totals.items() if place in CASH_PLACES)
+    for what, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):
+        if astray:
+            message = f"The {what} do not add up to zero"
+            found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
     return found
 
 

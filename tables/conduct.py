@@ -382,15 +382,15 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("seat_page", "issued"): Rule(IssueSeatPage),
     ("seat_page", "revoked"): Rule(),
     ("alert", "card_refused"): Rule(KeyCard),
-    ("chips", "fill"): Rule(moves=frozenset({"fill"})),
-    ("chips", "filled"): Rule(moves=frozenset({"fill"})),
+    ("chips", "fill"): Rule(moves=frozenset({"fill_out", "fill"})),
+    ("chips", "filled"): Rule(moves=frozenset({"fill_out", "fill"})),
     ("chips", "credit"): Rule(moves=frozenset({"credit"})),
     ("chips", "buy_in"): Rule(moves=frozenset({"buy_in"})),
     ("chips", "counted"): Rule(moves=frozenset({"over", "short"})),
 }
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
-    ("chips", "issued"): Rule(moves=frozenset({"issue"})),
+    ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
     ("chips", "sold"): Rule(moves=frozenset({"sale"})),
     ("chips", "redeemed"): Rule(moves=frozenset({"redeem"})),
     ("chips", "added"): Rule(),

@@ -72,12 +72,19 @@ def _bring_chips(made: Table) -> None:
     house = cage.open_house()
     own, vault = cage.chart(made.book_id), cage.chart(house.pk)
     with transaction.atomic():
-        issued = vault.move("issue", "issue", "cage", FLOAT_CENTS)
-        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), [issued])
+        issued = [
+            vault.move("issue", "issue", "vault", FLOAT_CENTS),
+            vault.move("withdraw", "vault", "cage", FLOAT_CENTS),
+        ]
+        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), issued)
         head = surveillance.lock(made.book_id)
         settings = difference({}, asdict(settings_of(made)))
         head = surveillance.append(head, Draft("table", "settings_changed", "test", settings))
-        head = cage.post(head, Draft("chips", "fill", "test", {}), [own.move("fill", "cage", "rack", FLOAT_CENTS)])
+        filled = [
+            own.move("fill_out", "cage", "transit", FLOAT_CENTS),
+            own.move("fill", "transit", "rack", FLOAT_CENTS),
+        ]
+        head = cage.post(head, Draft("chips", "fill", "test", {}), filled)
         bought = own.move("buy_in", "rack", "players", POCKET_CENTS)
         cage.post(head, Draft("chips", "buy_in", "test", {}), [bought])
 

@@ -32,6 +32,16 @@ class Felt:
             head = surveillance.lock(self.book.pk)
             return cage.post(head, Draft("round", "play", "101 Ann", content, **draft), moves)
 
+    def fill(self, amount: int) -> Head:
+        """Chips from the cage to the rack."""
+        sent = self.chart.move("fill_out", "cage", "transit", amount)
+        return self.write(sent, self.chart.move("fill", "transit", "rack", amount))
+
+    def credit(self, amount: int) -> Head:
+        """And back."""
+        sent = self.chart.move("credit_out", "rack", "transit", amount)
+        return self.write(sent, self.chart.move("credit", "transit", "cage", amount))
+
     def round(self, seat: int = 1, bet: int = 2000, lost: int = 1600) -> Head:
         """A round of one bet, of which a part is lost: three transfers."""
         layout = ("layout", seat)
@@ -57,9 +67,13 @@ def lay_felt(name: str = "Table 1") -> Felt:
     vault, chart = cage.chart(house.pk), cage.chart(book.pk)
     with transaction.atomic():
         head = surveillance.lock(house.pk)
-        cage.post(head, Draft("chips", "issued", "7 Eve", {}), [vault.move("issue", "issue", "cage", FLOAT_CENTS)])
+        issued = [
+            vault.move("issue", "issue", "vault", FLOAT_CENTS),
+            vault.move("withdraw", "vault", "cage", FLOAT_CENTS),
+        ]
+        cage.post(head, Draft("chips", "issued", "7 Eve", {}), issued)
     felt = Felt(book, chart)
-    felt.write(chart.move("fill", "cage", "rack", FLOAT_CENTS))
+    felt.fill(FLOAT_CENTS)
     felt.write(chart.move("buy_in", "rack", "players", 50_000))
     return felt
 

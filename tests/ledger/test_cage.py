@@ -139,7 +139,7 @@ def test_books_are_opened_once(felt: Felt) -> None:
 def test_balances_of_house_and_table_agree(felt: Felt) -> None:
     """Harm prevented: a cage that counts only one table's fills."""
     other = lay_felt("Table 2")
-    other.write(other.chart.move("credit", "rack", "cage", 300_000))
+    other.credit(300_000)
     house = Book.objects.get(name=HOUSE)
     assert places(house) == {"issue": -2 * FLOAT_CENTS, "cage": 300_000}
     for account, cents in [*cage.balances(house.pk).items(), *cage.balances(felt.book.pk).items()]:

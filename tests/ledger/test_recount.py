@@ -112,12 +112,12 @@ def test_a_recount_made_up_by_the_application(dealt_felt: Felt) -> None:
 def test_a_recount_writes_every_account_that_was_ever_touched(felt: Felt) -> None:
     """Harm prevented: a place whose last count lies so far back that finding it means reading history."""
     first = recount(felt.book.pk, "7 Eve")
-    assert {row.account_id for row in first} == {felt.chart.ids[place, None] for place in ("cage", "rack", "players")}
+    assert {row.account_id for row in first} == {felt.chart.ids[place, None] for place in ("cage", "transit", "rack", "players")}
     assert recount(felt.book.pk, "7 Eve") == []
     felt.round(seat=3)
     second = recount(felt.book.pk, "7 Eve")
     assert {str(row.account): row.balance_cents for row in second} == {
-        "cage": -FLOAT_CENTS, "players": 48_400, "layout 3": 0, "rack": FLOAT_CENTS - 48_400,
+        "cage": -FLOAT_CENTS, "transit": 0, "players": 48_400, "layout 3": 0, "rack": FLOAT_CENTS - 48_400,
     }  # fmt: skip
     head = read_head(felt.book.pk)
     assert {(row.through_seq, bytes(row.head_hash), row.by) for row in second} == {(head.seq, head.hash, "7 Eve")}
@@ -130,7 +130,7 @@ def test_an_entry_without_chips_is_no_reason_to_recount(felt: Felt) -> None:
     felt.write()
     assert recount(felt.book.pk, "test") == []
     felt.round()
-    assert len(recount(felt.book.pk, "test")) == 4
+    assert len(recount(felt.book.pk, "test")) == 5
     assert first_fault(felt.book.pk) is None
 
 
@@ -149,7 +149,7 @@ def test_the_look_at_an_honest_book_recounts_it(dealt_felt: Felt) -> None:
     assert inspect_book(dealt_felt.book.pk) == []
     assert inspect_book(dealt_felt.book.pk) == []
     assert inspect_house() == []
-    assert Recount.objects.filter(book=dealt_felt.book, through_seq=12).count() == 5
+    assert Recount.objects.filter(book=dealt_felt.book, through_seq=12).count() == 6
     assert not Alert.objects.exists()
 
 
@@ -197,7 +197,7 @@ def test_players_may_carry_chips_between_tables_but_not_make_them(felt: Felt) ->
 
 def test_an_empty_cage_that_fills_a_table_is_reported(felt: Felt) -> None:
     """Harm prevented: fills of chips that the cage never had."""
-    felt.write(felt.chart.move("fill", "cage", "rack", 1))
+    felt.fill(1)
     assert [alert.message for alert in inspect_house()] == ["house: cage holds less than nothing"]
 
 
@@ -216,7 +216,7 @@ def test_a_big_sum_does_not_break_the_count(felt: Felt) -> None:
     for _ in range(3):
         felt.write(felt.chart.move("stake", "players", ("layout", 1), huge))
         felt.write(felt.chart.move("return", ("layout", 1), "players", huge))
-    assert len(recount(felt.book.pk, "test")) == 4
+    assert len(recount(felt.book.pk, "test")) == 5
     assert cage.balances(felt.book.pk) == {
         account: {"players": 50_000, "rack": FLOAT_CENTS - 50_000}.get(str(account), 0)
         for account in cage.balances(felt.book.pk)
@@ -247,9 +247,8 @@ def test_the_worker_recounts_and_reports(
 
 def test_what_no_proof_foresaw_is_a_fault_of_that_book(open_felt: Felt) -> None:
     """Harm prevented: chips beyond all counting in one book, for which the watch over it dies with a traceback."""
-    chart = open_felt.chart
     for _ in range(2):
-        open_felt.write(chart.move("fill", "cage", "rack", 2**63 - 1))
+        open_felt.fill(2**63 - 1)
     (alert,) = inspect_book(open_felt.book.pk)
     assert alert.kind == "log_broken"
     assert "the proof cannot go on from here: DataError" in alert.message

@@ -118,12 +118,12 @@ def test_an_entry_that_the_house_does_not_know_is_named(felt: Hand, subject: str
     ("subject", "kind", "move", "by"),
     [
         ("chips", "fill", ("win", "rack", "players"), BOSS),
-        ("chips", "buy_in", ("fill", "cage", "rack"), BOSS),
+        ("chips", "buy_in", ("fill", "transit", "rack"), BOSS),
         ("chips", "buy_in", ("sale", "cage", "players"), BOSS),
         ("table", "opened", ("win", "rack", "players"), BOSS),
         ("shoe", "retired", ("buy_in", "rack", "players"), BY),
         ("round", "paid", ("win", "rack", "players"), BY),
-        ("round", "play", ("fill", "cage", "rack"), BY),
+        ("round", "play", ("fill", "transit", "rack"), BY),
         ("alert", "card_refused", ("short", "rack", "over_short"), BY),
         ("table", "settings_changed", ("win", "rack", "players"), BOSS),
     ],
@@ -150,7 +150,7 @@ def test_chips_are_issued_by_one_kind_of_entry_only(felt: Hand, kind: str) -> No
     """Harm: chips from nowhere under the name of a sale."""
     house = Book.objects.get(name="house")
     with transaction.atomic():
-        issued = cage.chart(house.pk).move("issue", "issue", "cage", 1_000_000)
+        issued = cage.chart(house.pk).move("issue", "issue", "vault", 1_000_000)
         after = cage.post(surveillance.lock(house.pk), Draft("chips", kind, "omar Omar", {}), [issued])
     found = audit.verify(house).fault
     assert found is not None
@@ -482,7 +482,7 @@ def test_a_fault_in_one_book_stops_no_other_proof(felt: Hand) -> None:
     chart = cage.chart(second.book_id)
     for _ in range(2):  # more than any balance can hold
         forge(felt, "chips", "fill", {}, by=BOSS, moves=[cage.chart(felt.table.book_id).move(
-            "fill", "cage", "rack", 2**63 - 1)])  # fmt: skip
+            "fill", "transit", "rack", 2**63 - 1)])  # fmt: skip
     seq = forge(Hand(second, felt.by), "chips", "fill", {}, moves=[chart.move("win", "rack", "players", 4_000)])
     for prove in (tasks.verify_new, tasks.verify_everything):
         assert f"The log does not hold: Rocket 2, entry {seq}: it makes a win, which no chips fill does" in prove()

@@ -158,7 +158,15 @@ def seed_chips(operator: Staff) -> None:
         return
     vault = cage.chart(house.pk)
     with transaction.atomic():
-        _move(house, "issued", operator, [vault.move("issue", "issue", "cage", ISSUED_CENTS)])
+        _move(
+            house,
+            "issued",
+            operator,
+            [
+                vault.move("issue", "issue", "vault", ISSUED_CENTS),
+                vault.move("withdraw", "vault", "cage", ISSUED_CENTS),
+            ],
+        )
         _move(house, "sold", operator, [vault.move("sale", "cage", "players", SOLD_CENTS)])
 
 
@@ -166,8 +174,9 @@ def open_table(name: str, chosen: Settings, operator: Staff) -> None:
     """A new table with a full rack, opened by the pit boss."""
     with transaction.atomic():
         table = setup.create_table(name, chosen, by=operator)
-        fill = cage.chart(table.book_id).move("fill", "cage", "rack", BETS_IN_A_RACK * chosen.max_cents)
-        _move(table.book, "filled", operator, [fill])
+        own, amount = cage.chart(table.book_id), BETS_IN_A_RACK * chosen.max_cents
+        fill = [own.move("fill_out", "cage", "transit", amount), own.move("fill", "transit", "rack", amount)]
+        _move(table.book, "filled", operator, fill)
         boss = Staff.objects.get(username=PIT_BOSS.username)
         dealing.record(table, OpenTable(), by=boss, key=uuid4(), expected_seq=standing.of(table).seq)
 
