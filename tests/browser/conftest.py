@@ -34,6 +34,8 @@ class Screen:
     page: Any
     table: Table
     presses: int = 0
+    holds: bool = False
+    held: list[Any] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     """What the browser complained of: errors of scripts, and what the content policy stopped."""
 
@@ -94,14 +96,16 @@ class Screen:
         """Long enough for the same key to be another press."""
         self.page.wait_for_timeout(BOUNCE_MS)
 
-    def slow_down(self, milliseconds: int = 600) -> None:
-        """From now on the table takes its time to answer."""
+    def hold(self) -> None:
+        """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it."""
+        self.holds = True
+        self.page.route("**/input", lambda route: self.held.append(route) if self.holds else route.continue_())
 
-        def late(route: Any) -> None:
-            self.page.wait_for_timeout(milliseconds)
-            route.continue_()
-
-        self.page.route("**/input", late)
+    def let_go(self) -> None:
+        """The table answers what it was sent, and what comes later at once."""
+        self.holds = False
+        while self.held:
+            self.held.pop().continue_()
 
     def settle(self, drawn: str) -> None:
         """Wait until the board is another rendering and nothing is on its way."""

@@ -32,9 +32,10 @@ def test_cards_typed_ahead_of_a_slow_table_are_shown_and_arrive(at_table: Come, 
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down()
+    screen.hold()
     screen.type("8", "4", "0")
     assert screen.page.inner_text("#typed-says") == "Next: 4 10"
+    screen.let_go()
     screen.at(start + 3)
     assert stacks(rocket) == {1: (8,), 2: (4,), 3: (10,)}
 
@@ -43,9 +44,10 @@ def test_what_was_typed_ahead_can_be_taken_out_again(at_table: Come, rocket: Han
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down()
+    screen.hold()
     screen.type("8", "4", "5", "Backspace")
     assert screen.page.inner_text("#typed-says") == "Next: 4"
+    screen.let_go()
     screen.at(start + 2)
     assert entries(rocket, start) == [("round", "play")] * 2
     assert stacks(rocket) == {1: (8,), 2: (4,)}
@@ -55,8 +57,9 @@ def test_a_card_and_its_correction_typed_ahead(at_table: Come, rocket: Hand) -> 
     rocket.bets(seat1=1_000, seat2=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down()
+    screen.hold()
     screen.type("8", "Backspace", "7")
+    screen.let_go()
     screen.at(start + 3)
     assert entries(rocket, start) == [("round", "play"), ("round", "take_back"), ("round", "play")]
     assert stacks(rocket) == {1: (7,)}
@@ -79,8 +82,9 @@ def test_after_a_refusal_nothing_that_was_typed_ahead_is_entered(at_table: Come,
     rocket.bets(seat1=1_000, seat2=1_000, seat3=1_000)
     rocket.cards(1)
     screen = at_table(rocket).open()
-    screen.slow_down(300)
+    screen.hold()
     screen.type("1", "4", "0")
+    screen.let_go()
     screen.page.wait_for_selector("#go-on")
     assert screen.page.inner_text("#typed-says") == (
         "Not entered: 4 10. Something else came before. Look at the table, then go on."
@@ -103,8 +107,9 @@ def test_cards_typed_ahead_of_the_end_of_a_round_are_no_bets(at_table: Come, roc
     rocket.cards(8, 9)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down(300)
+    screen.hold()
     screen.type("8", "5", "2")
+    screen.let_go()
     screen.at(start + 1)
     assert screen.due == "bets"
     assert screen.page.inner_text("#typed-says").startswith("Not entered: 5 2.")
@@ -116,8 +121,9 @@ def test_a_fold_typed_ahead_of_the_dealers_card_is_dropped(at_table: Come, rocke
     rocket.cards(8, 9)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down(300)
+    screen.hold()
     screen.type("7", "f", "4")
+    screen.let_go()
     screen.at(start + 1)
     assert screen.prompt == "Dealer hits."
     assert screen.page.inner_text("#typed-says").startswith("Not entered: F 4.")
@@ -129,8 +135,10 @@ def test_the_same_card_key_twice_is_one_card(at_table: Come, rocket: Hand, how: 
     screen = at_table(rocket).open()
     start = screen.seq
     if how == "slowly":
-        screen.slow_down()
+        screen.hold()
     screen.type("8", "8", "4")
+    if how == "slowly":
+        screen.let_go()
     screen.at(start + 1)
     assert screen.page.inner_text("#typed-says").startswith("8 came twice at once and was entered once.")
     screen.page.tap("#go-on")
@@ -146,8 +154,9 @@ def test_the_same_card_key_twice_behind_the_bets(at_table: Come, rocket: Hand) -
     rocket("bet", seat=2, amount_cents=1_000)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down(300)
+    screen.hold()
     screen.type("Enter", "8", "8", "4")
+    screen.let_go()
     screen.at(start + 2)
     assert screen.page.inner_text("#typed-says").startswith("8 came twice at once and was entered once.")
     assert stacks(rocket) == {1: (8,)}
@@ -171,8 +180,10 @@ def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) 
     screen = at_table(rocket).open()
     start = screen.seq
     if slow:
-        screen.slow_down()
+        screen.hold()
     screen.type("Enter", "Enter", "Enter")
+    if slow:
+        screen.let_go()
     screen.at(start + 1)
     screen.pause()
     assert entries(rocket, start) == [("round", "paid")]
@@ -197,9 +208,10 @@ def test_nothing_is_typed_ahead_of_a_payment(at_table: Come, rocket: Hand) -> No
     rocket.cards(8, 3)
     screen = at_table(rocket).open()
     start = screen.seq
-    screen.slow_down()
+    screen.hold()
     screen.type("Enter", "2")
     assert screen.page.inner_text("#typed-says") == "2 was not entered: the table is still answering."
+    screen.let_go()
     screen.at(start + 1)
     assert screen.page.input_value("#amount") == ""
 

@@ -88,8 +88,9 @@ def shut(hand: Hand, screen: Screen) -> None:
     decide(hand, screen)
     screen.open()
     start = screen.seq
-    screen.slow_down()
+    screen.hold()
     screen.type("1", "1")
+    screen.let_go()
     screen.page.wait_for_selector("#go-on")
     screen.at(start + 1)
 
