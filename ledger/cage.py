@@ -1,7 +1,7 @@
 """Chips on the move: post() is the only writer of transfers, and balances() reads what they add up to."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 
 from django.db import connection, transaction
 
@@ -25,42 +25,10 @@ from ledger.chips import (
     VAULT,
 )
 from ledger.models import HOUSE, Account, Book, Transfer
+from ledger.moves import Chart, Move, Place, Posted
 from ledger.surveillance import CHUNK, LAST_SEQ, Draft, Head, append, seal, write
 
-Place = tuple[str, int | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One movement of chips, before it is posted."""
-
-    kind: str
-    source_account_id: int
-    source_place: str
-    target_account_id: int
-    target_place: str
-    amount_cents: int
-    reverses: int | None = None
-
-    def spelled(self) -> list[str | int | None]:
-        """As the body of its entry records it, so that the log alone tells where every chip went."""
-        source = f"{self.source_place}#{self.source_account_id}"
-        target = f"{self.target_place}#{self.target_account_id}"
-        return [self.kind, source, target, self.amount_cents, self.reverses]
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """The accounts that a book's entries may move chips between: its own, and those that the whole house shares."""
-
-    book_id: int
-    ids: Mapping[Place, int]
-
-    def move(self, kind: str, source: str | Place, target: str | Place, amount_cents: int) -> Move:
-        """A movement between places; a seat's place on the layout is ("layout", seat)."""
-        start, end = ((place, None) if isinstance(place, str) else place for place in (source, target))
-        return Move(kind, self.ids[start], start[0], self.ids[end], end[0], amount_cents)
-
+__all__ = ["Chart", "Move", "Place", "Posted"]
 
 INSERT_TRANSFERS = """
     INSERT INTO ledger_transfer (book_id, seq, legs, kind, source_id, source_place, target_id, target_place,
@@ -192,16 +160,6 @@ def all_books() -> list[int]:
 
 
 # --- Reading transfers ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A transfer as it is read back."""
-
-    seq: int
-    leg: int
-    id: int
-    move: Move
 
 
 def transfers(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Posted]:

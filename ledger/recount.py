@@ -1,28 +1,20 @@
 """Counting again: the log against its chain, the transfers against the log, the recounts against the transfers."""
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from django.db import connection
 from django.utils import timezone
 
-from ledger.cage import Posted, horizons, transfers
+from ledger.cage import horizons, transfers
 from ledger.chips import money
 from ledger.models import Account, Recount
-from ledger.surveillance import CHUNK, Broken, Entry, Fault, Head, entries, read_head, walk
+from ledger.moves import Proven, reconcile
+from ledger.surveillance import CHUNK, Broken, Fault, Head, entries, read_head, walk
 
 ABOVE_ALL = b"\xff" * 33
 """Sorts after every hash."""
 
 # --- Proving --------------------------------------------------------------------------------------------------
-
-
-class Proven(NamedTuple):
-    """An entry that holds, with the transfers that it announced."""
-
-    entry: Entry
-    transfers: tuple[Posted, ...]
 
 
 def prove(book_id: int, *, since: int = 0) -> Iterator[Proven]:
@@ -46,32 +38,6 @@ def first_fault(book_id: int, *, since: int = 0) -> Fault | None:
     except Broken as broken:
         return broken.fault
     return wrong_recount(book_id)
-
-
-def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> Iterator[Proven]:
-    """Join entries and transfers; raises Broken where the transfers are not those that the entry's body records."""
-    groups = groupby(posted, key=lambda transfer: transfer.seq)
-    seq, group = next(groups, (None, iter(())))
-    for entry in chain:
-        if seq is not None and seq < entry.seq:
-            raise Broken(Fault(book, seq, "moves chips, but no such entry is there"))
-        found: tuple[Posted, ...] = ()
-        if seq == entry.seq:
-            found = tuple(group)
-            seq, group = next(groups, (None, iter(())))
-        if what := _difference(entry, found):
-            raise Broken(Fault(book, entry.seq, what))
-        yield Proven(entry, found)
-
-
-def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
-    recorded = entry.document["moves"]
-    if len(found) != len(recorded):
-        return f"it recorded {len(recorded)} transfers, {len(found)} are there"
-    for leg, (transfer, move) in enumerate(zip(found, recorded, strict=True), start=1):
-        if transfer.leg != leg or transfer.move.spelled() != move:
-            return f"its transfer {leg} is {transfer.move.spelled()}, it recorded {move}"
-    return None
 
 
 def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes]]:

@@ -17,14 +17,15 @@ from ledger.cage import Chart, Move, Posted, chart, transfers
 from ledger.chips import RACK
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.models import HOUSE, Book, Recount
-from ledger.recount import beyond_head, reconcile, wrong_recount
+from ledger.moves import reconcile
+from ledger.recount import beyond_head, wrong_recount
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
 from tables import standing
 from tables.commitments import Seals, Unproven
 from tables.conduct import Floor, Misconduct
 from tables.games.felt import Illegal
 from tables.models import Table, Verification
-from tables.rounds import chips_moved
+from tables.settlement import chips_moved
 from tables.standing import Round, Standing
 
 _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)

@@ -18,7 +18,7 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import dealing, doors, pots, rounds, shoes
+from tables import dealing, doors, pots, rounds, settlement, shoes
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -350,7 +350,7 @@ def _charged(scene: Scene, entry: Entry) -> Step:
 def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
     """Time runs from the first buy-in, of which only the entry knows the moment."""
     stacks, said = dict(step.content["stacks"]), entry.content["charged_at"]
-    until = pots.charged_after(scene.standing.charged_at, step.kind, step.content, stacks, said)
+    until = settlement.charged_after(scene.standing.charged_at, step.kind, step.content, stacks, said)
     return replace(step, content={**step.content, "charged_at": until})
 
 

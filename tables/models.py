@@ -16,6 +16,8 @@ from django.utils.crypto import salted_hmac
 
 from ledger.chips import money
 from ledger.models import AppendOnly
+from tables.fold import HOUSE_SHOE, signature_of
+from tables.fold import KEYED as KEYED_SHOE
 from tables.games.catalog import GAMES
 from tables.house import note
 from tables.roles import Role, may
@@ -83,8 +85,8 @@ class Staff(AbstractBaseUser):
 
     @property
     def signature(self) -> str:
-        """How this person is named in the log for good: badge (or user name) and name."""
-        return f"{self.badge or self.username} {self.name}"
+        """How this person is named in the log for good."""
+        return signature_of(self.badge, self.username, self.name)
 
     def set_pin(self, pin: str | None) -> None:
         """Store a PIN (4 to 8 digits) as its hash; ``None`` takes it away."""
@@ -145,8 +147,8 @@ MOST_RAKE_PERMILLE: Final = 200
 class ShoeSource(models.TextChoices):
     """Where a table's cards come from."""
 
-    KEYED = "keyed", "Real cards, keyed as they are turned"
-    HOUSE = "house", "House shoe, dealt by the system"
+    KEYED = KEYED_SHOE, "Real cards, keyed as they are turned"
+    HOUSE = HOUSE_SHOE, "House shoe, dealt by the system"
 
 
 class Table(models.Model):

@@ -7,27 +7,23 @@ games only. What a game pays is told by the game in coins, one payment at a time
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from django.utils import timezone
 from msgspec import structs
 
-from ledger.cage import Chart, Move
-from ledger.chips import PLAYERS, POT, RACK, SEAT, money
+from ledger.chips import money
 from tables import seat_pages
 from tables.games.cards import NOTHING
-from tables.games.felt import Illegal, Opening, Payment, Rake
+from tables.games.felt import Illegal, Opening, Rake
 from tables.inputs import BuyIn, CashOut, TimeCharge
 from tables.models import ShoeSource, Table
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
+from tables.settlement import PERIOD, charged_after, seat_moves, stacks_after
 from tables.standing import Round, Stacks
-
-PERIOD: Final = timedelta(minutes=30)
-"""A seat pays the table's time charge once for each."""
-
 
 # --- Seats and their chips, between games ----------------------------------------------------------------------
 
@@ -92,48 +88,6 @@ def seats_step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
     charged_at = charged_after(now.charged_at, kind, facts, stacks, timezone.now().isoformat())
     content = {**facts, "stacks": [list(pair) for pair in sorted(stacks.items())], "charged_at": charged_at}
     return Step("seats", kind, content, moves=seat_moves(scene.chart, now.stacks, kind, facts))
-
-
-def stacks_after(stacks: Mapping[int, int], kind: str, facts: Mapping[str, Any]) -> dict[int, int]:
-    """The chips at each seat after an entry about them; seats without any are left out."""
-    after = dict(stacks)
-    if kind == "buy_in":
-        after[facts["seat"]] = after.get(facts["seat"], 0) + facts["amount_cents"]
-    elif kind == "cash_out":
-        after[facts["seat"]] = after[facts["seat"]] - facts["amount_cents"]
-    else:
-        for seat, cents in _charges(stacks, facts):
-            after[seat] -= cents
-    return {seat: cents for seat, cents in after.items() if cents}
-
-
-def charged_after(
-    charged_at: str | None, kind: str, facts: Mapping[str, Any], stacks: Mapping[int, int], now: str | None
-) -> str | None:
-    """Until when time is paid: it runs from the first buy-in at an empty table, and ends when all have left."""
-    if not stacks:
-        return None
-    if charged_at is None:
-        return now
-    if kind != "time_charge":
-        return charged_at
-    return (datetime.fromisoformat(charged_at) + facts["periods"] * PERIOD).isoformat()
-
-
-def seat_moves(chart: Chart, stacks: Mapping[int, int], kind: str, facts: Mapping[str, Any]) -> list[Move]:
-    """The transfers of an entry about the seats' chips."""
-    if kind == "time_charge":
-        return [chart.move("time_charge", (SEAT, seat), RACK, cents) for seat, cents in _charges(stacks, facts)]
-    place, amount = (SEAT, facts["seat"]), facts["amount_cents"]
-    if kind == "cash_out":
-        return [chart.move("stand_up", place, PLAYERS, amount)]
-    bought = [chart.move("buy_in", RACK, PLAYERS, amount)] if facts["cash"] else []
-    return [*bought, chart.move("sit_down", PLAYERS, place, amount)]
-
-
-def _charges(stacks: Mapping[int, int], facts: Mapping[str, Any]) -> list[tuple[int, int]]:
-    due = facts["periods"] * facts["each_cents"]
-    return [(seat, min(due, cents)) for seat, cents in sorted(stacks.items()) if cents]
 
 
 # --- A game ----------------------------------------------------------------------------------------------------
@@ -209,15 +163,3 @@ def _rake(table: Table) -> Rake | None:
     if not table.rake_permille:
         return None
     return Rake(table.rake_permille, None if table.rake_cap_cents is None else table.rake_cap_cents // table.unit_cents)
-
-
-def game_moves(chart: Chart, payments: Iterable[Payment], coin_cents: int) -> list[Move]:
-    """A game's payments as transfers, one each and in order."""
-    return [_move(chart, one, coin_cents) for one in payments]
-
-
-def _move(chart: Chart, payment: Payment, coin_cents: int) -> Move:
-    sources, targets = {"win_pot": POT, "rake": POT}, {"pay_pot": POT, "rake": RACK}
-    source = sources.get(payment.kind, (SEAT, payment.payer))
-    target = targets.get(payment.kind, (SEAT, payment.payee))
-    return chart.move(payment.kind, source, target, payment.coins * coin_cents)

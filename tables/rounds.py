@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ledger import cage
-from ledger.cage import Chart, Move
-from ledger.chips import LAYOUT, PLAYERS, RACK, money
+from ledger.chips import money
 from ledger.models import Transfer
+from ledger.moves import Move
 from tables import pots, shoes
 from tables.games.felt import (
     DEALER,
@@ -31,6 +31,7 @@ from tables.inputs import Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
 from tables.models import ShoeSource, Staff
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
+from tables.settlement import chips_moved
 from tables.standing import Play, Round, Shoe
 
 REPORTED = ("impossible_card",)
@@ -308,32 +309,3 @@ def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> No
         return
     if current.latest_card_seq > target.seq:
         raise Refused("card_stands", "Another card was keyed since: a pit boss has to take it back.", 409)
-
-
-# --- chips -----------------------------------------------------------------------------------------------------
-
-
-def chips_moved(chart: Chart, before: Round, state: Any) -> list[Move]:
-    """What an input moved that led from a round to a state: the whole settlement with a round's last card; in a game
-    for a pot, every payment as it is made."""
-    if not before.game.banked:
-        payments = before.game.payments(state)[len(before.payments) :]
-        return pots.game_moves(chart, payments, before.coin_cents)
-    return [] if before.game.prompts(state) else settlement(chart, before.game.settle(state))
-
-
-def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
-    """A round in chips: each stake to the layout; from there losses to the rack, the rest back to the players;
-    winnings from the rack."""
-    moves: list[Move] = []
-    for payout in payouts:
-        layout = (LAYOUT, payout.seat)
-        kept = min(payout.staked_cents, payout.returned_cents)
-        moves.append(chart.move("stake", PLAYERS, layout, payout.staked_cents))
-        if payout.net_cents < 0:
-            moves.append(chart.move("loss", layout, RACK, -payout.net_cents))
-        if payout.net_cents > 0:
-            moves.append(chart.move("win", RACK, PLAYERS, payout.net_cents))
-        if kept:
-            moves.append(chart.move("return", layout, PLAYERS, kept))
-    return moves

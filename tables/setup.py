@@ -7,7 +7,7 @@ options, seats, shoe, unit and chips) waits until the round is over. Every chang
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import msgspec
@@ -20,11 +20,14 @@ from ledger.models import HOUSE, Book
 from ledger.surveillance import Draft
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS, Game, Limits
+from tables.games.felt import MOST_CENTS, Game
 from tables.house import difference
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
 from tables.standing import Standing
+from tables.terms import Settings, limits_of, made_rules, rules_of
+
+__all__ = ["Settings", "limits_of", "rules_of"]
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -32,37 +35,6 @@ Faults = dict[str, str]
 MOST_SEATS: Final = 8
 UNITS_A_BET: Final = 10
 """Bets are multiples of so many chip units, so that every payment comes out even."""
-
-
-def rules_of(table: Table) -> Any:
-    """The options of a table's game; its unit is the table's chip unit."""
-    return _rules(GAMES[table.game], table.options, table.unit_cents)
-
-
-def limits_of(table: Table) -> Limits:
-    """The table's limits, in minor units."""
-    return Limits(table.min_cents, table.max_cents, table.cap_cents)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Everything that an operator sets about a table but its name, which it keeps for good."""
-
-    game: str = "rocket"
-    options: Mapping[str, Any]
-    seats: int = 6
-    source: str = ShoeSource.KEYED.value
-    unit_cents: int
-    min_cents: int
-    max_cents: int
-    cap_cents: int | None = None
-    rake_permille: int = 0
-    """What the house takes of each pot."""
-    rake_cap_cents: int | None = None
-    time_charge_cents: int = 0
-    """What each seat of a table with a pot pays for half an hour."""
-    denominations: tuple[int, ...]
-    """What the chips of this table are worth."""
 
 
 WAITS: Final = {
@@ -144,7 +116,7 @@ def refuse(found: Faults) -> None:
 
 def _whole(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
-    options = _spelled(_rules(GAMES[settings.game], settings.options, settings.unit_cents))
+    options = _spelled(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
@@ -234,16 +206,11 @@ def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     return found
 
 
-def _rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:
-    """A game's rules. In a game against the house, its unit is the table's chip unit."""
-    return msgspec.convert({**options, "unit": unit_cents} if game.banked else dict(options), game.rules_type)
-
-
 def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if "unit" in settings.options:
         return {"options": "The unit is the table's chip unit: leave it out of the options."}
     try:
-        _rules(game, settings.options, settings.unit_cents)
+        made_rules(game, settings.options, settings.unit_cents)
     except msgspec.ValidationError as error:
         text, _, path = str(error).replace("`", "").partition(" - at $.")
         if path == "unit":

@@ -7,18 +7,17 @@ first card, and both are opened there when the shoe is shuffled again or retired
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
 from tables.games.felt import Action, Shuffle
 from tables.models import HouseShoe, ShoeSource, Table
+from tables.orders import commitment_of, pick_apart
 from tables.refusals import Refused
 from tables.standing import Round, Shoe
 
@@ -191,11 +190,6 @@ def _behind(scene: Scene) -> int:
 # --- house shoes -----------------------------------------------------------------------------------------------
 
 
-def commitment_of(nonce: bytes, order: bytes) -> str:
-    """The commitment to an order: SHA-256, in hex, over the nonce and the ranks, one byte each, burn first."""
-    return sha256(nonce + order).hexdigest()
-
-
 def shuffled_in_play(scene: Scene, current: Round, state: Any) -> dict[str, Any]:
     """The discards were shuffled in mid-round: for a house shoe, what the log says of the old and the new order."""
     shoe = scene.standing.shoe
@@ -225,12 +219,6 @@ def draw_apart(shoe: Shoe, pool: Sequence[int], moment: str) -> int:
     these cards can be proved like all others, and nobody who does not hold the shoe can know them before.
     """
     return pick_apart(_nonce(shoe.commitment or ""), pool, moment)
-
-
-def pick_apart(nonce: bytes, pool: Sequence[int], moment: str) -> int:
-    """The card of a pool (sorted) that a shoe's nonce picks at a moment: HMAC-SHA256, modulo the number of cards."""
-    digest = hmac.digest(nonce, moment.encode(), "sha256")
-    return pool[int.from_bytes(digest) % len(pool)]
 
 
 def _commit(table: Table, composition: Composition) -> str:

@@ -112,7 +112,9 @@ def test_a_recount_made_up_by_the_application(dealt_felt: Felt) -> None:
 def test_a_recount_writes_every_account_that_was_ever_touched(felt: Felt) -> None:
     """Harm prevented: a place whose last count lies so far back that finding it means reading history."""
     first = recount(felt.book.pk, "7 Eve")
-    assert {row.account_id for row in first} == {felt.chart.ids[place, None] for place in ("cage", "transit", "rack", "players")}
+    assert {row.account_id for row in first} == {
+        felt.chart.ids[place, None] for place in ("cage", "transit", "rack", "players")
+    }
     assert recount(felt.book.pk, "7 Eve") == []
     felt.round(seat=3)
     second = recount(felt.book.pk, "7 Eve")

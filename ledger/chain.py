@@ -1,0 +1,186 @@
+"""The hash chain without a database: what an entry is, how it is spelled, and how each follows from the one before."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a book's chain ends. Only one made by lock(), or by a write after it, may be built upon."""
+
+    book_id: int
+    name: str
+    seq: int
+    hash: bytes | None
+    at: datetime | None = field(default=None, compare=False)
+    """When its last entry was written, where that is known: no later entry has an earlier time."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A log entry as it is read back."""
+
+    book_id: int
+    seq: int
+    at: datetime | None
+    """None stands for what is no moment: an infinity, or a year that no calendar of ours has."""
+    subject: str
+    kind: str
+    round: int | None
+    by: str
+    key: UUID | None
+    legs: int
+    body: bytes
+    prev_seq: int | None
+    prev_hash: bytes | None
+    hash: bytes
+    id: int
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The body, read."""
+        document: dict[str, Any] = json.loads(self.body)
+        return document
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the writer put in."""
+        content: dict[str, Any] = self.document["content"]
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first entry of a book that does not hold, and why."""
+
+    book: str
+    seq: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.book}, entry {self.seq}: {self.what}"
+
+
+class Broken(Exception):
+    """A chain does not hold; stops whoever reads on from it."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """The one way to spell a document: sorted keys, no spaces, UTF-8."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def timestamp(at: datetime) -> str:
+    """A moment as the body spells it: UTC, microseconds, Z."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def walk(
+    entries: Iterable[Entry], head: Head, *, after: Head | None = None, anchors: Iterable[tuple[int, bytes]] = ()
+) -> Iterator[Entry]:
+    """Pass on each entry that follows from the one before; raise Broken at the first that does not.
+
+    `after` is a proven head to go on from (default: the beginning), `anchors` are (seq, hash) noted in the past, in
+    order: they show a chain that was hashed anew. Afterwards the last entry must be the head that the book knows.
+    """
+    proven = after or Head(head.book_id, head.name, 0, None)
+    noted = iter(anchors)
+    anchor = next(noted, None)
+    for entry in entries:
+        if what := _fault(entry, proven):
+            raise Broken(Fault(head.name, *what))
+        if entry.seq > head.seq:
+            raise Broken(Fault(head.name, entry.seq, "stands after the last entry that the book knows"))
+        while anchor and anchor[0] == entry.seq:
+            if anchor[1] != entry.hash:
+                raise Broken(Fault(head.name, entry.seq, "is not the entry that a recount noted: hashed anew"))
+            anchor = next(noted, None)
+        proven = Head(head.book_id, head.name, entry.seq, entry.hash, entry.at)
+        yield entry
+    if proven.seq < head.seq:
+        raise Broken(Fault(head.name, proven.seq + 1, f"is missing: the book knows {head.seq} entries"))
+    if proven.hash != head.hash:
+        raise Broken(Fault(head.name, proven.seq, "is not the last entry that the book knows"))
+
+
+def verify_chain(
+    entries: Iterable[Entry], head: Head, *, after: Head | None = None, anchors: Iterable[tuple[int, bytes]] = ()
+) -> Fault | None:
+    """The first entry that does not hold, or None."""
+    try:
+        for _ in walk(entries, head, after=after, anchors=anchors):
+            pass
+    except Broken as broken:
+        return broken.fault
+    return None
+
+
+def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
+    """What is wrong with an entry that should follow another."""
+    expected = before.seq + 1
+    if entry.seq > expected:
+        return expected, "is missing"
+    if entry.seq < expected:
+        return entry.seq, "is there twice"
+    if (entry.prev_seq, entry.prev_hash) != (before.seq or None, before.hash):
+        return entry.seq, "does not name the entry before it"
+    if sha256((before.hash or b"") + entry.body).digest() != entry.hash:
+        return entry.seq, "its hash is not the hash of its body"
+    if entry.at is None:
+        return entry.seq, "its time is no moment"
+    if what := _misshapen(entry) or _disagreement(entry, before.name, entry.at):
+        return entry.seq, what
+    if before.at and entry.at < before.at:
+        return entry.seq, f"it is of {timestamp(entry.at)}, earlier than the entry before it"
+    return None
+
+
+_PARTS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "key", "content", "moves"})
+
+
+def _misshapen(entry: Entry) -> str | None:
+    """Whether the body is a document such as seal() writes; only then its parts may be read."""
+    try:
+        document: Any = entry.document
+        spelled = canonical(document)
+    except (ValueError, RecursionError):
+        return "its body is not JSON"
+    if spelled != entry.body:
+        return "its body is not spelled canonically"
+    if not isinstance(document, dict) or document.keys() != _PARTS:
+        return "its body has not the parts of an entry"
+    if not isinstance(document["content"], dict) or not isinstance(document["moves"], list):
+        return "its content or its transfers have not the shape of an entry's"
+    return None
+
+
+def _disagreement(entry: Entry, book: str, at: datetime) -> str | None:
+    """A hash that fits proves the body alone: the columns, by which entries are found, must say the same."""
+    document = entry.document
+    columns = {
+        "book": book,
+        "seq": entry.seq,
+        "at": timestamp(at),
+        "subject": entry.subject,
+        "kind": entry.kind,
+        "round": entry.round,
+        "by": entry.by,
+        "key": str(entry.key) if entry.key else None,
+    }
+    for name, value in columns.items():
+        said = document[name]
+        if said != value or type(said) is not type(value):  # 1 is True, and 1.0
+            return f"its {name} is {value!r}, its body says {said!r}"
+    if len(document["moves"]) != entry.legs:
+        return f"its body moves chips {len(document['moves'])} times, not {entry.legs}"
+    return None
