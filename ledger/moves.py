@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ledger.chain import Broken, Entry, Fault
+from ledger.chips import REVERSAL
 
 Place = tuple[str, int | None]
 
@@ -27,6 +28,11 @@ class Move:
         source = f"{self.source_place}#{self.source_account_id}"
         target = f"{self.target_place}#{self.target_account_id}"
         return [self.kind, source, target, self.amount_cents, self.reverses]
+
+    def undone(self, number: int) -> "Move":
+        """The movement that undoes this one, which was posted under a number."""
+        source, target = (self.target_account_id, self.target_place), (self.source_account_id, self.source_place)
+        return Move(REVERSAL, *source, *target, self.amount_cents, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,12 @@ class Posted:
     leg: int
     id: int
     move: Move
+
+
+def undone(transfers: Iterable[Posted]) -> list[Move]:
+    """The movements that undo these transfers, the last one first."""
+    last_first = sorted(transfers, key=lambda one: (one.seq, one.leg), reverse=True)
+    return [one.move.undone(one.id) for one in last_first]
 
 
 class Proven(NamedTuple):

@@ -7,26 +7,26 @@ first entry that does not hold. A check of new entries starts from the last prov
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
-import msgspec
 from django.db import DataError
 from django.db.models import Max
 
-from ledger.cage import Chart, Move, Posted, chart, transfers
-from ledger.chips import RACK
+from ledger.cage import Posted, chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.models import HOUSE, Book, Recount
 from ledger.moves import reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
 from tables import standing
-from tables.commitments import Seals, Unproven
-from tables.conduct import Floor, Misconduct
+from tables.conduct import Floor
 from tables.games.felt import Illegal
 from tables.models import Table, Verification
-from tables.settlement import chips_moved
-from tables.standing import Round, Standing
+from tables.orders import Seals, Unproven
+from tables.proof import Misconduct, Replay
+from tables.standing import Standing
 
 _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -125,75 +125,35 @@ class _Proof:
     """Folds the log as the floor does, and holds each entry against what the house would have written."""
 
     report: Report
-    chart: Chart
     floor: Floor
-    now: Standing
-    seals: Seals | None
-    """What house shoes committed to: only a proof from the first entry on knows."""
-    rack_cents: int | None = None
-    """What lies in the rack, likewise."""
+    replay: Replay
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
-        moved, before = [one.move for one in posted], self.now.round
-        step = self.floor.enact(self.now, entry, {move.kind for move in moved})
-        self.now = standing.fold(
-            self.now,
-            seq=entry.seq,
-            subject=entry.subject,
-            kind=entry.kind,
-            round=entry.round,
-            content=entry.content,
-        )
-        if entry.subject in ("round", "seats") and step is not None:
-            due = self._played(entry, before) if (entry.subject, entry.kind) == ("round", "play") else step.moves
-            if list(due) != moved:
-                raise Misconduct(_difference(due, moved))
-        if self.seals is not None:
-            self.seals.follow(self.now, entry)
-        if self.rack_cents is not None:
-            self._rack(entry, moved)
+        self.floor.enact(self.replay.now, entry, {one.move.kind for one in posted})
+        self.replay.follow(entry, posted)
         self.report.entries += 1
         self.report.transfers += len(posted)
-
-    def _rack(self, entry: Entry, moved: Sequence[Move]) -> None:
-        """A table opens and closes with the chips that its own transfers left in the rack."""
-        rack = self.chart.ids.get((RACK, None))
-        into = sum(move.amount_cents for move in moved if move.target_account_id == rack)
-        out = sum(move.amount_cents for move in moved if move.source_account_id == rack)
-        self.rack_cents = (self.rack_cents or 0) + into - out
-        if entry.subject == "table" and entry.kind in ("opened", "closed"):
-            said = entry.content.get("rack_cents")
-            if said != self.rack_cents:
-                raise Misconduct(f"it says that {said} lie in the rack, the transfers left {self.rack_cents}")
-
-    def _played(self, entry: Entry, before: Round | None) -> Sequence[Move]:
-        """The movements that follow from a round's entry; it has to say what the engine decided."""
-        current = self.now.round
-        assert current is not None  # noqa: S101 -- a round's entry was just folded
-        said, decided = entry.content.get("decided", []), msgspec.to_builtins(current.plays[-1].decided)
-        if said != list(decided):
-            raise Misconduct(f"it says that {said} was decided, the rules say {decided}")
-        self.report.rounds += current.over
-        known = replace(current, plays=()) if "opening" in entry.content or before is None else before
-        return chips_moved(self.chart, known, current.state)
+        self.report.rounds = self.replay.rounds
 
 
 def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
-        return _Proof(report, accounts, Floor(book), Standing(), Seals(), rack_cents=0)
-    return _Proof(report, accounts, Floor(book, after.seq), standing.at(after), None)
-
-
-def _difference(expected: Sequence[Move], found: Sequence[Move]) -> str:
-    for number, (due, moved) in enumerate(zip(expected, found, strict=False), 1):
-        if due != moved:
-            return f"its transfer {number} is {moved.spelled()}, the round's payouts make it {due.spelled()}"
-    return f"it moved chips {len(found)} times, the round's payouts make it {len(expected)}"
+        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), rack_cents=0))
+    now = standing.at(after)
+    return _Proof(report, Floor(book, after.seq), Replay(accounts, now, posted=_posted(book, now)))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
+
+
+def _posted(book: Book, now: Standing) -> dict[int, Sequence[Posted]]:
+    """The transfers of the latest round's entries, by entry."""
+    if now.round is None:
+        return {}
+    found = transfers(book.pk, now.round.first_seq - 1, now.seq)
+    return {seq: tuple(group) for seq, group in groupby(found, key=attrgetter("seq"))}
 
 
 def _recounted(book: Book, through: int) -> int:

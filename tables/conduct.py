@@ -43,15 +43,12 @@ from tables.inputs import (
     TimeCharge,
 )
 from tables.models import ShoeSource, Staff, Table
+from tables.proof import DEALT, Misconduct
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene, Step
 from tables.setup import WAITS, Settings, limits_of, rules_of
 from tables.standing import Shoe, Standing
-
-
-class Misconduct(Exception):
-    """The house would not have written this entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,9 +352,6 @@ def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
 
 
 # --- the closed table ------------------------------------------------------------------------------------------
-
-DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
-"""The movements that only a round makes."""
 
 AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("table", "settings_changed"): Rule(),

@@ -16,14 +16,14 @@ from msgspec import structs
 
 from ledger.chips import money
 from tables import seat_pages
-from tables.games.cards import NOTHING
-from tables.games.felt import Illegal, Opening, Rake
+from tables.games.felt import Illegal, Opening
 from tables.inputs import BuyIn, CashOut, TimeCharge
-from tables.models import ShoeSource, Table
+from tables.models import Table
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.settlement import PERIOD, charged_after, seat_moves, stacks_after
 from tables.standing import Round, Stacks
+from tables.terms import pot_opening
 
 # --- Seats and their chips, between games ----------------------------------------------------------------------
 
@@ -98,25 +98,15 @@ def next_game(scene: Scene, seats: Sequence[int]) -> Round:
 
     Chance chooses who starts, where the game has it so: the system draws the seat, and the log says which.
     """
-    now, game, coin = scene.standing, scene.game, scene.table.unit_cents
+    now, coin = scene.standing, scene.table.unit_cents
     stacks = now.stacks
     chosen = tuple(sorted(set(seats))) or able(scene, stacks)
     _refuse_seats(scene, chosen, stacks)
-    carries = game.carries
-    opening = Opening(
-        chosen,
-        dealt=now.gone if "dealt" in carries else NOTHING,
-        button=now.button if "button" in carries else None,
-        pot=now.pot_cents // coin if "pot" in carries else 0,
-        stacks=tuple(stacks.get(seat, 0) // coin for seat in chosen) if game.coins else (),
-        rake=_rake(scene.table),
-        blind=scene.table.source == ShoeSource.KEYED,
-    )
-    opening, state = _opened(scene, opening)
+    opening, state = _opened(scene, pot_opening(scene.table, now, chosen))
     pinned: Stacks = tuple(sorted(stacks.items()))
     return Round(
         now.next_number,
-        game,
+        scene.game,
         scene.rules,
         opening,
         scene.next_seq,
@@ -157,9 +147,3 @@ def _refuse_seats(scene: Scene, chosen: Sequence[int], stacks: Mapping[int, int]
     if len(chosen) not in counts:
         says = f"{game.title} is played by {counts[0]} to {counts[-1]}; {len(chosen)} can be dealt in."
         raise Refused("bad_seats", says, 422)
-
-
-def _rake(table: Table) -> Rake | None:
-    if not table.rake_permille:
-        return None
-    return Rake(table.rake_permille, None if table.rake_cap_cents is None else table.rake_cap_cents // table.unit_cents)

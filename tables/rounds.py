@@ -22,7 +22,6 @@ from tables.games.felt import (
     Card,
     Choose,
     Illegal,
-    Opening,
     Payout,
     Shuffle,
 )
@@ -33,6 +32,7 @@ from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.settlement import chips_moved
 from tables.standing import Play, Round, Shoe
+from tables.terms import banked_opening
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -150,10 +150,8 @@ def _fresh(scene: Scene, entered: GameInput) -> Round:
 
 def next_round(scene: Scene) -> Round:
     """The round that the next bet opens: under the limits and options of now, on the shoe as it lies."""
-    now, shoe = scene.standing, scene.standing.shoe
-    # The burn was made when this shoe was shuffled, whatever the option says since.
-    rules = scene.game.burning(scene.rules, shoe.burn) if shoe else scene.rules
-    opening = Opening(tuple(range(1, scene.table.seats + 1)), scene.limits, now.gone, now.button)
+    now = scene.standing
+    rules, opening = banked_opening(scene.table, scene.rules, now)
     return Round(now.next_number, scene.game, rules, opening, scene.next_seq, (), scene.game.open(rules, opening))
 
 

@@ -1,0 +1,119 @@
+"""What a table's log proves by itself: each round by the engine, each transfer by the rules. Pure; nothing is read.
+
+The house's own proof and the verifier for outsiders both follow a log with this, one entry after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+
+from ledger.chain import Entry
+from ledger.chips import MOVEMENTS, RACK
+from ledger.moves import Chart, Move, Posted, undone
+from tables.fold import Round, Standing, fold
+from tables.orders import Seals
+from tables.settlement import chips_moved, seat_moves
+
+DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
+"""The movements that only a round makes."""
+SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
+"""The movements that only chips at the seats of a table with a pot make."""
+
+
+class Misconduct(Exception):
+    """The house would not have written this entry."""
+
+
+@dataclass(slots=True)
+class Replay:
+    """Follows a table's log: where the table stands, and what each entry has to have moved."""
+
+    chart: Chart
+    now: Standing = field(default_factory=Standing)
+    seals: Seals | None = None
+    """What house shoes committed to, where that is known."""
+    rack_cents: int | None = None
+    """What lies in the rack, likewise."""
+    posted: dict[int, Sequence[Posted]] = field(default_factory=dict)
+    """The transfers of the latest round's entries: what is taken back is undone by them."""
+    rounds: int = 0
+    """How many rounds were over on the way."""
+
+    def follow(self, entry: Entry, posted: Sequence[Posted]) -> None:
+        """One more entry, with the transfers that its body records. Raises Misconduct, orders.Unproven or Illegal."""
+        before, moved = self.now, [one.move for one in posted]
+        said = {"seq": entry.seq, "subject": entry.subject, "kind": entry.kind, "round": entry.round}
+        self.now = fold(before, **said, content=entry.content)  # type: ignore[arg-type]
+        due = self._due(before, entry)
+        if due is None:
+            _refuse_kinds(entry, moved)
+        elif due != moved:
+            raise Misconduct(_difference(due, moved))
+        self._remember(entry, posted)
+        if self.seals is not None:
+            self.seals.follow(self.now, entry)
+        if self.rack_cents is not None:
+            self._rack(entry, moved)
+
+    def _due(self, before: Standing, entry: Entry) -> list[Move] | None:
+        """What an entry has to have moved; None where the log alone cannot tell."""
+        match entry.subject, entry.kind:
+            case "round", "play":
+                return self._played(entry, before.round)
+            case "round", "take_back" if before.round is not None:
+                settled = before.round.over or not before.round.game.banked
+                return undone(self.posted.get(entry.content["corrects"], ())) if settled else []
+            case "round", "paid":
+                return []
+            case "seats", kind:
+                return seat_moves(self.chart, before.stacks, kind, entry.content)
+        return None
+
+    def _played(self, entry: Entry, before: Round | None) -> list[Move]:
+        """The movements that follow from a round's entry; it has to say what the engine decided."""
+        current = self.now.round
+        assert current is not None  # noqa: S101 -- a round's entry was just folded
+        said, decided = entry.content.get("decided", []), msgspec.to_builtins(current.plays[-1].decided)
+        if said != list(decided):
+            raise Misconduct(f"it says that {said} was decided, the rules say {decided}")
+        self.rounds += current.over
+        known = replace(current, plays=()) if "opening" in entry.content or before is None else before
+        return chips_moved(self.chart, known, current.state)
+
+    def _remember(self, entry: Entry, posted: Sequence[Posted]) -> None:
+        if entry.subject != "round":
+            return
+        if "opening" in entry.content:
+            self.posted.clear()
+        if posted:
+            self.posted[entry.seq] = posted
+
+    def _rack(self, entry: Entry, moved: Sequence[Move]) -> None:
+        """A table opens and closes with the chips that its own transfers left in the rack."""
+        rack = self.chart.ids.get((RACK, None))
+        into = sum(move.amount_cents for move in moved if move.target_account_id == rack)
+        out = sum(move.amount_cents for move in moved if move.source_account_id == rack)
+        self.rack_cents = (self.rack_cents or 0) + into - out
+        if entry.subject == "table" and entry.kind in ("opened", "closed"):
+            said = entry.content.get("rack_cents")
+            if said != self.rack_cents:
+                raise Misconduct(f"it says that {said} lie in the rack, the transfers left {self.rack_cents}")
+
+
+def _refuse_kinds(entry: Entry, moved: Sequence[Move]) -> None:
+    for move in moved:
+        if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
+            raise Misconduct(f"it moves {move.spelled()}, which is not on the list of movements")
+        if move.kind in DEALT | SEATED:
+            raise Misconduct(f"it makes a {move.kind}, which no {entry.subject} {entry.kind} does")
+
+
+def _difference(expected: Sequence[Move], found: Sequence[Move]) -> str:
+    for number, (due, moved) in enumerate(zip(expected, found, strict=False), 1):
+        if due != moved:
+            return f"its transfer {number} is {moved.spelled()}, the round's payouts make it {due.spelled()}"
+    return f"it moved chips {len(found)} times, the round's payouts make it {len(expected)}"
