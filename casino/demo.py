@@ -157,6 +157,7 @@ class Demo:
         house.prepare()
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
+        os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
         os.environ.setdefault("STATIC_ROOT", str(FOLDER / "static"))
         if self.host not in LOOPBACK:
             say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
@@ -171,6 +172,8 @@ class Demo:
         finish(begin("manage.py", "grants"))
         say("Seeding the pit")
         logins = finish(begin("manage.py", "seed_demo", "--address", self.url))
+        if not Path(os.environ["AUDIT_KEY_FILE"]).exists():
+            finish(begin("manage.py", "audit", "key"))
         finish(statics)
         return logins
 

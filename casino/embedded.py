@@ -111,7 +111,12 @@ class House:
             "REDIS_URL": self.redis_url,
             "CASINO_ENV": "demo",
             "SECRET_KEY": self.secret_key(),
+            "AUDIT_KEY_FILE": str(self.audit_key),
         }
+
+    @property
+    def audit_key(self) -> Path:
+        return self.folder / "audit-key.pem"
 
     def secret_key(self) -> str:
         path = self.folder / "secret-key"

@@ -108,6 +108,9 @@ DATABASES = {"default": database()}
 CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # whom deploy/grants.sql is about
 DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
 
+# The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
+AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
+
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
@@ -138,6 +141,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "recount every place": {"task": "ledger.tasks.recount_all", "schedule": timedelta(minutes=5)},
     "verify new entries": {"task": "tables.tasks.verify_new", "schedule": timedelta(minutes=5)},
+    "seal finished days": {"task": "tables.tasks.seal_days", "schedule": timedelta(minutes=10)},
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
     "verify everything": {"task": "tables.tasks.verify_everything", "schedule": crontab(hour=4, minute=30)},
 }

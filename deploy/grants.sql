@@ -37,6 +37,8 @@ GRANT SELECT, INSERT ON
     ledger_recount,
     ledger_alert,
     ledger_acknowledgement,
+    ledger_bookroot,
+    ledger_dayroot,
     tables_houseshoe,
     tables_verification
 TO :"app_role";

@@ -57,45 +57,63 @@ def root(leaves: Iterable[bytes]) -> bytes:
 # --- Making proofs --------------------------------------------------------------------------------------------
 
 
-def inclusion(index: int, leaves: Sequence[bytes]) -> list[bytes]:
+class Proofs:
+    """The proofs about some leaves. Each subtree is hashed once, however many leaves are asked about."""
+
+    def __init__(self, leaves: Iterable[bytes]) -> None:
+        self._hashes = [leaf_hash(leaf) for leaf in leaves]
+        self._roots: dict[tuple[int, int], bytes] = {}
+
+    def inclusion(self, index: int) -> list[bytes]:
+        """The hashes that lead from the leaf with this index to the root."""
+        start, stop = 0, len(self._hashes)
+        if not start <= index < stop:
+            raise ValueError(f"a tree of {stop} leaves has none with the index {index}")
+        path = []
+        while stop - start > 1:
+            middle = start + _split(stop - start)
+            if index < middle:
+                path.append(self._root(middle, stop))
+                stop = middle
+            else:
+                path.append(self._root(start, middle))
+                start = middle
+        return path[::-1]
+
+    def consistency(self, old: int) -> list[bytes]:
+        """The hashes that show that the tree of the first `old` leaves grew into the tree of all of them."""
+        start, stop = 0, len(self._hashes)
+        if not 0 < old <= stop:
+            raise ValueError(f"a tree of {stop} leaves did not grow out of one of {old}")
+        path = []
+        while old < stop:
+            middle = start + _split(stop - start)
+            if old <= middle:
+                path.append(self._root(middle, stop))
+                stop = middle
+            else:
+                path.append(self._root(start, middle))
+                start = middle
+        # The root of the old tree itself is known to whoever checks.
+        return ([self._root(start, stop)] if start else []) + path[::-1]
+
+    def _root(self, start: int, stop: int) -> bytes:
+        if stop - start == 1:
+            return self._hashes[start]
+        if (known := self._roots.get((start, stop))) is None:
+            middle = start + _split(stop - start)
+            known = self._roots[start, stop] = node_hash(self._root(start, middle), self._root(middle, stop))
+        return known
+
+
+def inclusion(index: int, leaves: Iterable[bytes]) -> list[bytes]:
     """The hashes that lead from the leaf with this index to the root."""
-    if not 0 <= index < len(leaves):
-        raise ValueError(f"a tree of {len(leaves)} leaves has none with the index {index}")
-    return _inclusion(index, [leaf_hash(leaf) for leaf in leaves])
+    return Proofs(leaves).inclusion(index)
 
 
-def consistency(old: int, leaves: Sequence[bytes]) -> list[bytes]:
+def consistency(old: int, leaves: Iterable[bytes]) -> list[bytes]:
     """The hashes that show that the tree of the first `old` leaves grew into the tree of all of them."""
-    if not 0 < old <= len(leaves):
-        raise ValueError(f"a tree of {len(leaves)} leaves did not grow out of one of {old}")
-    return _grown(old, [leaf_hash(leaf) for leaf in leaves], whole=True)
-
-
-def _inclusion(index: int, hashes: Sequence[bytes]) -> list[bytes]:
-    if len(hashes) == 1:
-        return []
-    middle = _split(len(hashes))
-    if index < middle:
-        return [*_inclusion(index, hashes[:middle]), _root(hashes[middle:])]
-    return [*_inclusion(index - middle, hashes[middle:]), _root(hashes[:middle])]
-
-
-def _grown(old: int, hashes: Sequence[bytes], *, whole: bool) -> list[bytes]:
-    """`whole`: whether the old tree is the whole of what was asked about, so that its root is known already."""
-    if old == len(hashes):
-        return [] if whole else [_root(hashes)]
-    middle = _split(len(hashes))
-    if old <= middle:
-        return [*_grown(old, hashes[:middle], whole=whole), _root(hashes[middle:])]
-    return [*_grown(old - middle, hashes[middle:], whole=False), _root(hashes[:middle])]
-
-
-def _root(hashes: Sequence[bytes]) -> bytes:
-    """The root over leaves that are hashed already."""
-    if len(hashes) == 1:
-        return hashes[0]
-    middle = _split(len(hashes))
-    return node_hash(_root(hashes[:middle]), _root(hashes[middle:]))
+    return Proofs(leaves).consistency(old)
 
 
 def _split(size: int) -> int:

@@ -248,3 +248,51 @@ class Acknowledgement(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.by}, {self.at:%Y-%m-%d %H:%M}"
+
+
+class BookRoot(AppendOnly):
+    """The Merkle root of one book's entries of one gaming day, in the document that is a leaf of the day's tree."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="roots", db_index=False)
+    day = models.DateField()
+    first_seq = models.BigIntegerField()
+    last_seq = models.BigIntegerField()
+    head_hash = models.BinaryField(max_length=32)
+    body = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["book", "day"], name="ledger_bookroot_once"),
+            models.CheckConstraint(
+                name="ledger_bookroot_span", condition=Q(first_seq__gte=1, last_seq__gte=F("first_seq") - 1)
+            ),
+        ]
+        indexes = [models.Index(fields=["day"], name="ledger_bookroot_day")]
+
+    def __str__(self) -> str:
+        return f"{self.book_id} on {self.day}: {self.first_seq} to {self.last_seq}"
+
+
+class DayRoot(AppendOnly):
+    """A gaming day that was sealed: the root over all books' roots, signed, and chained to the day before."""
+
+    day = models.DateField(unique=True)
+    number = models.IntegerField(unique=True)
+    prev_number = models.IntegerField(null=True)
+    prev_hash = models.BinaryField(max_length=32, null=True)
+    body = models.BinaryField()
+    hash = models.BinaryField(max_length=32)
+    signature = models.BinaryField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="ledger_dayroot_gapless",
+                condition=Q(number=1, prev_number=None, prev_hash=None)
+                | Q(number__gt=1, prev_number__isnull=False, prev_number=F("number") - 1, prev_hash__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"day {self.number}, {self.day}"

@@ -132,7 +132,7 @@ def recount(book_id: int, by: str) -> list[Recount]:
     """
     head = read_head(book_id)
     start = horizons([book_id])[book_id]
-    moved = _moved(book_id, start, head.seq)
+    moved = moved_cents(book_id, start, head.seq)
     if sum(moved.values()) != 0:
         raise Broken(Fault(head.name, head.seq, f"the transfers since entry {start} do not add up to zero"))
     if not moved:
@@ -156,7 +156,7 @@ def recount(book_id: int, by: str) -> list[Recount]:
     return list(Recount.objects.bulk_create(rows, ignore_conflicts=True))
 
 
-def _moved(book_id: int, since: int, through: int) -> dict[int, int]:
+def moved_cents(book_id: int, since: int, through: int) -> dict[int, int]:
     """What the transfers after one entry and through another did to each account that they touched."""
     with connection.cursor() as cursor:
         cursor.execute(

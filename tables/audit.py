@@ -20,7 +20,7 @@ from ledger.models import HOUSE, Book, Recount
 from ledger.moves import reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
-from tables import standing
+from tables import sealing, standing
 from tables.conduct import Floor
 from tables.games.felt import Illegal
 from tables.models import Table, Verification
@@ -55,6 +55,7 @@ def verify(book: Book, since: Verification | None = None) -> Report:
         report = prove(book, after, head)
         start = after.seq if after else 0
         report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
+        report.fault = report.fault or sealing.wrong_root(book, since=start)
     except OUTAGE:
         raise
     except Exception as error:

@@ -401,4 +401,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("terminal", "locked_out"): Rule(),
     ("terminal", "revoked"): Rule(),
     ("terminal", "changed"): Rule(),
+    ("key", "published"): Rule(),
+    ("key", "rotated"): Rule(),
+    ("day", "sealed"): Rule(),
 }

@@ -68,6 +68,17 @@ class Seals:
         _dealt(now, entry, self.live)
         return done
 
+    def resume(self, now: Standing, entry: Entry) -> None:
+        """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
+        if _commitment(entry) is not None:
+            self.live = _committed(now, entry, None)
+        elif entry.content.get("opened"):
+            self.live = None
+        else:
+            _committed(now, entry, self.live)
+        if self.live is not None:
+            _dealt(now, entry, self.live)
+
 
 # --- one entry after the other ---------------------------------------------------------------------------------
 

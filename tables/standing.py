@@ -93,6 +93,13 @@ def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
     return {book: standing or Standing() for book, standing in found.items()}
 
 
+def registers(head: Head) -> list[int]:
+    """The numbers of the entries that tell where a table stands at a head."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST, [[head.book_id], [head.seq]])
+        return [row[1] for row in cursor.fetchall()]
+
+
 def _known(head: Head) -> Standing | None:
     return Standing() if head.hash is None else cache.get(head.book_id, bytes(head.hash))
 

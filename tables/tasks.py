@@ -9,8 +9,9 @@ from celery import shared_task
 from django.core.management import call_command
 
 from ledger import alerts
-from ledger.models import Book
-from tables import audit
+from ledger.models import HOUSE, Book
+from ledger.seals import BadKey
+from tables import audit, sealing
 
 
 @shared_task
@@ -23,6 +24,16 @@ def verify_new() -> list[str]:
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns the faults."""
     return [fault for book in audit.books() if (fault := _alert(audit.verify(book), book))]
+
+
+@shared_task
+def seal_days() -> list[str]:
+    """Seal every gaming day that is over, whatever was missed meanwhile; returns their names."""
+    try:
+        return [row.day.isoformat() for row in sealing.seal_finished()]
+    except BadKey as wrong:
+        alerts.raise_alert(Book.objects.filter(name=HOUSE).first(), "not_sealed", f"No day can be sealed: {wrong}")
+        return []
 
 
 @shared_task

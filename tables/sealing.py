@@ -1,0 +1,381 @@
+"""Sealing gaming days: a Merkle root for each book, one over all books, signed and chained to the day before.
+
+A book's part of a day is what was written in it before the day's end and after the part of the day before. Several
+workers may seal at once: each row can be there once only, and whoever comes second finds it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Min, Q
+from django.utils import timezone
+
+from ledger import merkle, seals, surveillance
+from ledger.chips import HOUSE_PLACES
+from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry
+from ledger.recount import moved_cents
+from ledger.seals import BadKey
+from ledger.surveillance import Draft, Fault, Head, canonical, timestamp
+from tables import house, standing
+
+BY: Final = "sealing"
+GRACE: Final = timedelta(minutes=5)
+"""How long after its end a day is sealed: what was being written then has been written."""
+
+
+# --- Which days ------------------------------------------------------------------------------------------------
+
+
+def day_of(moment: datetime) -> date:
+    """The gaming day that a moment belongs to."""
+    return moment.astimezone(UTC).date()
+
+
+def span(day: date) -> tuple[datetime, datetime]:
+    """When a gaming day begins, and when it is over."""
+    begins = datetime.combine(day, time(), UTC)
+    return begins, begins + timedelta(days=1)
+
+
+def unsealed(now: datetime) -> Iterator[date]:
+    """The gaming days that are over and not sealed, the first one first."""
+    last = DayRoot.objects.order_by("-number").values_list("day", flat=True).first()
+    if last is None:
+        began = LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"]
+        if began is None:
+            return
+        day = day_of(began)
+    else:
+        day = last + timedelta(days=1)
+    while span(day)[1] + GRACE <= now:
+        yield day
+        day += timedelta(days=1)
+
+
+# --- Sealing ---------------------------------------------------------------------------------------------------
+
+
+def seal_finished(now: datetime | None = None) -> list[DayRoot]:
+    """Seal every gaming day that is over. Raises BadKey where there is no key to sign with."""
+    return [seal(day) for day in list(unsealed(now or timezone.now()))]
+
+
+def seal(day: date) -> DayRoot:
+    """Seal one day, after all before it; or find that it was."""
+    key = the_key()
+    for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
+        seal_book(book, day)
+    with transaction.atomic():
+        head = house.lock()
+        found = DayRoot.objects.filter(day=day).first()
+        return found or _sign(head, day, key)
+
+
+def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
+    """Sign a day under the lock of the house's book, where the signature is written too."""
+    head = _published(head, key)
+    before = DayRoot.objects.order_by("-number").first()
+    if before and before.day + timedelta(days=1) != day:
+        raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
+    leaves, (begins, ends) = leaves_of(day), span(day)
+    number = before.number + 1 if before else 1
+    document = {
+        "format": seals.DAY_ROOT,
+        "number": number,
+        "day": day.isoformat(),
+        "begins": timestamp(begins),
+        "ends": timestamp(ends),
+        "books": len(leaves),
+        "root": merkle.root(leaves).hex(),
+        "previous": bytes(before.hash).hex() if before else None,
+        "key": seals.public_of(key),
+    }
+    signature = seals.sign(key, document)
+    content = {"document": document, "signature": signature.hex()}
+    surveillance.append(head, Draft("day", "sealed", BY, content))
+    row: DayRoot = DayRoot.objects.create(
+        day=day,
+        number=number,
+        prev_number=before.number if before else None,
+        prev_hash=before.hash if before else None,
+        body=canonical(document),
+        hash=bytes.fromhex(seals.hash_of(document)),
+        signature=signature,
+        at=timezone.now(),
+    )
+    return row
+
+
+def leaves_of(day: date) -> list[bytes]:
+    """The leaves of a day's tree: each book's document, by the books' names."""
+    rows = BookRoot.objects.filter(day=day).values_list("book__name", "body")
+    return [bytes(body) for _, body in sorted(rows)]
+
+
+def seal_book(book: Book, day: date) -> BookRoot | None:
+    """The document about one book's part of a day; none for a book in which nothing was written by then."""
+    there = BookRoot.objects.filter(book=book, day=day).first()
+    if there is not None:
+        return there
+    before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
+    first = before.last_seq + 1 if before else 1
+    last = _last_before(book, first, span(day)[1])
+    if last == 0:
+        return None
+    known = _read(before.body) if before else None
+    document = document_of(book, day, first, last, known)
+    row = BookRoot(
+        book=book, day=day, first_seq=first, last_seq=last, head_hash=bytes.fromhex(document["head"]),
+        body=canonical(document),
+    )  # fmt: skip
+    BookRoot.objects.bulk_create([row], ignore_conflicts=True)
+    return BookRoot.objects.get(book=book, day=day)
+
+
+def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
+    head_hash = _hash_at(book, last)
+    return {
+        "format": seals.BOOK_ROOT,
+        "book": book.name,
+        "day": day.isoformat(),
+        "first": first,
+        "last": last,
+        "head": head_hash.hex(),
+        "root": merkle.root(hashes(book.pk, first, last)).hex(),
+        "accounts": _accounts(book, first, last, before),
+        "carried": carried(Head(book.pk, book.name, last, head_hash)),
+    }
+
+
+def hashes(book_id: int, first: int, last: int) -> Iterator[bytes]:
+    """The leaves of a book's tree: the hashes of its entries, each of which names the whole history before it."""
+    found = LogEntry.objects.filter(book_id=book_id, seq__gte=first, seq__lte=last).order_by("seq")
+    for digest in found.values_list("hash", flat=True).iterator():
+        yield bytes(digest)
+
+
+def _hash_at(book: Book, seq: int) -> bytes:
+    return bytes(LogEntry.objects.values_list("hash", flat=True).get(book=book, seq=seq))
+
+
+def _last_before(book: Book, first: int, moment: datetime) -> int:
+    """The last entry before a moment; no entry is earlier than the one before it, so halving finds it."""
+    low, high = first - 1, surveillance.read_head(book.pk).seq
+    while low < high:
+        middle = (low + high + 1) // 2
+        at = LogEntry.objects.values_list("at", flat=True).get(book=book, seq=middle)
+        low, high = (middle, high) if at < moment else (low, middle - 1)
+    return low
+
+
+def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
+    """[account, place, seat, cents] for every place of a book, and what it did to those that all books share."""
+    known = {account: cents for account, _, _, cents in (before["accounts"] if before else ())}
+    moved = moved_cents(book.pk, first - 1, last)
+    places = Account.objects.filter(Q(book=book) | Q(place__in=sorted(HOUSE_PLACES)))
+    return [
+        [account, place, seat, known.get(account, 0) + moved.get(account, 0)]
+        for account, place, seat in places.order_by("pk").values_list("pk", "place", "seat")
+    ]
+
+
+def _read(body: bytes | memoryview) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(bytes(body))
+    return document
+
+
+# --- What the next day rests on --------------------------------------------------------------------------------
+
+
+def carried(head: Head) -> list[int]:
+    """The entries that tell where a book stands: whoever proves the next day alone folds these first."""
+    if head.name == HOUSE:
+        keys = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
+        return list(keys.order_by("seq").values_list("seq", flat=True))
+    return sorted({*_settings(head), *standing.registers(head), *_of_the_shoe(head)})
+
+
+def _settings(head: Head) -> Iterable[int]:
+    """For each setting of a table, the entry that set it last."""
+    found = LogEntry.objects.filter(book_id=head.book_id, subject="table", kind="settings_changed", seq__lte=head.seq)
+    latest: dict[str, int] = {}
+    for seq, body in found.order_by("seq").values_list("seq", "body"):
+        latest |= dict.fromkeys(_read(body)["content"]["after"], seq)
+    return latest.values()
+
+
+def _of_the_shoe(head: Head) -> Iterable[int]:
+    """Every entry since the house shoe that is dealt from was committed to: its cards are proved when it is opened."""
+    shoe = standing.at(head).shoe
+    if shoe is None or shoe.commitment is None:
+        return ()
+    entries = LogEntry.objects.filter(book_id=head.book_id, seq__lte=head.seq)
+    shuffled = entries.filter(subject="shoe", kind="shuffled").order_by("-seq").values_list("seq", "body").first()
+    assert shuffled is not None  # noqa: S101 -- nothing else commits first
+    seq, body = shuffled
+    if _read(body)["content"]["shoe"]["commitment"] != shoe.commitment:
+        seq = _reshuffled(head, seq, shoe.commitment)
+    return range(seq, head.seq + 1)
+
+
+def _reshuffled(head: Head, since: int, commitment: str) -> int:
+    """The first entry of the round in which the discards were shuffled."""
+    rounds = LogEntry.objects.filter(book_id=head.book_id, subject="round", seq__lte=head.seq)
+    for number, body in rounds.filter(seq__gt=since).order_by("-seq").values_list("round", "body").iterator():
+        if _read(body)["content"].get("commitment") == commitment:
+            return int(rounds.filter(round=number).aggregate(seq=Min("seq"))["seq"])
+    raise LookupError(f"no entry of {head.name} commits to {commitment}")
+
+
+# --- The key ---------------------------------------------------------------------------------------------------
+
+
+def key_file() -> Path:
+    """Where the house keeps its key. Raises BadKey where no place is set."""
+    if not settings.AUDIT_KEY_FILE:
+        raise BadKey("No key file is set: name one in AUDIT_KEY_FILE, and make the key with `manage.py audit key`.")
+    return Path(settings.AUDIT_KEY_FILE)
+
+
+def the_key() -> Ed25519PrivateKey:
+    """The house's key. Raises BadKey."""
+    return seals.load_key(key_file())
+
+
+def published_key() -> str | None:
+    """The public key that the house published last, in its own book."""
+    found = LogEntry.objects.filter(book__name=HOUSE, subject="key").order_by("-seq").values_list("body", flat=True)
+    body = found.first()
+    return None if body is None else str(_read(body)["content"]["key"])
+
+
+def publish() -> str:
+    """Publish the key in the file, unless it is published. Raises BadKey for another one than the house signs with."""
+    key = the_key()
+    with transaction.atomic():
+        _published(house.lock(), key)
+    return seals.public_of(key)
+
+
+def rotate() -> str:
+    """Make a new key, have the old one sign it, publish that, and only then put it into the old one's place."""
+    path, old = key_file(), the_key()
+    coming = path.with_name(f"{path.name}.next")
+    new = seals.make_key(coming)
+    try:
+        with transaction.atomic():
+            head = _published(house.lock(), old)
+            statement = seals.rotation(seals.public_of(old), seals.public_of(new))
+            content = {
+                "key": seals.public_of(new),
+                "rotation": statement,
+                "signature": seals.sign(old, statement).hex(),
+            }
+            surveillance.append(head, Draft("key", "rotated", BY, content))
+    except BaseException:
+        coming.unlink()
+        raise
+    path.rename(path.with_name(f"{path.name}.until-{timezone.now():%Y%m%dT%H%M%SZ}"))
+    coming.rename(path)
+    return seals.public_of(new)
+
+
+def _published(head: Head, key: Ed25519PrivateKey) -> Head:
+    """The house's head once its log names this key."""
+    public, known = seals.public_of(key), published_key()
+    if known is None:
+        return surveillance.append(head, Draft("key", "published", BY, {"key": public}))
+    if known != public:
+        raise BadKey(
+            f"The house published the key {known[:16]}, the file {key_file()} holds {public[:16]}: put the right file"
+            " back, or change keys with `manage.py audit key --rotate` while the old one is there."
+        )
+    return head
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The root that everybody may note down: a later rewrite of any day up to it shows."""
+
+    day: date
+    number: int
+    root: str
+    at: datetime
+
+
+def todays_root() -> Shown | None:
+    """The newest signed root, for the pit's screen: of the gaming day that ended last."""
+    row = DayRoot.objects.order_by("-number").first()
+    return None if row is None else Shown(row.day, row.number, bytes(row.hash).hex(), row.at)
+
+
+# --- Holding the roots against the log -------------------------------------------------------------------------
+
+
+def wrong_root(book: Book, since: int = 0) -> Fault | None:
+    """The first root after an entry that is not what the log makes of it: of this book; in the house's, of the days."""
+    rows = list(BookRoot.objects.filter(book=book, last_seq__gt=since).order_by("day"))
+    known = BookRoot.objects.filter(book=book, day__lt=rows[0].day).order_by("-day").first() if rows else None
+    for before, row in zip([known, *rows], rows, strict=False):
+        if what := _differs(book, row, before):
+            return Fault(book.name, row.last_seq, f"the root of {row.day} {what}")
+    return _wrong_day(book, since) if book.name == HOUSE else None
+
+
+def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
+    said = _read(row.body)
+    if (row.first_seq, row.last_seq) != (said["first"], said["last"]):
+        return "is of other entries than its document says"
+    if row.first_seq != (before.last_seq + 1 if before else 1):
+        return "does not begin after the day before"
+    due = document_of(book, row.day, row.first_seq, row.last_seq, _read(before.body) if before else None)
+    if canonical(said) != bytes(row.body) or any(said[name] != due[name] for name in ("book", "day", "head", "root")):
+        return "is another than its entries make"
+    if _lying(said) != _lying(due):
+        return "says that other chips lie in its places than its transfers left there"
+    return None
+
+
+def _lying(document: Mapping[str, Any]) -> dict[int, int]:
+    return {account: cents for account, _, _, cents in document["accounts"] if cents}
+
+
+def _wrong_day(book: Book, since: int) -> Fault | None:
+    """Each signed day is in the house's log as it was signed, in its order, over the documents that are there."""
+    entries = LogEntry.objects.filter(book=book, subject="day", kind="sealed").order_by("seq")
+    newest = 0
+    for seq, body in entries.filter(seq__gt=since).values_list("seq", "body").iterator():
+        content = _read(body)["content"]
+        newest = int(content["document"]["number"])
+        if what := _not_as_kept(content, DayRoot.objects.filter(number__in=(newest - 1, newest)).order_by("number")):
+            return Fault(book.name, seq, what)
+    if newest and DayRoot.objects.filter(number__gt=newest).exists():
+        return Fault(book.name, book.head_seq, f"a day after the {newest} that the log has is kept as sealed")
+    return None
+
+
+def _not_as_kept(content: Mapping[str, Any], kept: Iterable[DayRoot]) -> str | None:
+    document, rows = content["document"], {row.number: row for row in kept}
+    row, before = rows.get(document["number"]), rows.get(document["number"] - 1)
+    if row is None or canonical(document) != bytes(row.body) or content["signature"] != bytes(row.signature).hex():
+        return f"the day that it sealed, {document['day']}, is not the one that is kept"
+    if document["previous"] != (bytes(before.hash).hex() if before else None):
+        return f"the root of {row.day} is not chained to the day before it"
+    if not seals.is_signed(document["key"], bytes(row.signature), document):
+        return f"the root of {row.day} is not signed by its key"
+    if document["root"] != merkle.root(leaves_of(row.day)).hex():
+        return f"the root of {row.day} is not the one of its books' roots"
+    return None
