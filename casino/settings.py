@@ -155,6 +155,7 @@ LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "tables.signin.BadgeBackend",
+    "tables.signing.SignatureBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -185,7 +186,7 @@ AXES_DISABLE_ACCESS_LOG = True  # the house's book has every sign-in
 AXES_ENABLE_ADMIN = False  # who is locked out is let in by name, on their own page
 AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "ip_address"]
+AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "signer", "ip_address"]
 
 # Whoever signs in is signed out after this long without a request. A dealer who takes a table at an enrolled terminal
 # gets a longer expiry: nobody must be locked out in the middle of a round.

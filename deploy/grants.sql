@@ -39,6 +39,8 @@ GRANT SELECT, INSERT ON
     ledger_acknowledgement,
     ledger_bookroot,
     ledger_dayroot,
+    ledger_slip,
+    ledger_slipsignature,
     tables_houseshoe,
     tables_verification
 TO :"app_role";

@@ -19,6 +19,9 @@ class Immutable(Exception):
     """Somebody tried to change or delete a row that may only be added."""
 
 
+SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "cage")
+"""The series of slips. Each counts its own from 1 in every calendar year."""
+
 T = TypeVar("T", bound=models.Model)
 
 
@@ -296,3 +299,52 @@ class DayRoot(AppendOnly):
 
     def __str__(self) -> str:
         return f"day {self.number}, {self.day}"
+
+
+class Slip(AppendOnly):
+    """The number of a slip, without a gap in its series and calendar year. What it says is in its entry."""
+
+    series = models.CharField(max_length=16)
+    year = models.SmallIntegerField()
+    number = models.IntegerField()
+    previous = models.IntegerField(null=True)
+    book = models.ForeignKey(Book, models.PROTECT, related_name="slips", db_constraint=False)
+    seq = models.BigIntegerField()
+    total_cents = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["series", "year", "number"], name="ledger_slip_number"),
+            models.UniqueConstraint(fields=["book", "seq"], name="ledger_slip_entry_once"),
+            models.CheckConstraint(
+                name="ledger_slip_gapless",
+                condition=Q(number=1, previous=None)
+                | Q(number__gt=1, previous__isnull=False, previous=F("number") - 1),
+            ),
+            models.CheckConstraint(name="ledger_slip_known_series", condition=Q(series__in=SERIES)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.series}/{self.year}/{self.number}"
+
+
+class SlipSignature(AppendOnly):
+    """One step of a slip and who signed it: nobody signs twice on one slip, and no step is signed twice."""
+
+    slip = models.ForeignKey(Slip, models.PROTECT, related_name="signatures", db_index=False)
+    stage = models.CharField(max_length=16)
+    username = models.CharField(max_length=40)
+    role = models.CharField(max_length=16)
+    book = models.ForeignKey(Book, models.PROTECT, related_name="+", db_constraint=False, db_index=False)
+    seq = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["slip", "stage"], name="ledger_signature_stage_once"),
+            models.UniqueConstraint(fields=["slip", "username"], name="ledger_signature_person_once"),
+            models.UniqueConstraint(fields=["book", "seq"], name="ledger_signature_entry_once"),
+            models.CheckConstraint(name="ledger_signature_by_name", condition=~Q(username="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slip}: {self.stage} by {self.username}"

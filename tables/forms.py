@@ -273,7 +273,7 @@ class StaffForm(Judged):
         max_length=8,
         required=False,
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        help_text="4 to 8 digits, for dealers. Ends every sign-in of theirs. Empty: as it is.",
+        help_text="4 to 8 digits: signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
     class Meta:
@@ -281,7 +281,7 @@ class StaffForm(Judged):
         fields = ("username", "name", "role", "badge", "is_active")
         help_texts = {
             "username": "For good: the log knows them by it.",
-            "badge": "With a PIN, it opens enrolled terminals.",
+            "badge": "With a PIN, it signs slips, and opens enrolled terminals for dealers.",
         }
 
     def changes(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The four roles and what each may do: the only place where permissions are given."""
+"""The roles and what each may do: the only place where permissions are given."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ class Role(models.TextChoices):
     PIT_BOSS = "pit_boss", "Pit boss"
     OPERATOR = "operator", "Operator"
     AUDITOR = "auditor", "Auditor"
+    CASHIER = "cashier", "Cashier"
+    SECURITY = "security", "Security"
+    COUNTER = "counter", "Counter"
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
@@ -29,10 +32,15 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
     | {"tables.enrol_terminal", "ledger.acknowledge_alert"},
-    Role.AUDITOR: _VIEW_ALL,
+    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count"},
+    Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
+    Role.SECURITY: frozenset({"tables.carry"}),
+    Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
-``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. Nobody may delete."""
+``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the cage
+holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count. ``count_boxes``: the
+soft count. Who may sign which step of a slip stands in ``paper.py``. Nobody may delete."""
 
 
 def may(role: Role, permission: str) -> bool:

@@ -66,6 +66,9 @@ def counted_as(request: HttpRequest, credentials: Mapping[str, Any] | None) -> s
     if badge := credentials.get("badge"):
         dealer = _dealer(badge)
         return dealer.username if dealer else f"badge {badge}"
+    if badge := credentials.get("signer"):
+        known = Staff.objects.filter(badge=badge).first()
+        return known.username if known else f"badge {badge}"
     return credentials.get("username")
 
 
@@ -83,7 +86,7 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
         raise Refused("not_enrolled", "This device is not enrolled: sign in with your name and password.", 403)
     terminals.refuse_locked(terminal)
     try:
-        dealer = _prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
+        dealer = prove(request, "Badge number or PIN is wrong.", badge=badge, pin=pin)
     except Refused:
         terminals.count_wrong_pin(terminal)
         raise
@@ -96,7 +99,7 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
 
 def by_password(request: HttpRequest, username: str, password: str) -> Staff:
     """Sign somebody in by user name and password. Raises Refused."""
-    staff = _prove(request, "Name or password is wrong.", username=username, password=password)
+    staff = prove(request, "Name or password is wrong.", username=username, password=password)
     _begin(request, staff, None)
     return staff
 
@@ -108,7 +111,7 @@ def stay(request: HttpRequest) -> None:
         request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
 
 
-def _prove(request: HttpRequest, wrong: str, **credentials: str) -> Staff:
+def prove(request: HttpRequest, wrong: str, **credentials: str) -> Staff:
     """Who the credentials belong to. Raises Refused, and notes it when these tries have locked somebody out."""
     locked = not AxesProxyHandler.is_allowed(request, credentials)
     staff = authenticate(request, **credentials)

@@ -100,15 +100,17 @@ def _new(changes: Mapping[str, Any]) -> list[str]:
 
 
 def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
+    """A PIN is given for what somebody may do: with another role it is a new one, or none."""
+    role = staff.role
     for name in _FACTS:
         if name in changes:
             setattr(staff, name, changes[name])
     staff.badge = staff.badge or None
     if changes.get("password") or not staff.password:
         staff.set_password(changes.get("password") or None)
-    if staff.role != Role.DEALER:
+    if staff.badge is None or staff.role != role:
         staff.set_pin(None)
-    elif changes.get("pin"):
+    if changes.get("pin"):
         staff.set_pin(changes["pin"])
     staff.save()
 
@@ -204,8 +206,6 @@ def _pin_faults(pin: str, after: Mapping[str, Any]) -> Faults:
         return {"pin": "A PIN has 4 to 8 digits."}
     if len(set(pin)) == 1 or pin in "01234567890" or pin in "09876543210" or pin == after["badge"]:
         return {"pin": "This PIN is among the first that anybody would try: choose another."}
-    if after["role"] != Role.DEALER:
-        return {"pin": "Only dealers sign in with a PIN."}
     if not after["badge"]:
         return {"badge": "A PIN goes with a badge number."}
     return {}
