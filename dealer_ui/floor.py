@@ -14,13 +14,13 @@ from django.utils import timezone
 
 from dealer_ui import charts
 from ledger import cage
-from ledger.chips import RACK, money
+from ledger.chips import RACK
 from ledger.models import Account, Alert
 from ledger.surveillance import Head
 from tables import history, seat_pages, secrecy, standing
 from tables.board import Board, board
 from tables.games.felt import Shuffle, View
-from tables.inputs import CloseTable, Input, OpenTable, RetireShoe, TakeBack
+from tables.inputs import Input, RetireShoe, TakeBack
 from tables.models import ShoeSource, Staff, Table
 from tables.standing import Standing
 from tables.telling import tell, whom
@@ -39,8 +39,6 @@ class Act:
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
-        Act("open", "Open table", OpenTable(), "is open"),
-        Act("close", "Close table", CloseTable(), "is closed"),
         Act("take-back", "Take back", TakeBack(), ": the latest input is taken back"),
         Act("retire-shoe", "Retire shoe", RetireShoe(), ": the shoe is retired"),
     )
@@ -199,11 +197,10 @@ def _open_alerts() -> dict[int | None, tuple[int, Alert]]:
 def _acts(now: Standing) -> tuple[Act, ...]:
     """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
     if not now.is_open:
-        return (ACTS["open"],)
+        return ()
     can = [ACTS["take-back"]] if _can_take_back(now) else []
     if not now.round_open:
         can += [ACTS["retire-shoe"]] if now.shoe else []
-        can.append(ACTS["close"])
     return tuple(can)
 
 
@@ -241,12 +238,7 @@ def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
 
 def consequences(found: Seen, chosen: Act) -> list[str]:
     """What confirming will do, in sentences."""
-    now, rack = found.now, money(found.rack_cents)
-    if chosen.name == "open":
-        return [f"The table opens with the {rack} that the ledger has in its rack.", "A dealer can sign in."]
-    if chosen.name == "close":
-        tapped = [f"{now.dealer.name} is tapped out."] if now.dealer else []
-        return [f"The table closes with {rack} in its rack.", *tapped]
+    now = found.now
     if chosen.name == "retire-shoe":
         opened = now.shoe is not None and now.shoe.commitment is not None
         return [

@@ -19,6 +19,7 @@ from ledger.inspection import OUTAGE, unforeseen
 from ledger.models import HOUSE, Book, Recount
 from ledger.moves import reconcile
 from ledger.recount import beyond_head, wrong_recount
+from ledger.slips import unmatched
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
 from tables import sealing, standing
 from tables.conduct import Floor
@@ -54,8 +55,13 @@ def verify(book: Book, since: Verification | None = None) -> Report:
         after = Head(book.pk, head.name, since.through_seq, bytes(since.head_hash)) if since else None
         report = prove(book, after, head)
         start = after.seq if after else 0
-        report.fault = report.fault or beyond_head(book.pk) or wrong_recount(book.pk, since=_recounted(book, start))
-        report.fault = report.fault or sealing.wrong_root(book, since=start)
+        report.fault = (
+            report.fault
+            or beyond_head(book.pk)
+            or wrong_recount(book.pk, since=_recounted(book, start))
+            or _unsigned(book, start)
+            or sealing.wrong_root(book, since=start)
+        )
     except OUTAGE:
         raise
     except Exception as error:
@@ -141,7 +147,7 @@ class _Proof:
 def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
-        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), rack_cents=0))
+        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}))
     now = standing.at(after)
     return _Proof(report, Floor(book, after.seq), Replay(accounts, now, posted=_posted(book, now)))
 
@@ -155,6 +161,12 @@ def _posted(book: Book, now: Standing) -> dict[int, Sequence[Posted]]:
         return {}
     found = transfers(book.pk, now.round.first_seq - 1, now.seq)
     return {seq: tuple(group) for seq, group in groupby(found, key=attrgetter("seq"))}
+
+
+def _unsigned(book: Book, since: int) -> Fault | None:
+    """The first entry about a slip without its signature, or a signature without its entry."""
+    seq = unmatched(book.pk, since)
+    return None if seq is None else Fault(book.name, seq, "its slip is not signed beside it, or signed without it")
 
 
 def _recounted(book: Book, through: int) -> int:

@@ -18,7 +18,7 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import dealing, doors, pots, rounds, settlement, shoes
+from tables import dealing, doors, paper, pots, rounds, settlement, shoes, slips
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -27,12 +27,10 @@ from tables.inputs import (
     BuyIn,
     CashOut,
     CheckDecks,
-    CloseTable,
     CutCardOut,
     IssueSeatPage,
     KeyCard,
     LoadShoe,
-    OpenTable,
     Paid,
     PlaceCutCard,
     RetireShoe,
@@ -43,6 +41,7 @@ from tables.inputs import (
     TimeCharge,
 )
 from tables.models import ShoeSource, Staff, Table
+from tables.paper import Said
 from tables.proof import DEALT, Misconduct
 from tables.refusals import Refused
 from tables.roles import Role
@@ -200,14 +199,20 @@ def _short(value: Any) -> str:
 # --- the table and its dealer ----------------------------------------------------------------------------------
 
 
-def _opened(scene: Scene, entry: Entry) -> Step:
-    doors.may_open(scene)
-    return Step("table", "opened", {"rack_cents": int(entry.content["rack_cents"])})
+def _door(scene: Scene, entry: Entry) -> Step:
+    counted = scene.standing.counted
+    steps = doors.follows(scene, counted) if counted else []
+    if not steps:
+        raise Misconduct(f"the table is {entry.kind} without a count")
+    return steps[0]
 
 
-def _closed(scene: Scene, entry: Entry) -> Step:
-    doors.may_close(scene)
-    return Step("table", "closed", {"rack_cents": int(entry.content["rack_cents"])})
+def _slip(scene: Scene, entry: Entry) -> Step:
+    said = msgspec.convert(entry.content, Said)
+    who = Staff(username=said.username, name=said.name, badge=said.badge, role=said.role)
+    if who.signature != entry.by:
+        raise Misconduct(f"it is signed by {who.signature}, and {entry.by} wrote it")
+    return slips.entry(replace(scene, by=who), said)[0]
 
 
 def _signed_in(scene: Scene, entry: Entry) -> Step:
@@ -355,8 +360,8 @@ def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
 
 AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("table", "settings_changed"): Rule(),
-    ("table", "opened"): Rule(OpenTable, _opened),
-    ("table", "closed"): Rule(CloseTable, _closed),
+    ("table", "opened"): Rule(None, _door),
+    ("table", "closed"): Rule(None, _door),
     ("dealer", "signed_in"): Rule(None, _signed_in),
     ("dealer", "signed_out"): Rule(None, _signed_out),
     ("shoe", "loaded"): Rule(LoadShoe, _loaded),
@@ -381,7 +386,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "credit"): Rule(moves=frozenset({"credit"})),
     ("chips", "buy_in"): Rule(moves=frozenset({"buy_in"})),
     ("chips", "counted"): Rule(moves=frozenset({"over", "short"})),
-}
+} | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds().items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),

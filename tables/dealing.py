@@ -17,11 +17,13 @@ from django.db import transaction
 from django.db.models import Exists
 
 from ledger import alerts, cage, surveillance
+from ledger import slips as trail
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
-from tables import doors, pots, rounds, seat_pages, shoes, standing
+from tables import doors, pots, rounds, seat_pages, shoes, slips, standing
 from tables.games.catalog import GAMES
 from tables.inputs import (
+    BeginSlip,
     Bet,
     Burn,
     BuyIn,
@@ -29,14 +31,12 @@ from tables.inputs import (
     CheckDecks,
     Choose,
     CloseBets,
-    CloseTable,
     CutCardOut,
     Deal,
     Input,
     IssueSeatPage,
     KeyCard,
     LoadShoe,
-    OpenTable,
     Paid,
     PlaceCutCard,
     RetireShoe,
@@ -44,12 +44,15 @@ from tables.inputs import (
     ShuffleShoe,
     SignIn,
     SignOut,
+    SignSlip,
     StartGame,
     TakeBack,
     TimeCharge,
+    VoidSlip,
     spell,
 )
 from tables.models import Staff, Table
+from tables.paper import COUNTS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
@@ -75,15 +78,16 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Burn: shoes.burn,
     CutCardOut: shoes.cut_card_out,
     RetireShoe: shoes.retire,
-    OpenTable: doors.open_table,
-    CloseTable: doors.close_table,
+    BeginSlip: slips.begin,
+    SignSlip: slips.sign,
+    VoidSlip: slips.void,
     SignIn: doors.sign_in,
     SignOut: doors.sign_out,
     IssueSeatPage: seat_pages.issue,
 }
 
-_FLOOR: Final = (OpenTable, CloseTable)
-"""Inputs of those who run the floor, not of the dealer."""
+_SLIPS: Final = (BeginSlip, SignSlip, VoidSlip)
+"""Signatures: who may give which is the slip's to say."""
 _EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
 """Inputs of the dealer at the table, or of those who run the floor."""
 
@@ -151,18 +155,18 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
     now = scene.standing
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
-    runs_floor = by.has_perm("tables.run_floor")
-    if asked in _FLOOR:
-        if not runs_floor:
-            raise Refused("not_permitted", "Only a pit boss opens and closes tables.", 403)
+    if asked in _SLIPS:
         return
     if asked is SignIn:
         if by.role != Role.DEALER:
             raise Refused("not_permitted", "Only a dealer takes a table.", 403)
         return
+    if counting := [slip for slip in now.slips if slip.series in COUNTS and asked not in (RetireShoe, SignOut)]:
+        says = f"The rack is being counted: sign {counting[0].series} {counting[0].number} first."
+        raise Refused("count_open", says, 409)
     if not now.is_open and asked is not RetireShoe:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
-    if runs_floor and asked in _EITHER:
+    if by.has_perm("tables.run_floor") and asked in _EITHER:
         return
     if now.dealer is None or now.dealer.username != by.username or not by.has_perm("tables.deal"):
         raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)
@@ -232,6 +236,8 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
                 content["refused"] = outcome.refusal.spelled()
         draft = Draft(step.subject, step.kind, scene.signature, content, step.round, key if at == 0 else None)
         head = cage.post(head, draft, step.moves)
+        if at == 0 and outcome.signing:
+            trail.write(outcome.signing, head.book_id, head.seq)
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))
     if outcome.alert:

@@ -6,32 +6,30 @@ from typing import Final
 
 from django.db import connection
 
-from ledger import cage
-from ledger.chips import RACK
-from ledger.models import Account
-from tables import seat_pages
-from tables.inputs import CloseTable, OpenTable, SignIn, SignOut
+from tables import paper, seat_pages
+from tables.inputs import SignIn, SignOut
 from tables.models import Staff, Table, Terminal
+from tables.paper import Slip
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
 
-def open_table(scene: Scene, entered: OpenTable) -> Outcome:
-    """The table opens with the chips that the ledger says are in its rack."""
-    may_open(scene)
-    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
-    return Outcome([Step("table", "opened", {"rack_cents": rack})])
-
-
-def close_table(scene: Scene, entered: CloseTable) -> Outcome:
-    """The table closes between rounds; its dealer is tapped out."""
-    may_close(scene)
-    now = scene.standing
-    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
-    steps = [Step("table", "closed", {"rack_cents": rack}), *seat_pages.revoke(scene)]
-    if now.dealer is not None:
-        steps.append(_tap_out(now.dealer.username, now.dealer.name))
-    return Outcome(steps)
+def follows(scene: Scene, slip: Slip) -> list[Step]:
+    """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
+    or closes and its dealer is tapped out."""
+    if slip.series not in ("opener", "closer") or slip.agreed is None:
+        return []
+    facts = {
+        "slip": slip.name,
+        "rack_cents": slip.total_cents,
+        "variance_cents": slip.total_cents - slip.expected_cents,
+        "chips": paper.spelled(slip.agreed),
+    }
+    if slip.series == "opener":
+        return [Step("table", "opened", facts)]
+    dealer = scene.standing.dealer
+    tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
+    return [Step("table", "closed", facts), *seat_pages.revoke(scene), *tapped]
 
 
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
@@ -77,20 +75,21 @@ def _tap_out(username: str, name: str) -> Step:
 # --- what the log alone can say of it: a proof asks the same ---------------------------------------------------
 
 
-def may_open(scene: Scene) -> None:
-    """Raises Refused when the table is open."""
-    if scene.standing.is_open:
-        raise Refused("table_open", f"{scene.table.name} is open already.", 409)
-
-
-def may_close(scene: Scene) -> None:
-    """Raises Refused when the table is closed, or a round is open or chips are in play there."""
-    if not scene.standing.is_open:
-        raise Refused("table_closed", f"{scene.table.name} is closed already.", 409)
-    if scene.standing.round_open:
-        raise Refused("round_open", f"A round is open at {scene.table.name}: it can close when it is over.", 409)
-    if scene.standing.stacks:
-        seats = ", ".join(map(str, sorted(scene.standing.stacks)))
+def may_count(scene: Scene, slip: Slip) -> None:
+    """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
+    if slip.series not in paper.COUNTS:
+        return
+    now, table = scene.standing, scene.table.name
+    if slip.series == "opener" and now.is_open:
+        raise Refused("table_open", f"{table} is open already.", 409)
+    if slip.series != "opener" and not now.is_open:
+        raise Refused("table_closed", f"{table} is closed already.", 409)
+    if now.round_open:
+        raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
+    if any(one.moves_on for one in now.slips):
+        raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
+    if slip.series == "closer" and now.stacks:
+        seats = ", ".join(map(str, sorted(now.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
+from tables import paper
 from tables.games.cards import NOTHING, Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import (
@@ -25,6 +26,7 @@ from tables.games.felt import (
     View,
 )
 from tables.games.play import play, replay
+from tables.paper import Slip
 
 KEYED: Final = "keyed"
 """The source of a shoe: real cards, which the dealer names as they are turned."""
@@ -205,6 +207,11 @@ class Standing:
     """The entry that says so."""
     charged_at: str | None = None
     """Until when time is paid there."""
+    slips: tuple[Slip, ...] = ()
+    """The slips in progress."""
+    counted: Slip | None = None
+    """The opener or closer that the entry before this one completed: with it, and only then, the table opens or
+    closes."""
 
     @property
     def stacks(self) -> dict[int, int]:
@@ -285,7 +292,9 @@ def read_opening(content: OpeningContent) -> tuple[Game[Any, Any], Any, Opening]
 
 def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | None, content: Any) -> Standing:
     """The standing after one more entry. ``content`` is the entry's content as JSON data."""
-    now = replace(standing, seq=seq)
+    now = replace(standing, seq=seq, counted=None)
+    if subject == "slip":
+        return _fold_slip(now, content)
     if subject == "round":
         if "commitment" in content and now.shoe is not None:
             now = replace(now, shoe=replace(now.shoe, commitment=content["commitment"]))
@@ -301,6 +310,12 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
         rack = content.get("rack_cents", 0)
         return replace(now, is_open=kind == "opened", opened_seq=seq, opening_rack_cents=rack)
     return now
+
+
+def _fold_slip(now: Standing, content: Mapping[str, Any]) -> Standing:
+    slip = paper.read(content["now"])
+    done = slip if slip.series in ("opener", "closer") and slip.agreed is not None else None
+    return replace(now, slips=tuple(paper.read(one) for one in content["open"]), counted=done)
 
 
 def _dealer(seq: int, content: Mapping[str, Any]) -> Dealer:

@@ -57,12 +57,28 @@ class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back"):
     """The latest input of the round was keyed wrongly."""
 
 
-class OpenTable(Struct, frozen=True, tag_field="do", tag="open_table"):
-    """The table is open to play."""
+class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
+    """The first signature on a slip: a fill or credit is asked for, a rack is counted, a drop box is removed."""
+
+    series: str
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many): what is asked for, or what was counted."""
+    box: str = ""
 
 
-class CloseTable(Struct, frozen=True, tag_field="do", tag="close_table"):
-    """The table is closed."""
+class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
+    """The next signature on a slip; with what was counted, where it counts."""
+
+    slip: str
+    stage: str
+    chips: tuple[tuple[int, int], ...] = ()
+
+
+class VoidSlip(Struct, frozen=True, tag_field="do", tag="void_slip"):
+    """The first of two signatures that make a slip void."""
+
+    slip: str
+    reason: str
 
 
 class SignIn(Struct, frozen=True, tag_field="do", tag="sign_in"):
@@ -115,10 +131,12 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
-TableInput = OpenTable | CloseTable | SignOut
+TableInput = SignOut
+SlipInput = BeginSlip | SignSlip | VoidSlip
+"""Signatures: none is sent without a badge and a PIN."""
 Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput
 """What can be sent from a screen or to the API."""
-Input = Sent | SignIn | IssueSeatPage
+Input = Sent | SlipInput | SignIn | IssueSeatPage
 
 _sent = msgspec.json.Decoder(Sent)
 
@@ -127,7 +145,7 @@ def read(document: bytes | str | dict[str, Any]) -> Input:
     """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right.
 
     Signing in is no input that can be sent: it says on which terminal somebody stands, which only the house knows.
-    Nor is the page of a seat: its address is made here.
+    Nor is the page of a seat: its address is made here; nor a signature on a slip: it takes a badge and a PIN.
     """
     try:
         entered: Input = msgspec.convert(document, Sent) if isinstance(document, dict) else _sent.decode(document)

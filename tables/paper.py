@@ -6,9 +6,14 @@ Pure: a slip in progress is what the table's log says of it. Who may sign and th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from ledger.chips import BANK, BOXES, CAGE, CASH_OVER_SHORT, DROP_BOX, OVER_SHORT, RACK, REVERSAL, TRANSIT
+from ledger.moves import Chart, Move
 
 Chips = tuple[tuple[int, int], ...]
 """(value in cents, how many), the largest value first."""
@@ -30,7 +35,7 @@ def _stage(name: str, says: str, *by: str, here: bool = False) -> Stage:
 
 _COUNT: Final = (
     _stage("counted", "Counted by", "dealer", "pit_boss"),
-    _stage("signed", "Counted again and signed by", "dealer", "pit_boss"),
+    _stage("recounted", "Counted again by", "dealer", "pit_boss"),
 )
 
 STAGES: Final[Mapping[str, tuple[Stage, ...]]] = {
@@ -61,7 +66,8 @@ STAGES: Final[Mapping[str, tuple[Stage, ...]]] = {
 """The steps of each series, in order. A box is counted on by ever other people until two counts agree."""
 
 COUNTS: Final = ("opener", "closer", "rack")
-"""Slips of chips counted in a rack, by a dealer and a pit boss."""
+"""Slips of chips counted in a rack, by a dealer and a pit boss, each for themselves. Where the two counts differ the
+slip comes to nothing, and the rack is counted anew."""
 
 VOIDABLE: Final = ("fill", "credit")
 VOID: Final = (
@@ -70,20 +76,21 @@ VOID: Final = (
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
 
-SERIES: Final = (*STAGES, "correction")
-"""Each has numbers of its own, from 1 in every calendar year. Corrections are made in ``disputes.py``."""
-
 _MOVED: Final[Mapping[tuple[str, str], tuple[str, str, str]]] = {
-    ("fill", "carried"): ("fill_out", "cage", "transit"),
-    ("fill", "confirmed"): ("fill", "transit", "rack"),
-    ("credit", "carried"): ("credit_out", "rack", "transit"),
-    ("credit", "received"): ("credit", "transit", "cage"),
+    ("fill", "carried"): ("fill_out", CAGE, TRANSIT),
+    ("fill", "confirmed"): ("fill", TRANSIT, RACK),
+    ("credit", "carried"): ("credit_out", RACK, TRANSIT),
+    ("credit", "received"): ("credit", TRANSIT, CAGE),
 }
+"""The steps that move a slip's whole amount: kind, source, target."""
 
 
-def moved_by(series: str, stage: str) -> tuple[str, str, str] | None:
-    """The kind, source and target of the chips that a step moves: a slip's whole amount, or nothing."""
-    return _MOVED.get((series, stage))
+class Wrong(Exception):
+    """A signature that the house does not take."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code, self.sentence = code, sentence
 
 
 class Signed(NamedTuple):
@@ -98,18 +105,20 @@ class Signed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A slip in progress."""
+    """A slip and how far it is signed."""
 
     series: str
     year: int
     number: int
-    chips: Chips
-    total_cents: int
-    signed: tuple[Signed, ...]
+    chips: Chips = ()
+    """What is to be moved; empty where chips or cash are counted."""
+    signed: tuple[Signed, ...] = ()
+    counts: tuple[Chips, ...] = ()
+    """What was counted, each time by another person."""
+    expected_cents: int = 0
+    """What the transfers say there is to be counted. No screen shows it before two counts agree."""
     box: str = ""
     """The drop box, as it is marked."""
-    counts: tuple[Chips, ...] = ()
-    """What was counted in the box so far, each by another person."""
     reason: str = ""
     """Why it is to be void, once somebody asked for it."""
 
@@ -119,25 +128,36 @@ class Slip:
         return f"{self.series}/{self.year}/{self.number}"
 
     @property
+    def stages(self) -> tuple[str, ...]:
+        """The steps that are signed."""
+        return tuple(one.stage for one in self.signed)
+
+    @property
+    def total_cents(self) -> int:
+        """What is to be moved, or what was counted and agreed upon."""
+        return total(self.agreed or ()) if self.series in (*COUNTS, "drop") else total(self.chips)
+
+    @property
+    def agreed(self) -> Chips | None:
+        """What two people counted alike, each for themselves."""
+        found = [one for at, one in enumerate(self.counts) if one in self.counts[:at]]
+        return found[0] if found else None
+
+    @property
     def due(self) -> Stage | None:
-        """The step that is to be signed next; None once all are."""
-        return due(self.series, [one.stage for one in self.signed], done=self.agreed)
+        """The step that is to be signed next; None when nothing is: it is complete, or void, or came to nothing."""
+        own, signed = STAGES[self.series], len(self.signed)
+        if "void_asked" in self.stages:
+            return None if "voided" in self.stages else VOID[1]
+        if self.series == "drop" and signed >= len(own):
+            return None if self.agreed is not None else own[-1]._replace(name=f"recounted_{signed - len(own) + 2}")
+        return own[signed] if signed < len(own) else None
 
     @property
-    def agreed(self) -> bool:
-        """Whether two counts of the box are the same."""
-        return len(self.counts) != len({total(one) for one in self.counts})
-
-    @property
-    def in_transit(self) -> bool:
+    def moves_on(self) -> bool:
         """Whether the chips are on their way: nobody's until they are received."""
-        stages = {one.stage for one in self.signed}
-        arrived = {"fill": "confirmed", "credit": "received"}.get(self.series)
-        return arrived is not None and "carried" in stages and arrived not in stages
-
-    def with_signature(self, signature: Signed) -> Slip:
-        """The slip after one more step."""
-        return replace(self, signed=(*self.signed, signature))
+        arrival = {"fill": "confirmed", "credit": "received"}.get(self.series)
+        return arrival is not None and "carried" in self.stages and not {arrival, "voided"} & set(self.stages)
 
     def spelled(self) -> dict[str, Any]:
         """As the log's slip entries list it."""
@@ -145,11 +165,11 @@ class Slip:
             "series": self.series,
             "year": self.year,
             "number": self.number,
-            "chips": [list(pair) for pair in self.chips],
-            "total_cents": self.total_cents,
+            "chips": spelled(self.chips),
             "signed": [list(one) for one in self.signed],
+            "counts": [spelled(one) for one in self.counts],
+            "expected_cents": self.expected_cents,
             "box": self.box,
-            "counts": [[list(pair) for pair in one] for one in self.counts],
             "reason": self.reason,
         }
 
@@ -161,29 +181,162 @@ def read(said: Mapping[str, Any]) -> Slip:
         year=said["year"],
         number=said["number"],
         chips=as_chips(said["chips"]),
-        total_cents=said["total_cents"],
         signed=tuple(Signed(*one) for one in said["signed"]),
-        box=said["box"],
         counts=tuple(as_chips(one) for one in said["counts"]),
+        expected_cents=said["expected_cents"],
+        box=said["box"],
         reason=said["reason"],
     )
 
 
-def due(series: str, stages: Sequence[str], *, done: bool) -> Stage | None:
-    """What is to be signed after these steps: the void once it was asked for, else the next step of the series."""
-    if "void_asked" in stages:
-        return None if "voided" in stages else VOID[1]
-    own = STAGES[series]
-    if series == "drop" and len(stages) >= len(own):
-        return None if done else own[-1]._replace(name=f"recounted_{len(stages) - len(own) + 2}")
-    return own[len(stages)] if len(stages) < len(own) else None
+def as_chips(said: Iterable[Sequence[int]]) -> Chips:
+    """Chips as the log or a form lists them: sorted, each value once, nothing with a count of zero."""
+    counts: dict[int, int] = {}
+    for value, count in said:
+        counts[int(value)] = counts.get(int(value), 0) + int(count)
+    return tuple(sorted(((value, count) for value, count in counts.items() if count), reverse=True))
 
 
-def as_chips(said: Sequence[Sequence[int]]) -> Chips:
-    """Chips as the log or a form lists them: sorted, nothing with a count of zero."""
-    return tuple(sorted(((int(value), int(count)) for value, count in said if count), reverse=True))
+def spelled(chips: Chips) -> list[list[int]]:
+    """Chips as the log lists them."""
+    return [list(pair) for pair in chips]
 
 
 def total(chips: Chips) -> int:
     """What they are worth, in cents."""
     return sum(value * count for value, count in chips)
+
+
+# --- Signing ---------------------------------------------------------------------------------------------------
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What an entry about a slip says: the step, who signs it, and what that step adds."""
+
+    slip: str
+    stage: str
+    username: str
+    name: str
+    badge: str | None
+    role: str
+    chips: tuple[tuple[int, int], ...] = ()
+    expected_cents: int = 0
+    box: str = ""
+    reason: str = ""
+    finished: dict[str, Any] | None = None
+    """The slip, where it was complete before a void was asked for."""
+
+
+def sign(slips: Sequence[Slip], said: Said, seq: int, dealer: str | None) -> Slip:
+    """The slip after a signature. ``slips`` are those in progress, ``dealer`` is who stands at the table.
+
+    Raises Wrong: another step is due, somebody of another role, or who signed on this slip already.
+    """
+    before = _before(slips, said)
+    stage = VOID[0] if said.stage == "void_asked" else before.due
+    if stage is None or stage.name != said.stage:
+        due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
+        raise Wrong("other_step", f"{_title(before)}: {due}.")
+    _refuse(before, stage, said, dealer)
+    signed = (*before.signed, Signed(said.stage, said.username, said.name, said.role, seq))
+    counts = before.counts
+    if stage.name.startswith(("counted", "recounted")):
+        counts = (*counts, as_chips(said.chips))
+    expected = said.expected_cents if expects(before.series, said.stage) else before.expected_cents
+    return replace(before, signed=signed, counts=counts, expected_cents=expected, reason=said.reason or before.reason)
+
+
+def kind_of(stage: str) -> str:
+    """The step without the number that tells a third count from the second."""
+    return stage.rstrip("0123456789").rstrip("_")
+
+
+def kinds() -> dict[str, frozenset[str]]:
+    """Every kind of entry about slips, with the kinds of transfer that it may make."""
+    found: dict[str, set[str]] = {}
+    for series, stages in STAGES.items():
+        for stage in (*stages, *(VOID if series in VOIDABLE else ())):
+            found[f"{series}_{stage.name}"] = (
+                {_MOVED[series, stage.name][0]} if (series, stage.name) in _MOVED else set()
+            )
+        if series in COUNTS:
+            found[f"{series}_recounted"] |= {"over", "short"}
+    for series in VOIDABLE:
+        found[f"{series}_voided"] |= {REVERSAL}
+    found["drop_witnessed"] |= {"box_out"}
+    found["drop_recounted"] |= {"count", "cash_over", "cash_short"}
+    return {kind: frozenset(moved) for kind, moved in found.items()}
+
+
+def expects(series: str, stage: str) -> bool:
+    """Whether what the transfers say there is, is looked up at this step: the rack's at the last count, a box's when
+    it leaves the table."""
+    return stage == ("witnessed" if series == "drop" else "recounted") and series in (*COUNTS, "drop")
+
+
+def _before(slips: Sequence[Slip], said: Said) -> Slip:
+    series, year, number = said.slip.split("/")
+    known = next((slip for slip in slips if slip.name == said.slip), None)
+    if known is not None:
+        return known
+    if said.stage == "void_asked" and said.finished is not None:
+        return read(said.finished)
+    if series not in STAGES or said.stage != STAGES[series][0].name:
+        raise Wrong("unknown_slip", f"There is no {series} {number} of {year} in progress at this table.")
+    chips = () if series in (*COUNTS, "drop") else as_chips(said.chips)
+    return Slip(series, int(year), int(number), chips, box=said.box)
+
+
+def _refuse(slip: Slip, stage: Stage, said: Said, dealer: str | None) -> None:
+    if said.stage == "void_asked" and (slip.series not in VOIDABLE or "void_asked" in slip.stages):
+        raise Wrong("not_voidable", f"{_title(slip)} cannot be made void.")
+    if said.role not in stage.by:
+        raise Wrong("wrong_role", f"{_title(slip)}: this step is signed by a {_either(stage.by)}, not by {said.name}.")
+    if said.username in {one.username for one in slip.signed}:
+        raise Wrong("signed_already", f"{said.name} signed on this slip already: another person has to.")
+    if stage.here and dealer is not None and said.username != dealer:
+        raise Wrong("not_the_dealer", f"{_title(slip)}: the dealer at the table signs this step, not {said.name}.")
+    if slip.series in COUNTS and slip.signed and slip.signed[0].role == said.role:
+        raise Wrong("wrong_role", "A rack is counted by a dealer and by a pit boss.")
+
+
+def _either(roles: Iterable[str]) -> str:
+    return " or ".join(sorted(role.replace("_", " ") for role in roles))
+
+
+def _title(slip: Slip) -> str:
+    return f"{slip.series.capitalize()} {slip.number}"
+
+
+def in_progress(slips: Sequence[Slip], after: Slip) -> tuple[Slip, ...]:
+    """The slips in progress after one of them was signed."""
+    others = [slip for slip in slips if slip.name != after.name]
+    return tuple(others if after.due is None else [*others, after])
+
+
+def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
+    """What the latest signature on a slip moves. ``undone``: the reversals of all that the slip moved, for a void."""
+    stage = slip.signed[-1].stage
+    if stage == "voided":
+        return list(undone)
+    if moved := _MOVED.get((slip.series, stage)):
+        return [chart.move(*moved, slip.total_cents)]
+    if slip.series == "drop" and stage == "witnessed" and slip.expected_cents:
+        return [chart.move("box_out", DROP_BOX, BOXES, slip.expected_cents)]
+    if slip.agreed is None or slip.due is not None:
+        return []
+    variance = slip.total_cents - slip.expected_cents
+    if slip.series == "drop":
+        return [*_variance(chart, variance, "cash_", BOXES, CASH_OVER_SHORT), *_counted(chart, slip.total_cents)]
+    return _variance(chart, variance, "", RACK, OVER_SHORT)
+
+
+def _variance(chart: Chart, cents: int, prefix: str, place: str, against: str) -> list[Move]:
+    """What was counted more or less than there had to be: never absorbed."""
+    if cents > 0:
+        return [chart.move(f"{prefix}over", against, place, cents)]
+    return [chart.move(f"{prefix}short", place, against, -cents)] if cents else []
+
+
+def _counted(chart: Chart, cents: int) -> list[Move]:
+    return [chart.move("count", BOXES, BANK, cents)] if cents else []

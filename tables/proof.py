@@ -12,10 +12,11 @@ from typing import Final
 import msgspec
 
 from ledger.chain import Entry
-from ledger.chips import MOVEMENTS, RACK
+from ledger.chips import DROP_BOX, MOVEMENTS, RACK
 from ledger.moves import Chart, Move, Posted, undone
 from tables.fold import Round, Standing, fold
 from tables.orders import Seals
+from tables.paper import Said, Wrong, expects, in_progress, moves, sign
 from tables.settlement import chips_moved, seat_moves
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
@@ -36,8 +37,8 @@ class Replay:
     now: Standing = field(default_factory=Standing)
     seals: Seals | None = None
     """What house shoes committed to, where that is known."""
-    rack_cents: int | None = None
-    """What lies in the rack, likewise."""
+    held: dict[str, int] | None = None
+    """What lies in each place of the table that has no seat, likewise."""
     posted: dict[int, Sequence[Posted]] = field(default_factory=dict)
     """The transfers of the latest round's entries: what is taken back is undone by them."""
     rounds: int = 0
@@ -56,8 +57,10 @@ class Replay:
         self._remember(entry, posted)
         if self.seals is not None:
             self.seals.follow(self.now, entry)
-        if self.rack_cents is not None:
-            self._rack(entry, moved)
+        if self.held is not None:
+            for move in moved:
+                self.held[move.source_place] = self.held.get(move.source_place, 0) - move.amount_cents
+                self.held[move.target_place] = self.held.get(move.target_place, 0) + move.amount_cents
 
     def _due(self, before: Standing, entry: Entry) -> list[Move] | None:
         """What an entry has to have moved; None where the log alone cannot tell."""
@@ -69,6 +72,10 @@ class Replay:
                 return undone(self.posted.get(entry.content["corrects"], ())) if settled else []
             case "round", "paid":
                 return []
+            case "slip", _:
+                return self._slip(before, entry)
+            case "table", "opened" | "closed":
+                return self._door(before, entry)
             case "seats", kind:
                 return seat_moves(self.chart, before.stacks, kind, entry.content)
         return None
@@ -84,6 +91,32 @@ class Replay:
         known = replace(current, plays=()) if "opening" in entry.content or before is None else before
         return chips_moved(self.chart, known, current.state)
 
+    def _slip(self, before: Standing, entry: Entry) -> list[Move] | None:
+        """What a signature moves; the slip is what it was before with this signature on it, and the others stay."""
+        said = msgspec.convert(entry.content, Said)
+        try:
+            after = sign(before.slips, said, entry.seq, before.dealer.username if before.dealer else None)
+        except Wrong as wrong:
+            raise Misconduct(f"it could not be signed then: {wrong.sentence}") from None
+        rest = in_progress(before.slips, after)
+        if after.spelled() != entry.content["now"] or [one.spelled() for one in rest] != entry.content["open"]:
+            raise Misconduct("its slips are others than the signatures make them")
+        if self.held is not None and expects(after.series, said.stage):
+            due = self.held.get(DROP_BOX if after.series == "drop" else RACK, 0)
+            if due != after.expected_cents:
+                raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")
+        return None if said.stage == "voided" else moves(self.chart, after)
+
+    def _door(self, before: Standing, entry: Entry) -> list[Move]:
+        """A table opens with its opener and closes with its closer, each counted twice."""
+        series, slip = "opener" if entry.kind == "opened" else "closer", before.counted
+        if slip is None or slip.series != series:
+            raise Misconduct(f"the table is {entry.kind} without a {series}")
+        said = (entry.content.get("slip"), entry.content.get("rack_cents"), entry.content.get("variance_cents"))
+        if said != (slip.name, slip.total_cents, slip.total_cents - slip.expected_cents):
+            raise Misconduct(f"it says {said}, the {series} says {slip.total_cents}")
+        return []
+
     def _remember(self, entry: Entry, posted: Sequence[Posted]) -> None:
         if entry.subject != "round":
             return
@@ -91,17 +124,6 @@ class Replay:
             self.posted.clear()
         if posted:
             self.posted[entry.seq] = posted
-
-    def _rack(self, entry: Entry, moved: Sequence[Move]) -> None:
-        """A table opens and closes with the chips that its own transfers left in the rack."""
-        rack = self.chart.ids.get((RACK, None))
-        into = sum(move.amount_cents for move in moved if move.target_account_id == rack)
-        out = sum(move.amount_cents for move in moved if move.source_account_id == rack)
-        self.rack_cents = (self.rack_cents or 0) + into - out
-        if entry.subject == "table" and entry.kind in ("opened", "closed"):
-            said = entry.content.get("rack_cents")
-            if said != self.rack_cents:
-                raise Misconduct(f"it says that {said} lie in the rack, the transfers left {self.rack_cents}")
 
 
 def _refuse_kinds(entry: Entry, moved: Sequence[Move]) -> None:

@@ -38,9 +38,9 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
-``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the cage
-holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count. ``count_boxes``: the
-soft count. Who may sign which step of a slip stands in ``paper.py``. Nobody may delete."""
+``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
+cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
+``count_boxes``: the soft count. Who may sign which step of a slip stands in ``paper.py``. Nobody may delete."""
 
 
 def may(role: Role, permission: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ledger import cage
 from ledger.cage import Chart, Move
+from ledger.slips import Signing
 from tables.games.felt import Game, Limits
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -90,3 +91,5 @@ class Outcome:
     refusal: Refused | None = None
     alert: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    signing: Signing | None = None
+    """The signature that the first step holds."""

@@ -10,6 +10,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 
 from ledger import cage, surveillance
+from ledger.models import Account
 from ledger.surveillance import Draft
 from tables import dealing, inputs, standing
 from tables.board import Board, board
@@ -97,6 +98,8 @@ class Hand:
     by: Staff
 
     def __call__(self, do: str, **facts: Any) -> Answer:
+        if do in ("open_table", "close_table"):
+            return counted(self, "opener" if do == "open_table" else "closer")
         entered = inputs.read({"do": do} | facts)
         seq = standing.of(self.table).seq
         return dealing.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
@@ -133,6 +136,22 @@ class Hand:
         """Walk along the seats that are to be paid."""
         while line := self.board.pay:
             self("paid", seat=line.seat)
+
+
+def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
+    """A dealer counts the rack, and the one whose hand it is counts the same; the table opens or closes with it."""
+    rack = cage.balance(Account.objects.get(book_id=hand.table.book_id, place="rack"))
+    chips = ((CHIPS[0][0], (rack + over_cents) // CHIPS[0][0]),)
+    clerk = Staff.objects.filter(username="clerk").first() or staff(Role.DEALER, "clerk", "990")
+    if not standing.of(hand.table).slips:
+        signs(hand.table, clerk, inputs.BeginSlip(series, chips))
+    slip = standing.of(hand.table).slips[-1]
+    return signs(hand.table, hand.by, inputs.SignSlip(slip.name, "recounted", chips))
+
+
+def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
+    """Somebody signs a slip, whose PIN was right."""
+    return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
 
 @dataclass

@@ -21,7 +21,7 @@ from ledger.models import Book, LogEntry
 from ledger.surveillance import Draft
 from tables import dealing, setup, staffing, standing, terminals
 from tables.games.catalog import GAMES
-from tables.inputs import OpenTable
+from tables.inputs import BeginSlip, SignSlip
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import Settings
@@ -40,14 +40,28 @@ class Login(NamedTuple):
 
 
 OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor")
-PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt")
+PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "7391")
 STAFF: Final = (
     Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
     Login(Role.DEALER, "dan", "Dan Duarte", "102", "2468"),
     PIT_BOSS,
+    Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "8264"),
+    Login(Role.CASHIER, "cara", "Cara Conti", "301", "5937"),
+    Login(Role.SECURITY, "sam", "Sam Silva", "401", "6815"),
+    Login(Role.SECURITY, "sue", "Sue Sato", "402", "9174"),
+    Login(Role.COUNTER, "cole", "Cole Chen", "501", "2749"),
+    Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
     OPERATOR,
-    Login(Role.AUDITOR, "ada", "Ada Abel"),
+    Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
 )
+FILL: Final = (
+    ("requested", "bella"),
+    ("issued", "cara"),
+    ("carried", "sam"),
+    ("received", "dan"),
+    ("confirmed", "boris"),
+)
+"""Who signs a table's first fill."""
 
 CHIPS: Final = (
     (100, "white", "#f4f1e8"),
@@ -171,14 +185,30 @@ def seed_chips(operator: Staff) -> None:
 
 
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
-    """A new table with a full rack, opened by the pit boss."""
+    """A new table with a full rack, counted and opened."""
     with transaction.atomic():
         table = setup.create_table(name, chosen, by=operator)
-        own, amount = cage.chart(table.book_id), BETS_IN_A_RACK * chosen.max_cents
-        fill = [own.move("fill_out", "cage", "transit", amount), own.move("fill", "transit", "rack", amount)]
-        _move(table.book, "filled", operator, fill)
-        boss = Staff.objects.get(username=PIT_BOSS.username)
-        dealing.record(table, OpenTable(), by=boss, key=uuid4(), expected_seq=standing.of(table).seq)
+        chips = rack_of(chosen)
+        slip = _begin(table, FILL[0][1], BeginSlip("fill", chips))
+        for stage, username in FILL[1:]:
+            _sign(table, username, SignSlip(slip, stage))
+        opener = _begin(table, "dan", BeginSlip("opener", chips))
+        _sign(table, PIT_BOSS.username, SignSlip(opener, "recounted", chips))
+
+
+def rack_of(chosen: Settings) -> tuple[tuple[int, int], ...]:
+    """The chips of a full rack: as much in each kind as in any other, as near as the chips allow."""
+    each = BETS_IN_A_RACK * chosen.max_cents // len(chosen.denominations)
+    return tuple((value, each // value) for value in sorted(chosen.denominations, reverse=True))
+
+
+def _begin(table: Table, username: str, entered: BeginSlip) -> str:
+    _sign(table, username, entered)
+    return standing.of(table).slips[-1].name
+
+
+def _sign(table: Table, username: str, entered: BeginSlip | SignSlip) -> None:
+    dealing.record(table, entered, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
 
 
 def seed_terminal(operator: Staff) -> Terminal:
