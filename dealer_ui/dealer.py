@@ -70,7 +70,13 @@ def home(request: HttpRequest) -> HttpResponse:
     if viewer.role == Role.DEALER:
         here = doors.table_of(viewer)
         return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
-    return redirect("admin:index" if viewer.role == Role.OPERATOR else "pit:floor")
+    fronts = {
+        Role.OPERATOR: "admin:index",
+        Role.CASHIER: "slips:book",
+        Role.SECURITY: "slips:book",
+        Role.COUNTER: "slips:book",
+    }
+    return redirect(fronts.get(Role(viewer.role), "pit:floor"))
 
 
 @dealers

@@ -16,13 +16,12 @@ from dealer_ui import charts
 from ledger import cage
 from ledger.chips import RACK
 from ledger.models import Account, Alert
-from ledger.surveillance import Head
 from tables import history, seat_pages, secrecy, standing
 from tables.board import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
 from tables.models import ShoeSource, Staff, Table
-from tables.standing import Standing
+from tables.standing import Standing, head_of
 from tables.telling import tell, whom
 
 
@@ -56,6 +55,7 @@ class Seen:
     alerts: int
     alert: Alert | None
     acts: tuple[Act, ...]
+    may_run: bool
 
     @property
     def table(self) -> Table:
@@ -66,6 +66,16 @@ class Seen:
     def title(self) -> str:
         """How its game is called."""
         return history.games()[self.table.game]
+
+    @property
+    def paper(self) -> tuple[tuple[str, str], ...]:
+        """The slips that the pit may begin here: the series, and what it is called."""
+        if not self.may_run:
+            return ()
+        if not self.now.is_open:
+            return (("opener", "Open table"), ("fill", "Fill"), ("credit", "Credit"))
+        between = () if self.now.round_open else (("closer", "Close table"), ("rack", "Count rack"))
+        return (*between, ("fill", "Fill"), ("credit", "Credit"))
 
     @property
     def has_seat_pages(self) -> bool:
@@ -157,15 +167,11 @@ def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
         now = standings[table.book_id]
         count, latest = alerts.get(table.book_id, (0, None))
         today = latest_of(now) - first_today[table.book_id] + 1
-        acts = _acts(now) if viewer.has_perm("tables.run_floor") else ()
-        found.append(Seen(board(table, viewer, now), now, racks.get(table.book_id, 0), today, count, latest, acts))
+        may_run = viewer.has_perm("tables.run_floor")
+        acts = _acts(now) if may_run else ()
+        drawn, rack = board(table, viewer, now), racks.get(table.book_id, 0)
+        found.append(Seen(drawn, now, rack, today, count, latest, acts, may_run))
     return found
-
-
-def head_of(table: Table) -> Head:
-    """Where a table's log ended when its row was read."""
-    book = table.book
-    return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
 
 
 def latest_of(now: Standing) -> int:

@@ -127,6 +127,12 @@ def _finished(scene: Scene, slip: str) -> dict[str, Any]:
     return now
 
 
+def name_at(book_id: int, seq: int) -> str:
+    """The slip that an entry signs."""
+    body = LogEntry.objects.values_list("body", flat=True).get(book_id=book_id, seq=seq)
+    return str(json.loads(bytes(body))["content"]["slip"])
+
+
 # --- What the ledger and the house know ------------------------------------------------------------------------
 
 

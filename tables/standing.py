@@ -71,6 +71,12 @@ _LATEST: Final = """
 """
 
 
+def head_of(table: Table) -> Head:
+    """Where a table's log ended when its row was read with its book."""
+    book = table.book
+    return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
+
+
 def of(table: Table) -> Standing:
     """Where a table stands now."""
     return at(read_head(table.book_id))
