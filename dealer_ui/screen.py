@@ -19,6 +19,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card, Part
 from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
+from tables.paper import Slip
 from tables.refusals import Refused
 from tables.standing import Standing
 from tables.telling import tell
@@ -87,6 +88,11 @@ class Screen:
     refused: Refused | None = None
     bets_before: Mapping[int, int] = field(default_factory=dict)
     """What each seat bet in the round before."""
+
+    @property
+    def slips(self) -> tuple[Slip, ...]:
+        """The slips in progress at the table that are a dealer's business."""
+        return tuple(slip for slip in self.now.slips if slip.series != "drop")
 
     @property
     def mode(self) -> str:

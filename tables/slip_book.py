@@ -56,7 +56,7 @@ class Told:
         if "voided" in self.slip.stages:
             return "Void"
         if self.slip.due is not None:
-            return self.slip.due.says.removesuffix(" by")
+            return f"To be {self.slip.due.says[:1].lower()}{self.slip.due.says[1:].removesuffix(' by')}"
         if self.slip.series in paper.COUNTS and self.slip.agreed is None:
             return "Counts differ: nothing came of it"
         return "Complete"
