@@ -1,0 +1,98 @@
+"""The reference: a seat's round of Rocket in rational numbers, written to be read, not to be fast.
+
+It follows the rules card by card, with sets and fractions. The fast solver has to agree with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+
+from tables.games.cards import RANKS
+from tables.games.rocket import DEATH_CARD
+from tables.maths.situation import Situation, Strategy
+
+Cards = frozenset[int]
+Outcome = tuple[str, int]
+"""What became of the seat, as the engine calls it, and the rank that it paid or was paid."""
+NOBODY: Cards = frozenset()
+
+
+class Exact:
+    """One seat's round from a situation, played by a strategy. Amounts are in tenths of the bet."""
+
+    def __init__(self, situation: Situation, strategy: Strategy) -> None:
+        self.situation, self.strategy = situation, strategy
+        self.hit = cache(self._hit)
+        self._dealer_hits = cache(self._dealer_hits_)
+
+    def value(self) -> Fraction:
+        """What the seat can expect of the round."""
+        return self.hit(NOBODY, NOBODY)
+
+    def folds(self, player: Cards, dealer: Cards) -> bool:
+        """Whether the seat folds here; where both come to the same it hits. The first cards are no choice."""
+        if not player:
+            return False
+        if self.strategy.limit is not None:
+            return min(player | dealer) <= self.strategy.limit
+        return self.hit(player, dealer) < -min(player | dealer)
+
+    def decision(self, player: Cards, dealer: Cards) -> Fraction:
+        """What the seat can expect where it decides."""
+        return Fraction(-min(player | dealer)) if self.folds(player, dealer) else self.hit(player, dealer)
+
+    def draws(self, player: Cards, dealer: Cards) -> Iterator[tuple[int, Fraction]]:
+        """Each rank that may come next, with its probability."""
+        out = len(player) + len(dealer)
+        base = self.situation.base(out)
+        for rank in RANKS:
+            cards = base[rank - 1] - (rank in player) - (rank in dealer)
+            if cards:
+                yield rank, Fraction(cards, sum(base) - out)
+
+    def _hit(self, player: Cards, dealer: Cards) -> Fraction:
+        return sum(
+            (
+                chance * (-rank if rank in player else self._dealer_hits(player | {rank}, dealer))
+                for rank, chance in self.draws(player, dealer)
+            ),
+            Fraction(0),
+        )
+
+    def _dealer_hits_(self, player: Cards, dealer: Cards) -> Fraction:
+        return sum(
+            (
+                chance * (rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
+                for rank, chance in self.draws(player, dealer)
+            ),
+            Fraction(0),
+        )
+
+    def outcomes(self) -> dict[Outcome, Fraction]:
+        """The probability of everything that may become of the seat."""
+        found: dict[Outcome, Fraction] = defaultdict(Fraction)
+        deciding = {(NOBODY, NOBODY): Fraction(1)}
+        while deciding:
+            hitting: dict[tuple[Cards, Cards], Fraction] = defaultdict(Fraction)
+            for (player, dealer), chance in deciding.items():
+                if self.folds(player, dealer):
+                    found["fold", min(player | dealer)] += chance
+                    continue
+                for rank, share in self.draws(player, dealer):
+                    if rank in player:
+                        found["pair", rank] += chance * share
+                    else:
+                        hitting[player | {rank}, dealer] += chance * share
+            deciding = defaultdict(Fraction)
+            for (player, dealer), chance in hitting.items():
+                for rank, share in self.draws(player, dealer):
+                    if rank == DEATH_CARD:
+                        found["death_card", rank] += chance * share
+                    elif rank in dealer:
+                        found["dealer_pair", rank] += chance * share
+                    else:
+                        deciding[player, dealer | {rank}] += chance * share
+        return dict(found)

@@ -1,0 +1,305 @@
+"""The exact value of a seat's round of Rocket from any shoe: dynamic programming over two sets of ranks.
+
+A seat that is still in holds no rank twice, and neither does the dealer. So where the seat decides, its cards and the
+dealer's are two sets of k ranks each, and what is left of the shoe follows from them: 92,378 places for a decision and
+as many for a dealer's card. A layer is a matrix: a row for each set of the player's, a column for each of the dealer's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tables.games.cards import RANKS, Composition
+from tables.games.rocket import DEATH_CARD
+from tables.maths.situation import OPTIMAL, Situation, Strategy, Unknowable
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+DEALER_RANKS: Final = tuple(rank for rank in RANKS if rank != DEATH_CARD)
+LAST: Final = len(DEALER_RANKS)
+"""With so many ranks the dealer's next card ends every round."""
+_DEATH: Final = DEATH_CARD - 1
+_WORTH: Final = np.array(RANKS, dtype=np.float64)
+_TIE: Final = 1e-12
+"""Values that differ by less are equal: a fraction of that size is rounding."""
+
+OUTCOMES: Final = ("fold", "pair", "dealer_pair", "death_card")
+"""What may become of a lone seat, as the engine calls it. A legal shoe never leaves it without a card."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """How a rank joins a set: the places of the larger sets that hold it, and of the same sets without it."""
+
+    rank: int
+    larger: Indices
+    smaller: Indices
+
+
+class _Sets:
+    """All subsets of some ranks, by size, each with a place of its own."""
+
+    def __init__(self, ranks: tuple[int, ...]) -> None:
+        every = [list(combinations(ranks, size)) for size in range(len(ranks) + 1)]
+        self.sets = every
+        self.place = [{one: at for at, one in enumerate(sets)} for sets in every]
+        self.holds = [
+            np.array([[rank in one for rank in RANKS] for one in sets], dtype=np.float64).reshape(-1, len(RANKS))
+            for sets in every
+        ]
+        self.low = [np.array([min(one, default=0) for one in sets], dtype=np.float64) for sets in every]
+        self.joining = [[self._step(size, rank) for rank in ranks] for size in range(len(ranks))]
+
+    def _step(self, size: int, rank: int) -> _Step:
+        larger = [at for at, one in enumerate(self.sets[size + 1]) if rank in one]
+        smaller = [
+            self.place[size][tuple(other for other in self.sets[size + 1][at] if other != rank)] for at in larger
+        ]
+        return _Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
+
+
+@cache
+def _players() -> _Sets:
+    return _Sets(tuple(RANKS))
+
+
+@cache
+def _dealers() -> _Sets:
+    return _Sets(DEALER_RANKS)
+
+
+@cache
+def _costs(size: int) -> Floats:
+    """What a fold costs: the lowest card of both sides. Of the empty sets: none."""
+    return np.minimum(_players().low[size][:, None], _dealers().low[size][None, :])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A decision: what each way is worth to the seat, in tenths of its bet, and what the worse one costs it."""
+
+    hit: float
+    fold: float
+
+    @property
+    def best(self) -> str:
+        """The better way; where both come to the same, to hit."""
+        return "fold" if self.fold > self.hit + _TIE else "hit"
+
+    @property
+    def mistake(self) -> float:
+        """What the worse way loses."""
+        return abs(self.hit - self.fold)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A seat's round, solved. Layer k is the decision after k cards each; layer 0 is the deal, which is no choice."""
+
+    situation: Situation
+    strategy: Strategy
+    hit: tuple[Floats, ...]
+    folds: tuple[Flags, ...]
+
+    @property
+    def value(self) -> float:
+        """What the seat can expect of the round, in tenths of its bet."""
+        return float(self.hit[0][0, 0])
+
+    @property
+    def house_edge(self) -> float:
+        """What the house can expect, as a part of the bet."""
+        return -self.value / 10
+
+    def choice(self, player: Iterable[int], dealer: Iterable[int]) -> Choice:
+        """The seat's decision with these cards. Raises Unknowable where it has none."""
+        mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
+        size = len(mine)
+        row, column = _players().place[size].get(mine), None
+        if 0 < size == len(theirs) <= LAST:
+            column = _dealers().place[size].get(theirs)
+        if row is None or column is None:
+            raise Unknowable(
+                "a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3"
+            )
+        return Choice(float(self.hit[size][row, column]), -float(_costs(size)[row, column]))
+
+    @cached_property
+    def outcomes(self) -> dict[tuple[str, int], float]:
+        """The probability of everything that may become of the seat, by outcome and rank, without those of 0."""
+        return {
+            (outcome, rank): float(chance)
+            for outcome, row in zip(OUTCOMES, _forward(self), strict=True)
+            for rank, chance in zip(RANKS, row, strict=True)
+            if chance > 0
+        }
+
+    @cached_property
+    def distribution(self) -> dict[int, float]:
+        """The probability of each result of the seat, in tenths of its bet."""
+        found: dict[int, float] = {}
+        for (outcome, rank), chance in self.outcomes.items():
+            net = -rank if outcome in ("fold", "pair") else rank
+            found[net] = found.get(net, 0.0) + chance
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of one round's result, as a part of the bet squared."""
+        mean = sum(net * chance for net, chance in self.distribution.items())
+        return sum((net - mean) ** 2 * chance for net, chance in self.distribution.items()) / 100
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of one round's result, as a part of the bet."""
+        return float(self.variance**0.5)
+
+    def reached(self, size: int) -> Floats:
+        """The probability that the seat comes to decide at each place of a layer."""
+        return self._reached[size]
+
+    @cached_property
+    def _reached(self) -> tuple[Floats, ...]:
+        return _reach(self)
+
+
+def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
+    """Backward from the last layer to the deal."""
+    hit: list[Floats] = [np.empty((0, 0))] * (LAST + 1)
+    folds: list[Flags] = [np.empty((0, 0), dtype=np.bool_)] * (LAST + 1)
+    value: Floats | None = None
+    for size in range(LAST, -1, -1):
+        dealt = _dealer_hits(situation, size, value)
+        hit[size] = _hit(situation, size, dealt)
+        folds[size] = _folds(strategy, size, hit[size])
+        value = np.where(folds[size], -_costs(size), hit[size])
+    return Solution(situation, strategy, tuple(hit), tuple(folds))
+
+
+def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> Choice:
+    """The best decision in mid-round, when ``situation`` is what is unseen by now, other seats' cards not.
+
+    The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place.
+    """
+    mine, theirs = tuple(player), tuple(dealer)
+    unseen = list(situation.unseen)
+    for rank in (*mine, *theirs):
+        unseen[rank - 1] += 1
+    return solve(Situation(situation.decks, tuple(unseen), situation.burn)).choice(mine, theirs)
+
+
+def _array(base: Composition) -> Floats:
+    return np.array(base, dtype=np.float64)
+
+
+def _folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
+    if size == 0:
+        return np.zeros((1, 1), dtype=np.bool_)
+    if strategy.limit is not None:
+        return _costs(size) <= strategy.limit
+    return hit + _TIE < -_costs(size)
+
+
+def _hit(situation: Situation, size: int, dealt: Floats) -> Floats:
+    """What a hit is worth at each place of a layer, from what a dealer's card is worth after it."""
+    base = situation.base(2 * size)
+    held, theirs = _players().holds[size], _dealers().holds[size]
+    # A pair of r costs r, and base - 1 - [the dealer holds r] cards make it.
+    total = -(held @ (_WORTH * (_array(base) - 1)))[:, None] + (held * _WORTH) @ theirs.T
+    for step in _players().joining[size]:
+        cards = base[step.rank - 1] - theirs[:, step.rank - 1]
+        total[step.smaller] += dealt[step.larger] * cards
+    total /= sum(base) - 2 * size
+    return total
+
+
+def _dealer_hits(situation: Situation, size: int, value: Floats | None) -> Floats:
+    """What the dealer's next card is worth to a seat that has just taken one more card than the dealer has.
+
+    Turned on its side while it is added up, so that whole rows are taken.
+    """
+    base = situation.base(2 * size + 1)
+    held, theirs = _players().holds[size + 1], _dealers().holds[size]
+    ends = theirs * _WORTH
+    total = (ends @ (_array(base) - 1))[:, None] - ends @ held.T
+    total += DEATH_CARD * (base[_DEATH] - held[:, _DEATH])
+    if value is not None:
+        sideways = np.ascontiguousarray(value.T)
+        for step in _dealers().joining[size]:
+            cards = base[step.rank - 1] - held[:, step.rank - 1]
+            total[step.smaller] += sideways[step.larger] * cards
+    total /= sum(base) - 2 * size - 1
+    return np.ascontiguousarray(total.T)
+
+
+# --- forward: how often each place is reached, and each end -----------------------------------------------------
+
+
+def _stays(solution: Solution, size: int, reached: Floats) -> Floats:
+    """The chance of each place times that of any one card of the shoe, where the seat hits."""
+    base = solution.situation.base(2 * size)
+    return np.where(solution.folds[size], 0.0, reached) / (sum(base) - 2 * size)
+
+
+def _after_hit(solution: Solution, size: int, one_card: Floats) -> Floats:
+    """The chance that a dealer's card is due at each place, times that of any one card of the shoe."""
+    base, theirs = solution.situation.base(2 * size), _dealers().holds[size]
+    reached = np.zeros((len(_players().sets[size + 1]), len(theirs)))
+    for step in _players().joining[size]:
+        cards = base[step.rank - 1] - theirs[:, step.rank - 1]
+        reached[step.larger] += one_card[step.smaller] * cards
+    return reached / (sum(solution.situation.base(2 * size + 1)) - 2 * size - 1)
+
+
+def _after_dealer(solution: Solution, size: int, one_card: Floats) -> Floats:
+    """The chance that the seat decides at each place of the next layer."""
+    base, held = solution.situation.base(2 * size + 1), _players().holds[size + 1]
+    sideways = np.ascontiguousarray(one_card.T)
+    reached = np.zeros((len(_dealers().sets[size + 1]), len(held)))
+    for step in _dealers().joining[size]:
+        cards = base[step.rank - 1] - held[:, step.rank - 1]
+        reached[step.larger] += sideways[step.smaller] * cards
+    return np.ascontiguousarray(reached.T)
+
+
+def _reach(solution: Solution) -> tuple[Floats, ...]:
+    layers = [np.ones((1, 1))]
+    for size in range(LAST):
+        due = _after_hit(solution, size, _stays(solution, size, layers[size]))
+        layers.append(_after_dealer(solution, size, due))
+    return tuple(layers)
+
+
+def _pairs(chance: Floats, holds: Floats, others: Floats, base: Composition) -> Floats:
+    """By rank: the chance of a pair on the side of the rows, of which ``others`` hold cards too."""
+    rows = holds.T @ chance
+    pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, others)
+    return pairs
+
+
+def _forward(solution: Solution) -> Floats:
+    """By outcome and rank: its probability."""
+    folds, pairs, dealer_pairs, deaths = found = np.zeros((len(OUTCOMES), len(RANKS)))
+    situation = solution.situation
+    for size in range(LAST + 1):
+        reached, base = solution.reached(size), situation.base(2 * size)
+        folded = np.where(solution.folds[size], reached, 0.0)
+        if size:
+            folds += np.bincount(_costs(size).astype(np.intp).ravel() - 1, folded.ravel(), len(RANKS))
+        one_card = _stays(solution, size, reached)
+        held, theirs = _players().holds, _dealers().holds[size]
+        pairs += _pairs(one_card, held[size], theirs, base)
+        base = situation.base(2 * size + 1)
+        due = _after_hit(solution, size, one_card)
+        dealer_pairs += _pairs(due.T, theirs, held[size + 1], base)
+        deaths[_DEATH] += float((due.sum(axis=1) * (base[_DEATH] - held[size + 1][:, _DEATH])).sum())
+    return found

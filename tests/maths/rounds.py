@@ -1,0 +1,67 @@
+"""Every course of a lone seat's round, through the real engine, with its exact probability."""
+
+from collections import Counter
+from fractions import Fraction
+
+from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
+from tables.games.rocket import Rocket, Rules, State
+from tables.maths.situation import Situation, Strategy
+
+GAME = Rocket()
+BET = 10
+"""A tenth of it is one cent."""
+Ends = dict[tuple[str, int | None, int], Fraction]
+"""By outcome, rank and what the seat won, in tenths: the probability."""
+
+
+def begun(situation: Situation) -> State:
+    """A seat has bet; the cards that are not unseen are gone."""
+    gone = tuple(full - unseen for full, unseen in zip(situation.full, situation.unseen, strict=True))
+    state = GAME.open(Rules(situation.decks, situation.burn), Opening((1,), dealt=gone))
+    return GAME.apply(GAME.apply(state, Bet(1, BET)), CloseBets())
+
+
+def ends(situation: Situation, strategy: Strategy) -> Ends:
+    """All that may become of the seat. Places that differ only in the order of the cards are told once."""
+    known: dict[tuple[object, ...], Ends] = {}
+
+    def told(state: State) -> Ends:
+        place = (state.stage, frozenset(state.stacks[0]), frozenset(state.dealer), state.gone, state.left)
+        if not GAME.prompts(state):
+            return ended(state)
+        if place not in known:
+            known[place] = tell(state)
+        return known[place]
+
+    def tell(state: State) -> Ends:
+        (ask,) = GAME.prompts(state)
+        if isinstance(ask, AskShuffle):
+            return told(GAME.apply(state, Shuffle()))
+        if isinstance(ask, AskChoice):
+            return decided(state, ask)
+        assert isinstance(ask, AskCard)
+        found: Counter[tuple[str, int | None, int]] = Counter()
+        cards = Counter(ask.may_come)
+        for rank, held in cards.items():
+            chance = Fraction(held, cards.total())
+            for end, share in told(GAME.apply(state, Card(rank, ask.to))).items():
+                found[end] += chance * share
+        return dict(found)
+
+    def decided(state: State, ask: AskChoice) -> Ends:
+        cost = ask.choices[-1].cost_cents
+        if strategy.limit is not None:
+            return told(GAME.apply(state, Choose(1, "fold" if cost <= strategy.limit else "hit")))
+        hit, fold = (told(GAME.apply(state, Choose(1, choice))) for choice in ("hit", "fold"))
+        return fold if mean(fold) > mean(hit) else hit
+
+    return told(begun(situation))
+
+
+def ended(state: State) -> Ends:
+    (payout,) = GAME.settle(state)
+    return {(payout.outcome, payout.card, payout.net_cents): Fraction(1)}
+
+
+def mean(found: Ends) -> Fraction:
+    return sum((won * chance for (_, _, won), chance in found.items()), Fraction(0))

@@ -1,0 +1,37 @@
+"""What the rest of the system asks the mathematics, and what it pays for that."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tables.games.catalog import GAMES
+from tables.games.rocket import Rules
+from tables.maths import house_edge
+from tables.maths.situation import fresh
+from tables.maths.value import solve
+
+
+def test_theoretical_win_uses_the_exact_edge_of_the_tables_shoe() -> None:
+    """Harm: a hold report that compares a table with the edge of another shoe."""
+    for decks in (1, 6):
+        solution = solve(fresh(decks))
+        assert house_edge(GAMES["rocket"], Rules(decks)) == (solution.house_edge, solution.standard_deviation)
+    assert house_edge(GAMES["rocket"], Rules(6)) == pytest.approx((0.0332, 0.7058), abs=1e-4)
+
+
+def test_a_game_without_an_exact_value_has_none() -> None:
+    """Harm: a theoretical win for a game whose house takes nothing, or of a number that nobody proved."""
+    others = [game for name, game in GAMES.items() if name != "rocket"]
+    assert {house_edge(game, game.rules_type()) for game in others} == {None}
+
+
+def test_a_web_process_does_not_pay_for_mathematics_that_it_does_not_use() -> None:
+    """Harm: every web process starts seconds later, for a number that few pages show."""
+    says = "import sys, tables.maths; sys.exit('numpy' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", says], check=False).returncode == 0
+    from_rocket = "from tables.games.catalog import GAMES; from tables.games.rocket import Rules;"
+    asks = f"import sys; from tables.maths import house_edge; {from_rocket} house_edge(GAMES['rocket'], Rules());"
+    assert (
+        subprocess.run([sys.executable, "-c", f"{asks} sys.exit('numba' in sys.modules)"], check=False).returncode == 0
+    )
