@@ -243,6 +243,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
+# --- Rules of the house ---------------------------------------------------------------------------------------
+
+DISPUTE_REPORTABLE_CENTS = int(os.environ.get("DISPUTE_REPORTABLE_CENTS", "50000"))
+"""From how much at stake on the regulator is to hear of a dispute."""
+
 # --- Language, time, files, log -------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"

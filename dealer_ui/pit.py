@@ -30,7 +30,7 @@ from tables.refusals import Refused
 
 View = Callable[..., HttpResponseBase]
 
-SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "alert")
+SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
 ALERTS_SHOWN: Final = 20
 LONGEST_NOTE: Final = 500

@@ -55,7 +55,8 @@ def write(signing: Signing, book_id: int, seq: int) -> None:
 
 _UNMATCHED = """
     SELECT coalesce(e.seq, s.seq) FROM
-        (SELECT seq FROM ledger_logentry WHERE book_id = %(book)s AND subject = 'slip' AND seq > %(since)s) AS e
+        (SELECT seq FROM ledger_logentry
+            WHERE book_id = %(book)s AND subject IN ('slip', 'correction') AND seq > %(since)s) AS e
         FULL JOIN (SELECT seq FROM ledger_slipsignature WHERE book_id = %(book)s AND seq > %(since)s) AS s
         ON s.seq = e.seq
     WHERE e.seq IS NULL OR s.seq IS NULL ORDER BY 1 LIMIT 1

@@ -18,7 +18,7 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import dealing, doors, paper, pots, rounds, settlement, shoes, slips
+from tables import corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shoes, slips
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -27,14 +27,21 @@ from tables.inputs import (
     BuyIn,
     CashOut,
     CheckDecks,
+    CloseDispute,
     CutCardOut,
+    DeclineCorrection,
     IssueSeatPage,
     KeyCard,
     LoadShoe,
+    NoteDispute,
+    OpenDispute,
     Paid,
     PlaceCutCard,
+    ProposeCorrection,
     RetireShoe,
+    RuleDispute,
     ShuffleShoe,
+    SignCorrection,
     SignIn,
     StartGame,
     TakeBack,
@@ -356,6 +363,61 @@ def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
     return replace(step, content={**step.content, "charged_at": until})
 
 
+# --- disputes and corrections ----------------------------------------------------------------------------------
+
+
+def _as_written(scene: Scene, entry: Entry, asked: type) -> Scene:
+    """The scene with whoever an entry says wrote it, if they may enter what it comes from."""
+    said = entry.content
+    who = Staff(username=said["username"], name=said["name"], badge=said["badge"], role=said["role"])
+    acting = replace(scene, by=who)
+    if acting.signature != entry.by:
+        raise Misconduct(f"it is of {acting.signature}, and {entry.by} wrote it")
+    dealing.permit(acting, who, asked)
+    return acting
+
+
+def _dispute_opened(scene: Scene, entry: Entry) -> Step:
+    said = entry.content["dispute"]
+    entered = OpenDispute(said["round"], said["claim"], said["claimant"], said["seat"], said["claim_cents"])
+    acting = _as_written(scene, entry, OpenDispute)
+    return disputes.open_dispute(acting, entered, said["reportable_from_cents"]).steps[0]
+
+
+def _dispute_noted(scene: Scene, entry: Entry) -> Step:
+    said = entry.content
+    entered = NoteDispute(said["dispute"]["number"], said["heard"], said["text"])
+    return disputes.note(_as_written(scene, entry, NoteDispute), entered).steps[0]
+
+
+def _dispute_ruled(scene: Scene, entry: Entry) -> Step:
+    said = entry.content["dispute"]
+    entered = RuleDispute(said["number"], said["ruling"], said["reason"])
+    return disputes.rule(_as_written(scene, entry, RuleDispute), entered).steps[0]
+
+
+def _dispute_closed(scene: Scene, entry: Entry) -> Step:
+    entered = CloseDispute(entry.content["dispute"]["number"], entry.content["text"])
+    return disputes.close(_as_written(scene, entry, CloseDispute), entered).steps[0]
+
+
+def _correction_proposed(scene: Scene, entry: Entry) -> Step:
+    said = entry.content["correction"]
+    asks = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
+    entered = ProposeCorrection(**{name: said[name] for name in asks})
+    return corrections.propose(_as_written(scene, entry, ProposeCorrection), entered, said["slip"]).steps[0]
+
+
+def _correction_signed(scene: Scene, entry: Entry) -> Step:
+    entered = SignCorrection(entry.content["correction"]["slip"])
+    return corrections.sign(_as_written(scene, entry, SignCorrection), entered).steps[0]
+
+
+def _correction_declined(scene: Scene, entry: Entry) -> Step:
+    entered = DeclineCorrection(entry.content["correction"]["slip"], entry.content["text"])
+    return corrections.decline(_as_written(scene, entry, DeclineCorrection), entered).steps[0]
+
+
 # --- the closed table ------------------------------------------------------------------------------------------
 
 AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
@@ -381,6 +443,15 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("seat_page", "issued"): Rule(IssueSeatPage),
     ("seat_page", "revoked"): Rule(),
     ("alert", "card_refused"): Rule(KeyCard),
+    ("dispute", "opened"): Rule(None, _dispute_opened),
+    ("dispute", "noted"): Rule(None, _dispute_noted),
+    ("dispute", "ruled"): Rule(None, _dispute_ruled),
+    ("dispute", "closed"): Rule(None, _dispute_closed),
+    ("correction", "proposed"): Rule(None, _correction_proposed),
+    ("correction", "signed"): Rule(
+        None, _correction_signed, frozenset({"correct_pay", "correct_take", "over", "short"})
+    ),
+    ("correction", "declined"): Rule(None, _correction_declined),
     ("chips", "fill"): Rule(moves=frozenset({"fill_out", "fill"})),
     ("chips", "filled"): Rule(moves=frozenset({"fill_out", "fill"})),
     ("chips", "credit"): Rule(moves=frozenset({"credit"})),

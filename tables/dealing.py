@@ -20,7 +20,7 @@ from ledger import alerts, cage, surveillance
 from ledger import slips as trail
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
-from tables import doors, pots, rounds, seat_pages, shoes, slips, standing
+from tables import corrections, disputes, doors, pots, rounds, seat_pages, shoes, slips, standing
 from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
@@ -31,17 +31,24 @@ from tables.inputs import (
     CheckDecks,
     Choose,
     CloseBets,
+    CloseDispute,
     CutCardOut,
     Deal,
+    DeclineCorrection,
     Input,
     IssueSeatPage,
     KeyCard,
     LoadShoe,
+    NoteDispute,
+    OpenDispute,
     Paid,
     PlaceCutCard,
+    ProposeCorrection,
     RetireShoe,
+    RuleDispute,
     Shuffle,
     ShuffleShoe,
+    SignCorrection,
     SignIn,
     SignOut,
     SignSlip,
@@ -84,10 +91,20 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     SignIn: doors.sign_in,
     SignOut: doors.sign_out,
     IssueSeatPage: seat_pages.issue,
+    OpenDispute: disputes.open_dispute,
+    NoteDispute: disputes.note,
+    RuleDispute: disputes.rule,
+    CloseDispute: disputes.close,
+    ProposeCorrection: corrections.propose,
+    SignCorrection: corrections.sign_with_chips,
+    DeclineCorrection: corrections.decline,
 }
 
 _SLIPS: Final = (BeginSlip, SignSlip, VoidSlip)
 """Signatures: who may give which is the slip's to say."""
+_DISPUTES: Final = (OpenDispute, NoteDispute, RuleDispute, CloseDispute)
+_CORRECTIONS: Final = (ProposeCorrection, SignCorrection, DeclineCorrection)
+"""Inputs about what is over: they may come when the table is closed, too."""
 _EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
 """Inputs of the dealer at the table, or of those who run the floor."""
 
@@ -157,6 +174,11 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
     if asked in _SLIPS:
         return
+    if asked in _DISPUTES:
+        disputes.permit(scene, by, asked)
+        return
+    if asked in _CORRECTIONS:
+        corrections.permit(scene, by, asked)
     if asked is SignIn:
         if by.role != Role.DEALER:
             raise Refused("not_permitted", "Only a dealer takes a table.", 403)
@@ -164,6 +186,8 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
     if counting := [slip for slip in now.slips if slip.series in COUNTS and asked not in (RetireShoe, SignOut)]:
         says = f"The rack is being counted: sign {counting[0].series} {counting[0].number} first."
         raise Refused("count_open", says, 409)
+    if asked in _CORRECTIONS:
+        return
     if not now.is_open and asked is not RetireShoe:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
     if by.has_perm("tables.run_floor") and asked in _EITHER:

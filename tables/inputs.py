@@ -81,6 +81,66 @@ class VoidSlip(Struct, frozen=True, tag_field="do", tag="void_slip"):
     reason: str
 
 
+class OpenDispute(Struct, frozen=True, tag_field="do", tag="open_dispute"):
+    """A player disputes a round: what is claimed, by whom, and how much is at stake."""
+
+    round: int
+    claim: str
+    claimant: str
+    seat: int = 0
+    """0: the whole round."""
+    claim_cents: int = 0
+
+
+class NoteDispute(Struct, frozen=True, tag_field="do", tag="note_dispute"):
+    """Somebody was heard about a dispute, or something was looked at."""
+
+    dispute: int
+    heard: str
+    text: str
+
+
+class RuleDispute(Struct, frozen=True, tag_field="do", tag="rule_dispute"):
+    """A dispute is decided."""
+
+    dispute: int
+    ruling: str
+    reason: str
+
+
+class CloseDispute(Struct, frozen=True, tag_field="do", tag="close_dispute"):
+    """What was ruled is done."""
+
+    dispute: int
+    text: str = ""
+
+
+class ProposeCorrection(Struct, frozen=True, tag_field="do", tag="propose_correction"):
+    """A mispay that was found later is to be put right. Amounts are what the player won, or lost below zero."""
+
+    round: int
+    seat: int
+    handed_cents: int
+    reason: str
+    due_cents: int | None = None
+    """None: what the engine decided."""
+    dispute: int | None = None
+    earlier: str | None = None
+
+
+class SignCorrection(Struct, frozen=True, tag_field="do", tag="sign_correction"):
+    """The second signature on a correction."""
+
+    slip: str
+
+
+class DeclineCorrection(Struct, frozen=True, tag_field="do", tag="decline_correction"):
+    """A correction is not signed."""
+
+    slip: str
+    reason: str
+
+
 class SignIn(Struct, frozen=True, tag_field="do", tag="sign_in"):
     """A dealer takes the table, or relieves the one who stands there."""
 
@@ -134,9 +194,11 @@ ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardO
 TableInput = SignOut
 SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
+DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
+CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
 Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput
 """What can be sent from a screen or to the API."""
-Input = Sent | SlipInput | SignIn | IssueSeatPage
+Input = Sent | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage
 
 _sent = msgspec.json.Decoder(Sent)
 

@@ -450,23 +450,6 @@ def _before(book_id: int, number: int) -> int:
         return int(cursor.fetchone()[0]) - 1
 
 
-def last_count(book_id: int, before_seq: int) -> int:
-    """The newest entry before one at which the chips of the rack were counted; 0 where they never were."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_COUNT, [book_id, before_seq, book_id, before_seq, book_id, before_seq])
-        return int(cursor.fetchone()[0] or 0)
-
-
-_LAST_COUNT: Final = """
-    SELECT greatest(
-        (SELECT max(seq) FROM ledger_logentry WHERE book_id = %s AND seq < %s AND subject = 'count'),
-        (SELECT max(seq) FROM ledger_logentry WHERE book_id = %s AND seq < %s AND subject = 'chips'
-            AND kind = 'counted'),
-        (SELECT max(seq) FROM ledger_logentry WHERE book_id = %s AND seq < %s AND subject = 'table'
-            AND kind IN ('opened', 'closed')))
-"""
-
-
 def _rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int, int]:
     """The first and the last round with an entry in a span; (1, 0) where there is none."""
     span = "SELECT round FROM ledger_logentry WHERE book_id = %s AND subject = 'round' AND seq > %s AND seq <= %s"

@@ -17,7 +17,7 @@ from ledger.moves import Chart, Move, Posted, undone
 from tables.fold import Round, Standing, fold
 from tables.orders import Seals
 from tables.paper import Said, Wrong, expects, in_progress, moves, sign
-from tables.settlement import chips_moved, seat_moves
+from tables.settlement import chips_moved, correction_moves, seat_moves
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -76,6 +76,8 @@ class Replay:
                 return self._slip(before, entry)
             case "table", "opened" | "closed":
                 return self._door(before, entry)
+            case "correction", _:
+                return self._correction(entry)
             case "seats", kind:
                 return seat_moves(self.chart, before.stacks, kind, entry.content)
         return None
@@ -106,6 +108,14 @@ class Replay:
             if due != after.expected_cents:
                 raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")
         return None if said.stage == "voided" else moves(self.chart, after)
+
+    def _correction(self, entry: Entry) -> list[Move]:
+        """What a correction moves: nothing before its second signature, then what its own amounts come to."""
+        if entry.kind != "signed":
+            return []
+        said = entry.content["correction"]
+        off = 0 if entry.content["counted"] else said["believed_cents"] - said["handed_cents"]
+        return correction_moves(self.chart, said["due_cents"] - said["handed_cents"], off)
 
     def _door(self, before: Standing, entry: Entry) -> list[Move]:
         """A table opens with its opener and closes with its closer, each counted twice."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ledger.chips import LAYOUT, PLAYERS, POT, RACK, SEAT
+from ledger.chips import LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.moves import Chart, Move
 from tables.fold import Round
 from tables.games.felt import Payment, Payout
@@ -41,6 +41,21 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
             moves.append(chart.move("win", RACK, PLAYERS, payout.net_cents))
         if kept:
             moves.append(chart.move("return", layout, PLAYERS, kept))
+    return moves
+
+
+def correction_moves(chart: Chart, difference_cents: int, off_cents: int) -> list[Move]:
+    """A correction in chips: first what the mispay left in the rack (or took from it), where no count has taken that
+    over; then the difference that changes hands."""
+    moves: list[Move] = []
+    if off_cents > 0:
+        moves.append(chart.move("over", OVER_SHORT, RACK, off_cents))
+    elif off_cents < 0:
+        moves.append(chart.move("short", RACK, OVER_SHORT, -off_cents))
+    if difference_cents > 0:
+        moves.append(chart.move("correct_pay", RACK, PLAYERS, difference_cents))
+    elif difference_cents < 0:
+        moves.append(chart.move("correct_take", PLAYERS, RACK, -difference_cents))
     return moves
 
 

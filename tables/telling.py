@@ -80,6 +80,34 @@ def _charged(content: Content) -> str:
     return f"Time charge: {money(content['each_cents'])} a seat for each of {content['periods']} half hours"
 
 
+def _disputed(content: Content) -> str:
+    said = content["dispute"]
+    where = f"round {said['round']}" + (f", seat {said['seat']}" if said["seat"] else "")
+    return f"Dispute {said['number']} about {where} is opened: {said['claimant']} claims: {said['claim']}"
+
+
+def _noted(content: Content) -> str:
+    return f"Dispute {content['dispute']['number']}, {content['heard']}: {content['text']}"
+
+
+def _ruled(content: Content) -> str:
+    said = content["dispute"]
+    ruling = {"stands": "the result stands", "player": "for the player", "house": "for the house"}
+    return f"Dispute {said['number']} is ruled: {ruling.get(said['ruling'], 'the round is void')}. {said['reason']}"
+
+
+def _closed_dispute(content: Content) -> str:
+    settled = "; ".join([*content["corrections"], *([content["text"]] if content["text"] else [])])
+    return f"Dispute {content['dispute']['number']} is closed" + (f": {settled}" if settled else "")
+
+
+def _correction(content: Content) -> str:
+    said = content["correction"]
+    cents = said["due_cents"] - said["handed_cents"]
+    who = f"pay seat {said['seat']} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {said['seat']}"
+    return f"{said['slip']}: {who} for round {said['round']}"
+
+
 def _named(choice: Content) -> str:
     """What a choice names: " 4 to seat 2"."""
     card, cards, count, target = (choice.get(key) for key in ("card", "cards", "count", "target"))
@@ -196,5 +224,12 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("terminal", "revoked"): lambda content: f"{content['name']} is no terminal any more",
     ("terminal", "locked_out"): lambda content: f"{content['name']} takes no PIN after too many wrong ones",
     ("terminal", "lock_out_lifted"): lambda content: f"{content['name']} takes PINs again",
+    ("dispute", "opened"): _disputed,
+    ("dispute", "noted"): _noted,
+    ("dispute", "ruled"): _ruled,
+    ("dispute", "closed"): _closed_dispute,
+    ("correction", "proposed"): lambda content: f"{_correction(content)}, proposed: {content['correction']['reason']}",
+    ("correction", "signed"): lambda content: f"{_correction(content)}, signed by {content['name']}",
+    ("correction", "declined"): lambda content: f"{_correction(content)}, declined: {content['text']}",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

@@ -280,15 +280,6 @@ def test_a_table_with_a_pot_is_searched_by_what_its_rack_saw() -> None:
     ] == ["bought_as_brought"]
 
 
-@pytest.mark.django_db
-def test_the_last_count_is_where_a_search_begins() -> None:
-    """Harm: what an earlier count has settled is explained a second time."""
-    dealer, _ = dealt()
-    opened = dealer.now.opened_seq
-    assert mispays.last_count(dealer.table.book_id, dealer.now.seq + 1) == opened
-    assert mispays.last_count(dealer.table.book_id, 1) == 0
-
-
 def test_a_day_of_a_table_is_searched_in_a_few_seconds() -> None:
     """Harm: nobody waits for it, so nobody uses it. (The bound is ten times what was measured.)"""
     day = rocket_day.day(150, random.Random(1))

@@ -1,0 +1,157 @@
+"""What a table's log said up to one entry: a round as it stood then, and the newest word on a matter that has a state.
+
+Disputes and corrections rest on it, on the floor as in a proof: both ask with the number of an entry, and get the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+
+from ledger.chain import canonical
+from ledger.models import LogEntry
+from tables.fold import Round, Standing, fold
+from tables.games.felt import Payout
+from tables.games.record import record_of
+from tables.models import Staff
+from tables.refusals import Refused
+
+MOST_WORDS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A round as the log told it up to one entry."""
+
+    round: Round
+    first_seq: int
+    last_seq: int
+    last_hash: str
+    """The hash of its last entry, which names everything before it."""
+    entered_by: frozenset[str]
+    """Who entered its inputs, as the log signs them."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it was settled."""
+        return bool(self.round.plays) and self.round.over
+
+    @property
+    def settled_seq(self) -> int:
+        """The entry that settled it."""
+        return self.round.plays[-1].seq
+
+    @property
+    def record_hash(self) -> str | None:
+        """The SHA-256 of its round record; None while it goes on and holds what nobody may know yet."""
+        if self.round.secret and not self.over:
+            return None
+        current = self.round
+        actions = [action for one in current.plays for action in one.actions]
+        return sha256(canonical(record_of(current.game, current.rules, current.opening, actions))).hexdigest()
+
+    def payout(self, seat: int) -> Payout | None:
+        """What became of a seat, in cents."""
+        return next((one for one in self.round.settled if one.seat == seat), None)
+
+
+def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
+    """A round as it stood at an entry; None where it was not dealt by then."""
+    found = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
+    rows = list(found.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
+    now = Standing()
+    for seq, kind, _, body, _ in rows:
+        now = fold(now, seq=seq, subject="round", kind=kind, round=number, content=content_of(body))
+    if now.round is None:
+        return None
+    played_by = frozenset(by for _, _, by, _, _ in rows)
+    return Past(now.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
+
+
+def latest(book_id: int, subject: str, through_seq: int) -> dict[str, Any] | None:
+    """What the newest entry of a subject said, up to an entry."""
+    found = LogEntry.objects.filter(book_id=book_id, subject=subject, seq__lte=through_seq)
+    body = found.order_by("-seq").values_list("body", flat=True).first()
+    return None if body is None else content_of(body)
+
+
+_ABOUT: Final = """
+    SELECT seq, kind, by, at, body FROM ledger_logentry
+    WHERE book_id = %s AND subject = %s AND seq <= %s AND position(%s::bytea IN body) > 0 ORDER BY seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One entry on a matter."""
+
+    seq: int
+    kind: str
+    by: str
+    at: Any
+    content: dict[str, Any]
+
+
+def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[Word]:
+    """The entries of a subject with a piece of JSON in their body, in order.
+
+    Bodies are canonical JSON, and text in them is escaped, so a piece is found as bytes. It costs what there is of the
+    subject at the table, not what was dealt there.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ABOUT, [book_id, subject, through_seq, piece.encode()])
+        rows = cursor.fetchall()
+    for seq, kind, by, at, body in rows:
+        yield Word(seq, kind, by, at, content_of(body))
+
+
+_LAST_COUNT: Final = """
+    SELECT greatest(
+        (SELECT max(seq) FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(through)s AND subject = 'table'
+            AND kind IN ('opened', 'closed')),
+        (SELECT max(seq) FROM ledger_logentry WHERE book_id = %(book)s AND seq <= %(through)s AND subject = 'chips'
+            AND kind = 'counted'))
+"""
+
+
+def last_count(book_id: int, through_seq: int) -> int:
+    """The newest entry up to one with which the ledger took over what lay in the rack; 0 where there is none. Two
+    counts that differ come to nothing, so they are none."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
+        since = int(cursor.fetchone()[0] or 0)
+    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind="rack_recounted")
+    between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
+    for seq, body in between.values_list("seq", "body"):
+        *others, last = content_of(body)["now"]["counts"]
+        if last in others:
+            return int(seq)
+    return since
+
+
+def content_of(body: Any) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.json.decode(bytes(body))["content"]
+    return content
+
+
+# --- People and words ------------------------------------------------------------------------------------------
+
+
+def person(by: Staff) -> dict[str, Any]:
+    """Who wrote an entry, as its content says it."""
+    return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
+
+
+def words(text: str, what: str) -> str:
+    """What somebody wrote, trimmed. Raises Refused for nothing, for too much, and for what does not print."""
+    said = " ".join(text.split())
+    if not said:
+        raise Refused("no_words", f"Say in a few words {what}.", 422)
+    if len(said) > MOST_WORDS or not said.isprintable():
+        raise Refused("bad_words", f"Say {what} in at most {MOST_WORDS} plain characters.", 422)
+    return said
