@@ -5,7 +5,7 @@ whoever kept a later one notices when an earlier day is written anew.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -108,3 +108,31 @@ def hash_of(document: Mapping[str, Any]) -> str:
 def rotation(old: str, new: str) -> dict[str, Any]:
     """What the old key signs, so that whoever trusts it may trust the new one."""
     return {"format": ROTATION, "old": old, "new": new}
+
+
+# --- Slips ----------------------------------------------------------------------------------------------------
+
+Numbers = list[list[Any]]
+"""[series and year, highest number, [numbers below it that are still to come]], sorted."""
+
+
+def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Numbers, str | None]:
+    """How far the slips of each series and year are numbered after a day on which these were begun, and what is wrong.
+
+    Two clocks may file two slips that were begun around a day's end in the wrong order: a number may be missing for
+    that one day.
+    """
+    known = {name: (highest, set(missing)) for name, highest, missing in before}
+    wrong = [f"the slip {slip} is there twice" for slip in sorted(set(begun)) if begun.count(slip) > 1]
+    for slip in sorted(set(begun)):
+        name, _, number = slip.rpartition("/")
+        highest, missing = known.get(name, (0, set()))
+        coming = missing | set(range(highest + 1, int(number) + 1))
+        if int(number) not in coming:
+            wrong.append(f"the slip {slip} is there twice")
+        known[name] = max(highest, int(number)), coming - {int(number)}
+    overdue = [f"{name}/{number}" for name, _, missing in before for number in missing]
+    wrong += [f"the slip {slip} is missing" for slip in overdue if slip not in begun]
+    return [[name, highest, sorted(missing)] for name, (highest, missing) in sorted(known.items())], next(
+        iter(wrong), None
+    )

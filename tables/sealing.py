@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
@@ -96,6 +96,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "ends": timestamp(ends),
         "books": len(leaves),
         "root": merkle.root(leaves).hex(),
+        "slips": seals.numbered(_read(before.body)["slips"] if before else [], _begun(day))[0],
         "previous": bytes(before.hash).hex() if before else None,
         "key": seals.public_of(key),
     }
@@ -119,6 +120,20 @@ def leaves_of(day: date) -> list[bytes]:
     """The leaves of a day's tree: each book's document, by the books' names."""
     rows = BookRoot.objects.filter(day=day).values_list("book__name", "body")
     return [bytes(body) for _, body in sorted(rows)]
+
+
+_BEGUN: Final = """
+    SELECT slip.series || '/' || slip.year || '/' || slip.number FROM ledger_slip AS slip
+    JOIN ledger_bookroot AS root ON root.book_id = slip.book_id AND slip.seq BETWEEN root.first_seq AND root.last_seq
+    WHERE root.day = %s
+"""
+
+
+def _begun(day: date) -> list[str]:
+    """The slips that were begun in a day's part of any book."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGUN, [day])
+        return [name for (name,) in cursor.fetchall()]
 
 
 def seal_book(book: Book, day: date) -> BookRoot | None:

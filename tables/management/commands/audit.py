@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger import seals
 from ledger.seals import BadKey
-from tables import sealing
+from tables import export, sealing, verifier, zipapp
+from tables.export import NotYet
 
 
 class Command(BaseCommand):
@@ -22,12 +26,20 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the key that days are sealed with, and publish it")
         key.add_argument("--rotate", action="store_true", help="put a new key, signed by the old one, in its place")
+        days = commands.add_parser("export", help="write the bundle of a gaming day, or of several")
+        days.add_argument("--day", type=date.fromisoformat, metavar="YYYY-MM-DD")
+        days.add_argument("--from", dest="first", type=date.fromisoformat, metavar="YYYY-MM-DD")
+        days.add_argument("--to", dest="last", type=date.fromisoformat, metavar="YYYY-MM-DD")
+        days.add_argument("--out", type=Path, metavar="FILE", help="default: audit-YYYY-MM-DD.zip")
+        verifier.add_arguments(commands.add_parser("verify", help="verify a bundle, with nothing but the bundle"))
+        build = commands.add_parser("verifier", help="write the verifier as one file that needs no Django")
+        build.add_argument("out", type=Path, metavar="OUT.pyz")
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
         """Do what was asked; a sentence instead of a traceback."""
         try:
             getattr(self, f"_{command}")(**options)
-        except BadKey as wrong:
+        except (BadKey, NotYet) as wrong:
             raise CommandError(str(wrong)) from None
 
     def _key(self, *, rotate: bool, **options: Any) -> None:
@@ -40,3 +52,24 @@ class Command(BaseCommand):
             public = sealing.publish()
         self.stdout.write(f"The key in {path} is published in the house's log.")
         self.stdout.write(f"Its public half, for whoever verifies: {public}")
+
+    def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:
+        first, last = day or first, day or last
+        if first is None or last is None:
+            raise CommandError("Name the gaming day with --day, or the first and the last with --from and --to.")
+        path = out or Path(f"audit-{first}.zip" if first == last else f"audit-{first}-to-{last}.zip")
+        begun = path.with_name(f"{path.name}.part")
+        try:
+            with begun.open("wb") as file:
+                export.export(first, last, file)
+            begun.rename(path)
+        finally:
+            begun.unlink(missing_ok=True)
+        self.stdout.write(f"Wrote {path}, {path.stat().st_size:,} bytes.")
+
+    def _verify(self, *, bundle: Path, key: str | None, roots: list[Path], **_: Any) -> None:
+        if code := verifier.report(bundle, key, roots, self.stdout.write):
+            sys.exit(code)
+
+    def _verifier(self, *, out: Path, **_: Any) -> None:
+        self.stdout.write(f"Wrote {out}, SHA-256 {zipapp.build(out)}: python {out} BUNDLE --key PUBKEY")
