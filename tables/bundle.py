@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final
 from zlib import error as ZlibError
@@ -88,9 +89,17 @@ class Bundle:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, ValueError, EOFError) as error:
             raise Wrong(path.name, f"it is no whole zip file ({error})") from None
-        names = self._zip.namelist()
-        if twice := {name for name in names if names.count(name) > 1} if len(names) < 10_000 else set():
-            raise Wrong(min(twice), "is in the bundle twice")
+        self._open: set[IO[bytes]] = set()
+        try:
+            self._take_in()
+        except Wrong:
+            self.close()
+            raise
+
+    def _take_in(self) -> None:
+        names = sorted(self._zip.namelist())
+        if twice := next((name for name, after in pairwise(names) if name == after), None):
+            raise Wrong(twice, "is in the bundle twice")
         self.manifest = self._manifest()
         self.days = (str(self.manifest["from"]), str(self.manifest["to"]))
         self._listed = {part["name"]: part for part in self.manifest["parts"]}
@@ -99,6 +108,12 @@ class Bundle:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file, whoever stopped reading in the middle of a part."""
+        for part in self._open:
+            part.close()
         self._zip.close()
 
     def _manifest(self) -> dict[str, Any]:
@@ -154,10 +169,12 @@ class Bundle:
     def _read(self, name: str) -> Iterator[bytes]:
         try:
             with self._zip.open(name) as file:
+                self._open.add(file)
                 while line := file.readline(LONGEST_LINE):
                     if not line.endswith(b"\n"):
                         raise Wrong(name, "its last line is not whole")
                     yield line[:-1]
+                self._open.discard(file)
         except KeyError:
             raise Wrong(name, "is missing") from None
         except (OSError, zipfile.BadZipFile, ZlibError, EOFError, RuntimeError) as error:

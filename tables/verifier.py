@@ -461,10 +461,13 @@ class _Book:
 
     def _carried(self) -> _State:
         """Where the book stood: the entries that the day before named, each proved by its own day's root."""
-        state, wanted = _State(), list(self.opening["carried"]) if self.opening else []
+        state, wanted = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
-        for line in self.bundle.documents(self.files["carried"]):
+        lines = list(self.bundle.documents(self.files["carried"]))
+        if missing := wanted - {line["seq"] for line in lines}:
+            raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
+        for line in lines:
             self.at = int(line["seq"])
             entry = self._proved(line, days[line["day"]])
             posted = tuple(_posted([*row]) for row in line["transfers"])
@@ -473,14 +476,11 @@ class _Book:
             self.moved |= {one.id: one.move for one in posted}
             if entry.seq not in wanted:
                 continue  # it is there for what it moved, which is reversed
-            wanted.remove(entry.seq)
             self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
             if self.name != HOUSE:
                 state.carry(entry)
             elif entry.subject == "key":
                 self._key(entry)
-        if wanted:
-            raise Wrong(self.part, f"{self.name}, entry {wanted[0]}: it is missing, and the day rests on it")
         if self.opening:
             state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
         return state
@@ -519,7 +519,7 @@ class _Book:
             said.append(f"{self.counts['rounds']:,} rounds replayed")
         said.append(f"{self.counts['transfers']:,} transfers recomputed")
         if self.counts["orders"]:
-            said.append(f"{self.counts['orders']:,} orders of a house shoe opened")
+            said.append(f"{self.counts['orders']:,} openings of a house shoe's order")
         self.whole.say(f"holds  {self.name}: {', '.join(said)}")
 
 

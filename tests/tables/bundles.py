@@ -1,0 +1,274 @@
+"""A house with two days behind it, the bundles of those days, and somebody who forges bundles."""
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.test import override_settings
+from django.utils import timezone
+
+from ledger import merkle, seals
+from ledger.chain import canonical
+from tables import dealing, export, sealing, setup
+from tables.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
+from tables.games.cards import RANKS, shoe
+from tables.games.felt import AskBet
+from tables.roles import Role
+from tests.floor import Hand, staff, table
+
+ONE = datetime.now(UTC).date()
+TWO = ONE + timedelta(days=1)
+
+KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
+BOOKS = [KEYED, OF_THE_HOUSE, POT, "house"]
+"""In the order of the trees."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an auditor has in hand, and the key that only the house has."""
+
+    first: Path
+    second: Path
+    both: Path
+    key_file: Path
+
+    @property
+    def key(self) -> Ed25519PrivateKey:
+        return seals.load_key(self.key_file)
+
+    @property
+    def public(self) -> str:
+        return seals.public_of(self.key)
+
+
+def two_days(folder: Path) -> Evidence:
+    """Two days at three tables, sealed and exported. A round and a house shoe are open over the end of the first."""
+    found = Evidence(folder / "first.zip", folder / "second.zip", folder / "both.zip", folder / "audit.pem")
+    seals.make_key(found.key_file)
+    with override_settings(AUDIT_KEY_FILE=str(found.key_file)), pytest.MonkeyPatch.context() as clock:
+        hands, boss = _open()
+        operator = staff(Role.OPERATOR, "olga")
+        for number, hand in enumerate(hands):
+            play(hand, random.Random(number), 60)
+        setup.change_table(hands[0].table, {"max_cents": 20_000}, by=operator)
+        _until_a_round_is_open(hands[0])
+        _until_a_round_is_open(hands[1])
+        clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
+        sealing.seal_finished()
+        for number, hand in enumerate(hands):
+            play(hand, random.Random(number), 40)
+            _until_it_is_over(hand)
+        hands[1]("retire_shoe")
+        Hand(hands[0].table, boss.by)("close_table")
+        clock.setattr(timezone, "now", lambda: sealing.span(TWO)[1] + timedelta(hours=1))
+        sealing.seal_finished()
+        for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
+            path.write_bytes(exported(*days))
+    return found
+
+
+def exported(first: date, last: date) -> bytes:
+    """A bundle's bytes."""
+    file = BytesIO()
+    export.export(first, last, file)
+    return file.getvalue()
+
+
+def _open() -> tuple[list[Hand], Hand]:
+    boss = staff(Role.PIT_BOSS, "bella")
+    chosen: dict[str, dict[str, Any]] = {
+        KEYED: {},
+        OF_THE_HOUSE: {"source": "house"},
+        POT: {"game": "starboard", "min_cents": 100, "max_cents": 100_000, "options": {}, "rake_permille": 50},
+    }
+    hands = []
+    for number, (name, settings) in enumerate(chosen.items()):
+        made = table(name, **settings)
+        hand = Hand(made, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
+        Hand(made, boss)("open_table")
+        dealing.sign_in(made, hand.by)
+        hand.ready_shoe()
+        hands.append(hand)
+    for seat in (1, 3, 5):
+        hands[2]("buy_in", seat=seat, amount_cents=20_000)
+    return hands, Hand(hands[0].table, boss)
+
+
+def play(hand: Hand, chance: random.Random, steps: int) -> None:
+    """Whatever is due, so many times."""
+    for _ in range(steps):
+        step(hand, chance)
+
+
+def step(hand: Hand, chance: random.Random) -> None:
+    """One input that the dealer could press now."""
+    board = hand.board
+    asks = [one for one in board.prompts if isinstance(one, AskBet) and not one.placed_cents]
+    if board.due == "bets" and asks and chance.random() < 0.5:
+        hand("bet", seat=asks[0].seat, amount_cents=chance.choice([1_000, 2_000, 5_000]))
+    elif board.card_keys:
+        current = hand.now.round
+        assert current is not None
+        gone = current.game.gone(current.state)
+        left = [rank for rank in RANKS if gone[rank - 1] < shoe(1)[rank - 1]]
+        hand("card", rank=chance.choice(left))
+    else:
+        stay = ("retire_shoe", "take_back", "cash_out", "sign_out", "issue_seat_page", "time_charge", "cut_card_out")
+        pressed = [one.input for one in board.buttons if one.input["do"] not in stay]
+        hand(**chance.choice(pressed)) if pressed else hand("bet", seat=asks[0].seat, amount_cents=1_000)
+
+
+def _until_a_round_is_open(hand: Hand) -> None:
+    chance = random.Random(1)
+    while not (hand.now.round_open and not hand.board.pay):
+        step(hand, chance)
+
+
+def _until_it_is_over(hand: Hand) -> None:
+    chance = random.Random(2)
+    while hand.now.round_open:
+        step(hand, chance)
+
+
+# --- forging ---------------------------------------------------------------------------------------------------
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Forger:
+    """Takes a bundle apart, changes it, makes hashes and seals anew as far as asked, and puts it together."""
+
+    path: Path
+    parts: dict[str, list[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        with ZipFile(self.path) as bundle:
+            self.manifest = json.loads(bundle.read(MANIFEST))
+            self.parts = {name: bundle.read(name).split(b"\n")[:-1] for name in bundle.namelist() if name != MANIFEST}
+
+    def write(self, path: Path) -> Path:
+        """The bundle with a manifest that fits."""
+        with path.open("wb") as file:
+            writer = Writer(file)
+            for name, lines in self.parts.items():
+                writer.part(name, lines)
+            writer.close(self.manifest["from"], self.manifest["to"])
+        return path
+
+    # --- parts
+
+    def part(self, book: str, name: str) -> list[bytes]:
+        return self.parts[book_part(BOOKS.index(book) + 1, name)]
+
+    def documents(self, name: str) -> list[Any]:
+        return [json.loads(line) for line in self.parts[name]]
+
+    def put(self, name: str, documents: Iterable[Any]) -> None:
+        self.parts[name] = [canonical(one) for one in documents]
+
+    def leaf(self, day: str, book: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.parts[leaves_part(day)][BOOKS.index(book)])
+        return found
+
+    def bodies(self, book: str) -> list[dict[str, Any]]:
+        return [json.loads(line[65:]) for line in self.part(book, "entries")]
+
+    def find(self, book: str, subject: str, kind: str, **content: Any) -> int:
+        """The number of the first entry of a kind whose content has these."""
+        return int(next(
+            one["seq"] for one in self.bodies(book)
+            if (one["subject"], one["kind"]) == (subject, kind)
+            and all(one["content"].get(name) is not None if value is ... else one["content"].get(name) == value
+                    for name, value in content.items())
+        ))  # fmt: skip
+
+    def moving(self, book: str, kind: str) -> int:
+        """The number of the first entry that makes such a transfer."""
+        return int(next(one["seq"] for one in self.bodies(book) if any(move[0] == kind for move in one["moves"])))
+
+    # --- changes
+
+    def rewrite(self, book: str, seq: int, change: Change) -> None:
+        """Change an entry's document, and hash it and everything after it anew."""
+        bodies = self.bodies(book)
+        change(next(one for one in bodies if one["seq"] == seq))
+        self.chain(book, bodies)
+
+    def chain(self, book: str, bodies: list[dict[str, Any]]) -> None:
+        """Hash entries anew, from the head that the day begins with."""
+        opening = self.opening(book)
+        previous, lines = bytes.fromhex(opening["head"]) if opening else b"", []
+        for body in bodies:
+            previous = sha256(previous + canonical(body)).digest()
+            lines.append(previous.hex().encode() + b" " + canonical(body))
+        self.parts[book_part(BOOKS.index(book) + 1, "entries")] = lines
+
+    def opening(self, book: str) -> dict[str, Any] | None:
+        day = (date.fromisoformat(self.manifest["from"]) - timedelta(days=1)).isoformat()
+        return self.leaf(day, book) if leaves_part(day) in self.parts else None
+
+    def move(self, book: str, seq: int, leg: int, change: Callable[[list[Any]], None]) -> None:
+        """Change a transfer as the ledger has it: [id, seq, leg, kind, from, place, to, place, amount, reverses]."""
+        name = book_part(BOOKS.index(book) + 1, "transfers")
+        rows = self.documents(name)
+        change(next(row for row in rows if row[1:3] == [seq, leg]))
+        self.put(name, rows)
+
+    def drop_move(self, book: str, seq: int, leg: int) -> None:
+        name = book_part(BOOKS.index(book) + 1, "transfers")
+        self.put(name, [row for row in self.documents(name) if row[1:3] != [seq, leg]])
+
+    # --- seals
+
+    def sign_day(self, number: int, key: Ed25519PrivateKey, change: Change) -> None:
+        """Change one day's document and sign it anew."""
+        lines = self.documents(ROOTS)
+        document = lines[number - 1]["document"]
+        change(document)
+        lines[number - 1]["signature"] = seals.sign(key, document).hex()
+        self.put(ROOTS, lines)
+
+    def seal(self, key: Ed25519PrivateKey) -> None:
+        """Seal the bundle's one day anew, over what its entries are now; and every day of the chain with this key."""
+        day = self.manifest["to"]
+        leaves = [self.leaf(day, book) for book in BOOKS]
+        for leaf in leaves:
+            entries = self.part(leaf["book"], "entries")
+            hashes = [bytes.fromhex(line[:64].decode()) for line in entries]
+            leaf["last"] = leaf["first"] + len(hashes) - 1
+            leaf["head"], leaf["root"] = hashes[-1].hex(), merkle.root(hashes).hex()
+        self.put(leaves_part(day), leaves)
+        self.sign_all(key, {day: {"root": merkle.root(self.parts[leaves_part(day)]).hex()}})
+
+    def sign_all(self, key: Ed25519PrivateKey, changes: dict[str, dict[str, Any]]) -> None:
+        """Chain and sign all days anew with a key."""
+        previous, lines = None, []
+        for line in self.documents(ROOTS):
+            document = line["document"] | {"previous": previous, "key": seals.public_of(key)}
+            document |= changes.get(document["day"], {})
+            lines.append({"document": document, "signature": seals.sign(key, document).hex()})
+            previous = seals.hash_of(document)
+        self.put(ROOTS, lines)
+        self.put(KEYS, [{"key": seals.public_of(key)}])
+
+
+@contextmanager
+def kept_for_a_module(blocker: Any) -> Iterator[None]:
+    """The database for a fixture that many tests share: everything that was written is undone afterwards."""
+    from django.db import transaction
+
+    with blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
