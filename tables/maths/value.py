@@ -7,7 +7,7 @@ as many for a dealer's card. A layer is a matrix: a row for each set of the play
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
@@ -239,6 +239,14 @@ def _dealer_hits(situation: Situation, size: int, value: Floats | None) -> Float
             total[step.smaller] += sideways[step.larger] * cards
     total /= sum(base) - 2 * size - 1
     return np.ascontiguousarray(total.T)
+
+
+def places(solution: Solution) -> Iterator[tuple[Indices, Indices, Flags]]:
+    """Each layer of decisions: the sets of both sides, as numbers with a bit for each rank, and the folds."""
+    bits = 2 ** np.arange(len(RANKS))
+    for size in range(1, LAST + 1):
+        mine, theirs = ((sets.holds[size] @ bits).astype(np.intp) for sets in (_players(), _dealers()))
+        yield mine, theirs, solution.folds[size]
 
 
 # --- forward: how often each place is reached, and each end -----------------------------------------------------

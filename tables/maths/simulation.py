@@ -1,0 +1,309 @@
+"""Rocket by chance: whole shoes with several seats, as the engine deals them, compiled, reproducible by seed.
+
+Simulated rounds prove nothing, but they would show a mistake of the exact value, and they tell what it leaves out:
+shoes that run out because of other seats, and how the results of the seats at one table go together.
+
+The burned cards are never picked: unseen cards are exchangeable, so the shoe is out when as many are left as burned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tables.games.cards import DECK_SIZE, RANKS
+from tables.games.rocket import DEATH_CARD, Rocket, Rules
+from tables.maths.situation import Unknowable
+from tables.maths.value import Solution, places
+
+Counts = NDArray[np.int64]
+Whole = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OUTCOMES: Final = Rocket.outcomes
+CHUNK: Final = 1_000_000
+"""Rounds that are dealt from one seed; a longer run is a row of these, in whatever order."""
+_FOLD, _PAIR, _DEALER_PAIR, _DEATH_CARD, _PUSH = range(5)
+_SETS: Final = 1 << len(RANKS)
+_DEATH: Final = DEATH_CARD - 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is dealt: the rules, how many seats bet, and how all of them decide."""
+
+    rules: Rules
+    seats: int
+    solution: Solution
+    fresh: bool = False
+    """Whether the shoe is shuffled before every round, and not only at the cut card."""
+
+    def __post_init__(self) -> None:
+        if self.seats not in Rocket.seat_counts:
+            raise Unknowable(f"Rocket is not dealt to {self.seats} seats: it has 1 to {Rocket.seat_counts[-1]}")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What came of some rounds: by seat, outcome and rank; of the table, by the tenths that all seats won together."""
+
+    ends: Counts
+    totals: Counts
+    refills: int = 0
+
+    @property
+    def rounds(self) -> int:
+        """So many were dealt."""
+        return int(self.totals.sum())
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.ends + other.ends, self.totals + other.totals, self.refills + other.refills)
+
+    def seat(self, seat: int) -> tuple[float, float]:
+        """The mean and the variance of what a seat wins, as parts of its bet."""
+        return _moments(self.ends[seat - 1].ravel(), _NET.ravel())
+
+    def table(self) -> tuple[float, float]:
+        """The mean and the variance of what all seats win together, as parts of one bet."""
+        most = len(self.totals) // 2
+        return _moments(self.totals, np.arange(-most, most + 1))
+
+    def chances(self, seat: int) -> dict[tuple[str, int], float]:
+        """How often each outcome came to a seat."""
+        return {
+            (OUTCOMES[kind], int(rank)): float(self.ends[seat - 1, kind, rank] / self.rounds)
+            for kind, rank in zip(*np.nonzero(self.ends[seat - 1]), strict=True)
+        }
+
+
+_NET: Final = np.outer([-1, -1, 1, 1, 0], np.arange(len(RANKS) + 1))
+
+
+def _moments(counts: Counts, tenths: NDArray[Any]) -> tuple[float, float]:
+    shares = counts / counts.sum()
+    mean = float((shares * tenths).sum())
+    return mean / 10, float((shares * (tenths - mean) ** 2).sum()) / 100
+
+
+def nothing(seats: int) -> Tally:
+    """No round yet."""
+    return Tally(np.zeros((seats, 5, len(RANKS) + 1), np.int64), np.zeros(20 * seats + 1, np.int64))
+
+
+def chart(solution: Solution) -> Bytes:
+    """Whether a seat folds, by the two sets of ranks, each a number of ten bits."""
+    folds = np.zeros((_SETS, _SETS), np.uint8)
+    for mine, theirs, flags in places(solution):
+        folds[np.ix_(mine, theirs)] = flags
+    return folds
+
+
+def deal(table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None) -> Tally:
+    """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does."""
+    tally, rules = nothing(table.seats), table.rules
+    cut = DECK_SIZE * rules.decks if table.fresh else Rocket().at_cut(rules)
+    refills = _deal(
+        np.uint64(seed % 2**64),
+        rounds,
+        rules.decks,
+        rules.burn,
+        cut,
+        rules.start == "low_card",
+        chart(table.solution) if folds is None else folds,
+        tally.ends,
+        tally.totals,
+    )
+    return Tally(tally.ends, tally.totals, int(refills))
+
+
+def seed_of(run: int, chunk: int) -> int:
+    """The seed of one chunk of a run: two runs share none, as long as nobody deals 2^32 chunks."""
+    return run << 32 | chunk
+
+
+# --- the loop, in machine code: whole numbers only ---------------------------------------------------------------
+
+
+def _jit(function: Function) -> Function:
+    """In machine code, which is kept on disk; where no folder for it can be written, it is made once a process."""
+    try:
+        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:
+        return cast(Function, numba.njit(nogil=True)(function))
+
+
+@_jit
+def _scrambled(word: np.uint64) -> np.uint64:
+    """One step of splitmix64: seeds that differ by one come out with nothing in common."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@_jit
+def dice_of(seed: np.uint64) -> Words:
+    """The generator's first state."""
+    dice = np.empty(2, np.uint64)
+    dice[0] = _scrambled(seed + np.uint64(0x9E3779B97F4A7C15))
+    dice[1] = _scrambled(seed + np.uint64(0x3C6EF372FE94F82A))
+    return dice
+
+
+@_jit
+def _next(dice: Words) -> np.uint64:
+    """xoroshiro128++ of Blackman and Vigna."""
+    one, other = dice[0], dice[1]
+    turned = one + other
+    word: np.uint64 = ((turned << np.uint64(17)) | (turned >> np.uint64(47))) + one
+    other ^= one
+    dice[0] = ((one << np.uint64(49)) | (one >> np.uint64(15))) ^ other ^ (other << np.uint64(21))
+    dice[1] = (other << np.uint64(28)) | (other >> np.uint64(36))
+    return word
+
+
+@_jit
+def draw(cards: Bytes, unseen: int, dice: Words) -> int:
+    """One of the first ``unseen`` cards, each equally likely (Lemire's method), put behind them."""
+    mask, shift, many = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(unseen)
+    product = (_next(dice) >> shift) * many
+    if (product & mask) < many:
+        least = (mask + np.uint64(1) - many) % many
+        while (product & mask) < least:
+            product = (_next(dice) >> shift) * many
+    at = product >> shift
+    rank = cards[at]
+    cards[at] = cards[unseen - 1]
+    cards[unseen - 1] = rank
+    return int(rank)
+
+
+@_jit
+def _in_play(stacks: Whole, dealer: int) -> int:
+    """So many cards lie in stacks."""
+    found = 0
+    for one in stacks:
+        stack = one
+        while stack:
+            stack &= stack - 1
+            found += 1
+    while dealer:
+        dealer &= dealer - 1
+        found += 1
+    return found
+
+
+@_jit
+def refill(cards: Bytes, decks: int, stacks: Whole, dealer: int) -> int:
+    """All cards but those in play are unseen again; these lie behind them. How many are unseen."""
+    front, back = 0, len(cards)
+    for rank in range(10):
+        out = dealer >> rank & 1
+        for stack in stacks:
+            out += stack >> rank & 1
+        for _ in range(out):
+            back -= 1
+            cards[back] = rank
+        for _ in range((rank + 1) * decks - out):
+            cards[front] = rank
+            front += 1
+    return front
+
+
+@_jit
+def _starter(stacks: Whole, button: int) -> int:
+    """The place of the lowest card; of a tie, the first to the left of the button."""
+    low = stacks.min()
+    for step in range(len(stacks)):
+        at = (button + step) % len(stacks)
+        if stacks[at] == low:
+            return at
+    return 0
+
+
+@_jit
+def _deal(
+    seed: np.uint64,
+    rounds: int,
+    decks: int,
+    burn: int,
+    cut: int,
+    low_card: bool,
+    folds: Bytes,
+    ends: Counts,
+    totals: Counts,
+) -> int:
+    """Rounds as the engine plays them. A stack is a number with a bit for each rank; 0 when the seat is out."""
+    seats, most = len(ends), len(totals) // 2
+    dice = dice_of(seed)
+    cards, stacks = np.empty(DECK_SIZE * decks, np.uint8), np.zeros(seats, np.int64)
+    unseen, button, refills = refill(cards, decks, stacks, 0), 0, 0
+    for _ in range(rounds):
+        if unseen - burn <= cut:
+            unseen = len(cards)
+        stacks[:] = 0
+        dealer, alive, total = 0, seats, 0
+        for seat in range(seats):
+            if unseen == burn:
+                unseen = refill(cards, decks, stacks, dealer)
+                refills += 1
+            stacks[seat] = 1 << draw(cards, unseen, dice)
+            unseen -= 1
+        first = 0
+        if low_card:
+            first = _starter(stacks, button)
+            button = first + 1
+        while alive:
+            if unseen == burn:
+                if len(cards) - _in_play(stacks, dealer) <= burn:
+                    for seat in range(seats):
+                        ends[seat, _PUSH, 0] += stacks[seat] != 0
+                    break
+                unseen = refill(cards, decks, stacks, dealer)
+                refills += 1
+            rank = draw(cards, unseen, dice)
+            unseen -= 1
+            if rank == _DEATH or dealer >> rank & 1:
+                kind = _DEATH_CARD if rank == _DEATH else _DEALER_PAIR
+                for seat in range(seats):
+                    ends[seat, kind, rank + 1] += stacks[seat] != 0
+                total += alive * (rank + 1)
+                break
+            dealer |= 1 << rank
+            for step in range(seats):
+                seat = first + step
+                if seat >= seats:
+                    seat -= seats
+                stack = stacks[seat]
+                if not stack:
+                    continue
+                stuck = unseen == burn and len(cards) - _in_play(stacks, dealer) <= burn
+                if stuck or folds[stack, dealer]:
+                    low = 1
+                    while not (stack | dealer) >> (low - 1) & 1:
+                        low += 1
+                    ends[seat, _FOLD, low] += 1
+                    total -= low
+                    stacks[seat] = 0
+                    alive -= 1
+                    continue
+                if unseen == burn:
+                    unseen = refill(cards, decks, stacks, dealer)
+                    refills += 1
+                rank = draw(cards, unseen, dice)
+                unseen -= 1
+                if stack >> rank & 1:
+                    ends[seat, _PAIR, rank + 1] += 1
+                    total -= rank + 1
+                    stacks[seat] = 0
+                    alive -= 1
+                else:
+                    stacks[seat] = stack | 1 << rank
+        totals[most + total] += 1
+    return refills

@@ -1,0 +1,158 @@
+"""Simulated rounds: the very rounds of the engine, and the exact value within their errors."""
+
+from collections.abc import Iterator
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
+from tables.games.rocket import Rocket, Rules, State
+from tables.maths import simulation
+from tables.maths.simulation import Table, Tally, deal, nothing, seed_of
+from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, Unknowable, fresh
+from tables.maths.value import solve
+
+ROUNDS = 1_000_000
+GAME = Rocket()
+
+
+class Engine:
+    """The same rounds through the engine: its cards come from the same dice."""
+
+    def __init__(self, table: Table, seed: int) -> None:
+        self.table, self.rules = table, table.rules
+        self.folds = simulation.chart(table.solution)
+        self.seats = tuple(range(1, table.seats + 1))
+        self.tally, self.refills = nothing(table.seats), 0
+        self.dice = simulation.dice_of(np.uint64(seed))
+        self.cards = np.empty(55 * self.rules.decks, np.uint8)
+        self.unseen = self.refilled((), ())
+        self.gone, self.button = (0,) * 10, None
+
+    def refilled(self, stacks: tuple[tuple[int, ...], ...], dealer: tuple[int, ...]) -> int:
+        """Where the simulator leaves the cards after a shuffle."""
+        masks = np.array([mask(stack) for stack in stacks] or [0], np.int64)
+        return simulation.refill(self.cards, self.rules.decks, masks, mask(dealer))
+
+    def card(self) -> int:
+        rank = simulation.draw(self.cards, self.unseen, self.dice) + 1
+        self.unseen -= 1
+        return rank
+
+    def play(self) -> None:
+        """One round."""
+        cut = len(self.cards) if self.table.fresh else GAME.at_cut(self.rules)
+        if self.unseen - self.rules.burn <= cut:
+            self.unseen, self.gone = len(self.cards), (0,) * 10
+        state = GAME.open(self.rules, Opening(self.seats, dealt=self.gone, button=self.button))
+        for action in (*(Bet(seat, 10) for seat in self.seats), CloseBets()):
+            state = GAME.apply(state, action)
+        while prompts := GAME.prompts(state):
+            state = GAME.apply(state, self.answer(state, prompts[0]))
+            assert state.left == self.unseen - self.rules.burn
+        self.gone, self.button = GAME.gone(state), state.button
+        self.count(state)
+
+    def answer(self, state: State, ask: object) -> Card | Choose | Shuffle:
+        if isinstance(ask, AskCard):
+            return Card(self.card(), ask.to)
+        if isinstance(ask, AskChoice):
+            folds = self.folds[mask(state.stacks[ask.seat - 1]), mask(state.dealer)]
+            return Choose(ask.seat, "fold" if folds else "hit")
+        assert isinstance(ask, AskShuffle)
+        self.refills += 1
+        dealing = state.stacks if state.order else ()
+        alive = tuple(stack if at in state.order else () for at, stack in enumerate(dealing))
+        self.unseen = self.refilled(alive, state.dealer)
+        return Shuffle()
+
+    def count(self, state: State) -> None:
+        total = 0
+        for payout in GAME.settle(state):
+            self.tally.ends[payout.seat - 1, GAME.outcomes.index(payout.outcome), payout.card or 0] += 1
+            total += payout.net_cents
+        self.tally.totals[len(self.tally.totals) // 2 + total] += 1
+
+
+def mask(ranks: tuple[int, ...]) -> int:
+    return sum(1 << rank - 1 for rank in ranks)
+
+
+@pytest.mark.parametrize(
+    ("rules", "seats", "strategy", "fresh_shoe"),
+    [
+        (Rules(6), 6, OPTIMAL, False),
+        (Rules(1, burn=20, reshuffle_at=0.1, start="low_card"), 6, NEVER_FOLD, False),
+        (Rules(1, burn=0, reshuffle_at=0.1), 4, Strategy(1), False),
+        (Rules(2, start="low_card"), 3, OPTIMAL, True),
+    ],
+)
+def test_the_simulator_deals_the_rounds_of_the_engine(
+    rules: Rules, seats: int, strategy: Strategy, fresh_shoe: bool
+) -> None:
+    """Harm: a simulation that confirms the mathematics because both have the same mistake."""
+    table = Table(rules, seats, solve(fresh(rules.decks), strategy), fresh_shoe)
+    engine = Engine(table, seed=7)
+    for _ in range(1_000):
+        engine.play()
+    simulated = deal(table, 7, 1_000)
+    assert (simulated.ends == engine.tally.ends).all()
+    assert (simulated.totals == engine.tally.totals).all()
+    assert simulated.refills == engine.refills
+    assert bool(engine.refills) == (rules.decks == 1)
+
+
+def differences(table: Table, tally: Tally) -> Iterator[float]:
+    """Of each outcome and of the mean, at each seat: how many standard errors it is off the exact value."""
+    exact = table.solution
+    for seat in range(1, table.seats + 1):
+        found = tally.chances(seat)
+        assert found.keys() <= exact.outcomes.keys()
+        for end, chance in exact.outcomes.items():
+            yield (found.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / tally.rounds)
+        yield (tally.seat(seat)[0] + exact.house_edge) / (exact.standard_deviation / sqrt(tally.rounds))
+
+
+@pytest.mark.parametrize(
+    ("decks", "seats", "start"), [(1, 1, "dealer_left"), (2, 3, "low_card"), (6, 6, "dealer_left")]
+)
+@pytest.mark.parametrize("strategy", [OPTIMAL, NEVER_FOLD, Strategy(1)], ids=lambda one: one.name)
+def test_a_million_rounds_agree_with_the_exact_value_at_every_seat(
+    decks: int, seats: int, start: str, strategy: Strategy
+) -> None:
+    """One value for every seat, whoever starts: other seats' cards are as good as unseen ones.
+
+    Harm: an edge that belongs to one seat alone, or to a round without others.
+    """
+    rules = Rules(decks, burn=0, start="low_card" if start == "low_card" else "dealer_left")
+    table = Table(rules, seats, solve(fresh(decks), strategy), fresh=True)
+    tally = deal(table, seed_of(2026, decks), ROUNDS)
+    assert tally.refills == 0
+    assert max(abs(off) for off in differences(table, tally)) < 4
+
+
+def test_a_run_is_the_sum_of_its_chunks_and_the_same_again() -> None:
+    """Harm: a result that nobody can deal again, or that depends on how many cores a machine has."""
+    table = Table(Rules(1), 2, solve(fresh(1)))
+    first, second = (deal(table, seed_of(3, chunk), 5_000) for chunk in (0, 1))
+    assert (first + second).rounds == 10_000
+    assert ((first + second).ends == (second + first).ends).all()
+    assert (deal(table, seed_of(3, 1), 5_000).ends == second.ends).all()
+    assert (first.ends != second.ends).any()
+    assert (first.ends.sum(axis=(1, 2)) == 5_000).all()
+
+
+def test_what_a_table_wins_is_what_its_seats_win() -> None:
+    """Harm: bands for a whole table that leave out that its seats win and lose together."""
+    tally = deal(Table(Rules(6), 6, solve(fresh(6))), 1, 100_000)
+    mean, variance = tally.table()
+    assert mean == pytest.approx(sum(tally.seat(seat)[0] for seat in range(1, 7)))
+    assert variance > 1.5 * sum(tally.seat(seat)[1] for seat in range(1, 7))
+
+
+@pytest.mark.parametrize("seats", [0, 7])
+def test_a_table_that_is_not_dealt_is_refused(seats: int) -> None:
+    """Harm: a crash, or numbers of a game that no casino deals."""
+    with pytest.raises(Unknowable, match="it has 1 to 6"):
+        Table(Rules(6), seats, solve(fresh(6)))
