@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
 from ledger import merkle, seals, surveillance
 from ledger.chips import HOUSE_PLACES
-from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry
+from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry, Slip
 from ledger.recount import moved_cents
 from ledger.seals import BadKey
 from ledger.surveillance import Draft, Fault, Head, canonical, timestamp
@@ -87,6 +87,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
     leaves, (begins, ends) = leaves_of(day), span(day)
+    begun = [slip for leaf in leaves for _, slip in _read(leaf)["slips"]]
     number = before.number + 1 if before else 1
     document = {
         "format": seals.DAY_ROOT,
@@ -96,7 +97,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "ends": timestamp(ends),
         "books": len(leaves),
         "root": merkle.root(leaves).hex(),
-        "slips": seals.numbered(_read(before.body)["slips"] if before else [], _begun(day))[0],
+        "slips": seals.numbered(_read(before.body)["slips"] if before else [], begun)[0],
         "previous": bytes(before.hash).hex() if before else None,
         "key": seals.public_of(key),
     }
@@ -120,20 +121,6 @@ def leaves_of(day: date) -> list[bytes]:
     """The leaves of a day's tree: each book's document, by the books' names."""
     rows = BookRoot.objects.filter(day=day).values_list("book__name", "body")
     return [bytes(body) for _, body in sorted(rows)]
-
-
-_BEGUN: Final = """
-    SELECT slip.series || '/' || slip.year || '/' || slip.number FROM ledger_slip AS slip
-    JOIN ledger_bookroot AS root ON root.book_id = slip.book_id AND slip.seq BETWEEN root.first_seq AND root.last_seq
-    WHERE root.day = %s
-"""
-
-
-def _begun(day: date) -> list[str]:
-    """The slips that were begun in a day's part of any book."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGUN, [day])
-        return [name for (name,) in cursor.fetchall()]
 
 
 def seal_book(book: Book, day: date) -> BookRoot | None:
@@ -168,6 +155,7 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
         "head": head_hash.hex(),
         "root": merkle.root(hashes(book.pk, first, last)).hex(),
         "accounts": _accounts(book, first, last, before),
+        "slips": _begun(book, first, last),
         "carried": carried(Head(book.pk, book.name, last, head_hash)),
     }
 
@@ -204,6 +192,12 @@ def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | Non
     ]
 
 
+def _begun(book: Book, first: int, last: int) -> list[list[Any]]:
+    """[entry, slip] for every slip that was begun in a book's part of the day."""
+    found = Slip.objects.filter(book=book, seq__gte=first, seq__lte=last).order_by("seq")
+    return [[slip.seq, str(slip)] for slip in found]
+
+
 def _read(body: bytes | memoryview) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(bytes(body))
     return document
@@ -217,7 +211,7 @@ def carried(head: Head) -> list[int]:
     if head.name == HOUSE:
         keys = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
         return list(keys.order_by("seq").values_list("seq", flat=True))
-    return sorted({*_settings(head), *standing.registers(head), *_of_the_shoe(head)})
+    return sorted({*_settings(head), *standing.registers(head), *_of_the_shoe(head), *_corrections(head)})
 
 
 def _settings(head: Head) -> Iterable[int]:
@@ -227,6 +221,12 @@ def _settings(head: Head) -> Iterable[int]:
     for seq, body in found.order_by("seq").values_list("seq", "body"):
         latest |= dict.fromkeys(_read(body)["content"]["after"], seq)
     return latest.values()
+
+
+def _corrections(head: Head) -> Iterable[int]:
+    """The latest entry about corrections: it has those that wait for a signature."""
+    found = LogEntry.objects.filter(book_id=head.book_id, subject="correction", seq__lte=head.seq)
+    return found.order_by("-seq").values_list("seq", flat=True)[:1]
 
 
 def _of_the_shoe(head: Head) -> Iterable[int]:
@@ -357,7 +357,9 @@ def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
     if row.first_seq != (before.last_seq + 1 if before else 1):
         return "does not begin after the day before"
     due = document_of(book, row.day, row.first_seq, row.last_seq, _read(before.body) if before else None)
-    if canonical(said) != bytes(row.body) or any(said[name] != due[name] for name in ("book", "day", "head", "root")):
+    if canonical(said) != bytes(row.body) or any(
+        said[name] != due[name] for name in ("book", "day", "head", "root", "slips")
+    ):
         return "is another than its entries make"
     if _lying(said) != _lying(due):
         return "says that other chips lie in its places than its transfers left there"

@@ -231,5 +231,10 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("correction", "proposed"): lambda content: f"{_correction(content)}, proposed: {content['correction']['reason']}",
     ("correction", "signed"): lambda content: f"{_correction(content)}, signed by {content['name']}",
     ("correction", "declined"): lambda content: f"{_correction(content)}, declined: {content['text']}",
+    ("key", "published"): lambda content: f"The key that days are sealed with is published: {content['key'][:16]}",
+    ("key", "rotated"): lambda content: (
+        f"Another key takes the place of the old one, which signs it: {content['key'][:16]}"
+    ),
+    ("day", "sealed"): lambda content: f"{content['document']['day']} is sealed: {content['document']['root'][:16]}",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

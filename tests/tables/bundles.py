@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -19,12 +19,14 @@ from django.utils import timezone
 
 from ledger import merkle, seals
 from ledger.chain import canonical
-from tables import dealing, export, sealing, setup
+from tables import corrections, dealing, export, sealing, setup
 from tables.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet
+from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
+from tables.models import Staff
 from tables.roles import Role
-from tests.floor import Hand, staff, table
+from tests.floor import Hand, signs, staff, table
 
 ONE = datetime.now(UTC).date()
 TWO = ONE + timedelta(days=1)
@@ -59,13 +61,28 @@ def two_days(folder: Path) -> Evidence:
     with override_settings(AUDIT_KEY_FILE=str(found.key_file)), pytest.MonkeyPatch.context() as clock:
         hands, boss = _open()
         operator = staff(Role.OPERATOR, "olga")
+        people = {
+            "boss": boss.by,
+            "second": staff(Role.PIT_BOSS, "bruno", "201"),
+            "security": staff(Role.SECURITY, "sam", "301"),
+            "cashier": staff(Role.CASHIER, "carla", "401"),
+            "other_cashier": staff(Role.CASHIER, "cleo", "402"),
+            "operator": operator,
+        }
         for number, hand in enumerate(hands):
             play(hand, random.Random(number), 60)
         setup.change_table(hands[0].table, {"max_cents": 20_000}, by=operator)
+        correction = _propose(hands[0], people["boss"])
+        whole = credit(hands[1], people, STAGES)
+        half = credit(hands[2], people, STAGES[:4])
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
         clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
+        signs(hands[0].table, people["second"], SignCorrection(correction))
+        signs(hands[1].table, people["other_cashier"], VoidSlip(whole, "it was another table's"))
+        signs(hands[1].table, people["operator"], SignSlip(whole, "voided"))
+        signs(hands[2].table, people["cashier"], SignSlip(half, "received"))
         for number, hand in enumerate(hands):
             play(hand, random.Random(number), 40)
             _until_it_is_over(hand)
@@ -76,6 +93,32 @@ def two_days(folder: Path) -> Evidence:
         for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
             path.write_bytes(exported(*days))
     return found
+
+
+STAGES = (
+    ("requested", "boss"), ("issued", "dealer"), ("confirmed", "second"), ("carried", "security"),
+    ("received", "cashier"),
+)  # fmt: skip
+
+
+def credit(hand: Hand, people: dict[str, Staff], stages: Sequence[tuple[str, str]]) -> str:
+    """Chips go from a rack to the cage, as far as it is signed; returns the slip."""
+    signs(hand.table, people["boss"], BeginSlip("credit", ((10_000, 3),)))
+    slip = hand.now.slips[-1].name
+    for stage, who in stages[1:]:
+        signs(hand.table, (people | {"dealer": hand.by})[who], SignSlip(slip, stage))
+    return slip
+
+
+def _propose(hand: Hand, boss: Staff) -> str:
+    """A seat of the latest round that was paid got 10 less than was due."""
+    _until_it_is_over(hand)
+    current = hand.now.round
+    assert current is not None
+    paid = current.settled[0]
+    entered = ProposeCorrection(current.number, paid.seat, paid.net_cents - 1_000, "Seat was paid too little")
+    signs(hand.table, boss, entered)
+    return str(corrections.waiting(hand.table.book_id, hand.now.seq)[0].slip)
 
 
 def exported(first: date, last: date) -> bytes:
