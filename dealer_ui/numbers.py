@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 MOST: Final = 2**31 - 1
@@ -13,3 +14,16 @@ def number(text: str | None) -> int | None:
     if not (text and text.isascii() and text.isdecimal()):
         return None
     return MOST if len(text) > len(str(MOST)) else min(int(text), MOST)
+
+
+_AMOUNT: Final = re.compile(r"([+\-−]?)(\d{1,12})(?:\.(\d{1,2}))?", re.ASCII)
+
+
+def cents(text: str | None) -> int | None:
+    """An amount as people write it, in cents: 20, 2.50, 1,000, −16; None for anything else."""
+    found = _AMOUNT.fullmatch((text or "").strip().replace(",", ""))
+    if found is None:
+        return None
+    sign, whole, part = found.groups()
+    amount = int(whole) * 100 + int((part or "0").ljust(2, "0"))
+    return amount if sign in ("", "+") else -amount

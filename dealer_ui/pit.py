@@ -22,7 +22,7 @@ from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, s
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
-from tables import dealing, history, standing
+from tables import corrections, dealing, disputes, history, standing
 from tables.games.catalog import GAMES
 from tables.history import Wanted
 from tables.models import Staff, Table, Verification
@@ -327,6 +327,9 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in told.steps for moved in step.moved],
         "file": f"{_slug(found)}-round-{number}.json",
+        "cases": disputes.cases(found.book_id, number),
+        "made": corrections.shown(found.book_id, number),
+        "may_run": _viewer(request).has_perm("tables.run_floor"),
     }
     return render(request, "dealer_ui/pit/round.html", context)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import pit
+from dealer_ui import disputes, pit
 
 app_name = "pit"
 
@@ -15,6 +15,14 @@ urlpatterns = [
     path("alerts/open", pit.alert_panel, name="alert-panel"),
     path("alerts/<int:pk>/acknowledge", pit.acknowledge, name="acknowledge"),
     path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
+    path("disputes/", disputes.floor, name="disputes"),
+    path("disputes.csv", disputes.disputes_csv, name="disputes-csv"),
+    path("corrections.csv", disputes.corrections_csv, name="corrections-csv"),
+    path("tables/<int:pk>/disputes/<int:number>/", disputes.dispute, name="dispute"),
+    path("tables/<int:pk>/corrections/<int:year>/<int:number>/", disputes.correction, name="correction"),
+    path("tables/<int:pk>/mispays/", disputes.finder, name="mispays"),
+    path("tables/<int:pk>/rounds/<int:number>/dispute/", disputes.open_dispute, name="open-dispute"),
+    path("tables/<int:pk>/rounds/<int:number>/correct/", disputes.correct, name="correct"),
     path("tables/<int:pk>/", pit.table, name="table"),
     path("tables/<int:pk>/card", pit.card, name="card"),
     path("tables/<int:pk>/rounds", pit.rounds, name="rounds"),

@@ -86,3 +86,15 @@ def outcome_of(seat: SeatView | SeatBox) -> Payout | OutcomeLine | None:
 def whom(seat: int) -> str:
     """A seat, or the dealer."""
     return telling.whom(seat)
+
+
+@register.filter
+def slip_parts(name: str) -> list[str]:
+    """The year and the number of a slip, of its name."""
+    return name.split("/")[1:]
+
+
+@register.filter
+def pay_or_take(cents: int) -> str:
+    """What is to be done about a difference: "The house pays 20", "The house takes 16"."""
+    return f"The house {'pays' if cents > 0 else 'takes'} {chips.money(abs(cents))}"

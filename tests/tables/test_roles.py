@@ -5,6 +5,7 @@ An address that is not declared fails, so whoever adds one has to say who may us
 
 import logging
 import re
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from ledger import alerts
 from ledger.models import Account, Book, LogEntry, Recount, Transfer
 from ledger.recount import recount
-from tables import terminals
+from tables import dealing, terminals
+from tables.inputs import OpenDispute
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
 from tests import floor
@@ -61,6 +63,8 @@ NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
+A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
+NO_SUCH_SLIP = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 404, 404, 404))
 STREAM = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 200, 200, 200))
 
 API_FLOOR = Guard((401, 200, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
@@ -113,6 +117,14 @@ DECLARED: dict[str, Guard] = {
     "pit/alerts/open": WATCH,
     "pit/alerts.csv": WATCH,
     "pit/alerts/<int:pk>/acknowledge": ACKNOWLEDGE,
+    "pit/disputes/": WATCH,
+    "pit/disputes.csv": WATCH,
+    "pit/corrections.csv": WATCH,
+    "pit/tables/<int:pk>/disputes/<int:number>/": A_DISPUTE,
+    "pit/tables/<int:pk>/corrections/<int:year>/<int:number>/": NO_SUCH_SLIP,
+    "pit/tables/<int:pk>/mispays/": WATCH,
+    "pit/tables/<int:pk>/rounds/<int:number>/dispute/": RUN,
+    "pit/tables/<int:pk>/rounds/<int:number>/correct/": RUN,
     "pit/tables/<int:pk>/": WATCH,
     "pit/tables/<int:pk>/card": WATCH,
     "pit/tables/<int:pk>/rounds": WATCH,
@@ -221,6 +233,8 @@ def house(db: None) -> Iterator[House]:
     dealer.pay()
     staff = {role: Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role}
     people = (None, staff[Role.DEALER], dealer.by, staff[Role.PIT_BOSS], staff[Role.OPERATOR], staff[Role.AUDITOR])
+    disputed = OpenDispute(1, "Not paid", "Seat 1", seat=1)
+    dealing.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     recount(dealer.table.book_id, "a test")
     firsts: tuple[Any, ...] = (Denomination, Book, LogEntry, Transfer, Account, Recount)
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
