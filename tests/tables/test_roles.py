@@ -64,6 +64,7 @@ WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
+CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
 NO_SUCH_SLIP = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 404, 404, 404))
 STREAM = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 200, 200, 200))
 
@@ -124,7 +125,7 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/corrections/<int:year>/<int:number>/": NO_SUCH_SLIP,
     "pit/tables/<int:pk>/mispays/": WATCH,
     "pit/tables/<int:pk>/rounds/<int:number>/dispute/": RUN,
-    "pit/tables/<int:pk>/rounds/<int:number>/correct/": RUN,
+    "pit/tables/<int:pk>/rounds/<int:number>/correct/": CORRECT,
     "pit/tables/<int:pk>/": WATCH,
     "pit/tables/<int:pk>/card": WATCH,
     "pit/tables/<int:pk>/rounds": WATCH,
