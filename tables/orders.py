@@ -71,7 +71,8 @@ class Seals:
     def resume(self, now: Standing, entry: Entry) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
         if _commitment(entry) is not None:
-            self.live = _committed(now, entry, None)
+            # Of a shoe that is gone, what is left of its last round is folded too.
+            self.live = _committed(now, entry, None) if now.shoe else None
         elif entry.content.get("opened"):
             self.live = None
         else:

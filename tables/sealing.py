@@ -238,9 +238,11 @@ def _of_the_shoe(head: Head) -> Iterable[int]:
     shuffled = entries.filter(subject="shoe", kind="shuffled").order_by("-seq").values_list("seq", "body").first()
     assert shuffled is not None  # noqa: S101 -- nothing else commits first
     seq, body = shuffled
-    if _read(body)["content"]["shoe"]["commitment"] != shoe.commitment:
-        seq = _reshuffled(head, seq, shoe.commitment)
-    return range(seq, head.seq + 1)
+    if _read(body)["content"]["shoe"]["commitment"] == shoe.commitment:
+        return range(seq, head.seq + 1)
+    start = _reshuffled(head, seq, shoe.commitment)
+    on_the_table = entries.filter(subject="shoe", seq__lt=start).order_by("-seq").values_list("seq", flat=True)[:1]
+    return [*on_the_table, *range(start, head.seq + 1)]
 
 
 def _reshuffled(head: Head, since: int, commitment: str) -> int:
@@ -347,7 +349,7 @@ def wrong_root(book: Book, since: int = 0) -> Fault | None:
     for before, row in zip([known, *rows], rows, strict=False):
         if what := _differs(book, row, before):
             return Fault(book.name, row.last_seq, f"the root of {row.day} {what}")
-    return _wrong_day(book, since) if book.name == HOUSE else None
+    return _wrong_key(book) or _wrong_day(book, since) if book.name == HOUSE else None
 
 
 def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
@@ -368,6 +370,22 @@ def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
 
 def _lying(document: Mapping[str, Any]) -> dict[int, int]:
     return {account: cents for account, _, _, cents in document["accounts"] if cents}
+
+
+def _wrong_key(book: Book) -> Fault | None:
+    """The house publishes one key, and each later one is signed by the one before."""
+    entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
+    known = None
+    for seq, kind, body in entries:
+        content = _read(body)["content"]
+        if (kind == "published") != (known is None):
+            return Fault(book.name, seq, "it publishes a key beside the one that the house has")
+        if known is not None:
+            statement, signature = seals.rotation(known, content["key"]), bytes.fromhex(content["signature"])
+            if content["rotation"] != statement or not seals.is_signed(known, signature, statement):
+                return Fault(book.name, seq, "it changes keys, and the old key did not sign the new one")
+        known = str(content["key"])
+    return None
 
 
 def _wrong_day(book: Book, since: int) -> Fault | None:

@@ -310,3 +310,24 @@ def test_a_book_without_entries_has_no_root_until_it_has(sealed: Felt) -> None:
     sealing.seal_finished(later(2))
     assert BookRoot.objects.filter(book__name="Empty").count() == 0
     assert BookRoot.objects.filter(book__name="Table 2").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "content"),
+    [
+        ("key", "published", {"key": "ab" * 32}),
+        ("key", "rotated", {"key": "ab" * 32, "rotation": {}, "signature": "ab" * 64}),
+        ("day", "sealed", {"document": {"day": "2000-01-01", "number": 9}, "signature": "ab" * 64}),
+    ],
+)
+def test_a_key_or_a_day_that_somebody_wrote_into_the_log_is_found(
+    sealed: Felt, subject: str, kind: str, content: dict[str, Any]
+) -> None:
+    """Harm prevented: whoever holds the application's role names a key of his own, and signs with it from then on."""
+    house = Book.objects.get(name=HOUSE)
+    assert audit.verify(house).fault is None
+    with transaction.atomic():
+        head = surveillance.append(surveillance.lock(house.pk), Draft(subject, kind, "999 Ghost", content))
+    fault = audit.verify(house).fault
+    assert fault is not None
+    assert fault.seq == head.seq
