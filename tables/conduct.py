@@ -208,10 +208,9 @@ def _short(value: Any) -> str:
 
 def _door(scene: Scene, entry: Entry) -> Step:
     counted = scene.standing.counted
-    steps = doors.follows(scene, counted) if counted else []
-    if not steps:
-        raise Misconduct(f"the table is {entry.kind} without a count")
-    return steps[0]
+    if counted is None:
+        raise Misconduct(f"the table is {entry.kind} without {'an opener' if entry.kind == 'opened' else 'a closer'}")
+    return doors.door(counted)
 
 
 def _slip(scene: Scene, entry: Entry) -> Step:

@@ -16,20 +16,25 @@ from tables.scene import Outcome, Scene, Step
 
 def follows(scene: Scene, slip: Slip) -> list[Step]:
     """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
-    or closes and its dealer is tapped out."""
+    or closes, its seat pages are revoked and its dealer is tapped out."""
     if slip.series not in ("opener", "closer") or slip.agreed is None:
         return []
+    if slip.series == "opener":
+        return [door(slip)]
+    dealer = scene.standing.dealer
+    tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
+    return [door(slip), *seat_pages.revoke(scene), *tapped]
+
+
+def door(slip: Slip) -> Step:
+    """The entry that a table opens or closes, with what an opener or closer counted."""
     facts = {
         "slip": slip.name,
         "rack_cents": slip.total_cents,
         "variance_cents": slip.total_cents - slip.expected_cents,
-        "chips": paper.spelled(slip.agreed),
+        "chips": paper.spelled(slip.agreed or ()),
     }
-    if slip.series == "opener":
-        return [Step("table", "opened", facts)]
-    dealer = scene.standing.dealer
-    tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
-    return [Step("table", "closed", facts), *seat_pages.revoke(scene), *tapped]
+    return Step("table", "opened" if slip.series == "opener" else "closed", facts)
 
 
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:

@@ -121,7 +121,7 @@ class Replay:
         """A table opens with its opener and closes with its closer, each counted twice."""
         series, slip = "opener" if entry.kind == "opened" else "closer", before.counted
         if slip is None or slip.series != series:
-            raise Misconduct(f"the table is {entry.kind} without a {series}")
+            raise Misconduct(f"the table is {entry.kind} without {'an opener' if series == 'opener' else 'a closer'}")
         said = (entry.content.get("slip"), entry.content.get("rack_cents"), entry.content.get("variance_cents"))
         if said != (slip.name, slip.total_cents, slip.total_cents - slip.expected_cents):
             raise Misconduct(f"it says {said}, the {series} says {slip.total_cents}")

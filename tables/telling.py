@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ledger.chips import money
+from tables import paper
 from tables.games.felt import DEALER, MIDDLE
 
 Content = Mapping[str, Any]
@@ -185,6 +186,16 @@ def _value(name: str, value: Any) -> str:
     return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
 
 
+def _slip(content: Content) -> str:
+    """A signature: what was counted unseen is not told before two counts agree."""
+    slip = paper.read(content["now"])
+    name = f"{slip.series.capitalize()} {slip.number}"
+    said = {stage.name: stage.says for stage in (*paper.STAGES[slip.series], *paper.VOID)}
+    words = f"{name}: {said[paper.kind_of(content['stage'])].lower()} {content['name']}"
+    amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
+    return f"{words}{amount}{f' ({slip.reason})' if slip.reason else ''}"
+
+
 _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("round", "play"): _played,
     ("round", "take_back"): lambda content: f"Takes back entry {content['corrects']}: {_actions(content['actions'])}",
@@ -199,6 +210,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("shoe", "retired"): _shoe("Shoe {number} is retired"),
     ("dealer", "signed_in"): _signed_in,
     ("dealer", "signed_out"): lambda content: f"{content['name']} taps out",
+    **{("slip", kind): _slip for kind in paper.kinds()},
     ("table", "opened"): _rack("The table opens"),
     ("table", "closed"): _rack("The table closes"),
     ("table", "settings_changed"): _settings,
@@ -208,7 +220,6 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("chips", "sold"): lambda content: "Players buy chips at the cage",
     ("chips", "issued"): lambda content: "Chips are put into circulation",
     ("chips", "fill"): lambda content: "A fill comes to the rack",
-    ("chips", "credit"): lambda content: "A credit goes to the cage",
     ("chips", "buy_in"): lambda content: "A player buys in",
     ("seat_page", "issued"): lambda content: f"Seat {content['seat']} gets {_page(content)} of its own",
     ("seat_page", "revoked"): lambda content: f"The page of seat {content['seat']} is revoked",

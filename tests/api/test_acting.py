@@ -59,7 +59,7 @@ def test_a_card_that_the_shoe_cannot_hold_is_refused_and_reported_once(house: Fl
     assert caller.enter("card", rank=7).status_code == 200  # the right key goes on
 
 
-def test_a_pit_boss_opens_closes_and_takes_back(house: Floor) -> None:
+def test_a_pit_boss_takes_back(house: Floor) -> None:
     """Harm: what only the pit may do has to be done at the dealer's screen."""
     caller = house.as_(house.boss.by)
     house.dealer.bets(seat1=1_000)
@@ -67,12 +67,8 @@ def test_a_pit_boss_opens_closes_and_takes_back(house: Floor) -> None:
     house.dealer("take_back")
     problem(house.as_(house.dealer.by).enter("take_back"), 409, "card_stands")
     assert caller.enter("take_back").status_code == 200
-    problem(caller.enter("close_table"), 409, "round_open")
     problem(caller.enter("card", rank=8), 403, "not_your_table")
     house.dealer.cards(8, 9, 8)
-    assert caller.enter("close_table").status_code == 200
-    problem(caller.enter("close_table"), 409, "table_closed")
-    assert caller.enter("open_table").status_code == 200
 
 
 def test_a_dealer_taps_out_over_the_api_and_a_lost_answer_can_be_asked_for(house: Floor) -> None:

@@ -137,8 +137,8 @@ def test_a_card_that_no_deck_has_is_refused(house: Floor, dealer: Caller, rank: 
         ({"do": "load_shoe"}, 409, "out_of_turn"),
         ({"do": "burn"}, 409, "out_of_turn"),
         ({"do": "check_decks", "counts": [1, 2]}, 409, "out_of_turn"),
-        ({"do": "open_table"}, 403, "not_permitted"),
-        ({"do": "close_table"}, 403, "not_permitted"),
+        ({"do": "begin_slip", "series": "opener"}, 400, "bad_input"),
+        ({"do": "sign_slip", "slip": "fill/2026/1", "stage": "issued"}, 400, "bad_input"),
         ({"do": "sign_in", "terminal": "somebody else's"}, 400, "bad_input"),
     ],
 )

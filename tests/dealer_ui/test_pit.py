@@ -136,7 +136,7 @@ def test_nothing_is_read_by_posting(name: str, hands: tuple[Hand, Hand]) -> None
     assert status(hands[1].by, reverse(f"pit:{name}", args=READING[name](hands[0])), "post") == 405
 
 
-@pytest.mark.parametrize("deed", ["open", "close", "take-back", "retire-shoe"])
+@pytest.mark.parametrize("deed", ["take-back", "retire-shoe"])
 def test_only_who_runs_the_floor_may_do_anything_at_a_table(deed: str, hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     url = reverse("pit:act", args=[dealer.table.pk, deed])
@@ -514,17 +514,6 @@ def do(hand: Hand, deed: str, data: dict[str, Any], status: int = 302) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_the_pit_opens_and_closes_a_table(hands: tuple[Hand, Hand]) -> None:
-    _, boss = hands
-    other = Hand(floor.table("Rocket 2"), boss.by)
-    assert "9,000" in text(boss.by, "act", other.table.pk, "open")
-    do(other, "open", form(other))
-    assert other.now.is_open
-    do(other, "close", form(other))
-    assert not other.now.is_open
-    assert LogEntry.objects.get(book_id=other.table.book_id, kind="closed").by == "bella Bella"
-
-
 def test_the_pit_takes_back_on_the_dealers_behalf_further_than_the_dealer_may(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     assert "“Dealer: 9”" in text(boss.by, "act", dealer.table.pk, "take-back")
@@ -554,8 +543,7 @@ def test_the_pit_retires_a_shoe_between_rounds(hands: tuple[Hand, Hand]) -> None
 def test_what_the_table_does_not_allow_is_refused_in_a_sentence(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     before = dealer.now.seq
-    assert "A round is open at Rocket 1" in do(boss, "close", form(dealer), 409)
-    assert "Rocket 1 is open already" in do(boss, "open", form(dealer), 409)
+    assert "A shoe is retired between rounds" in do(boss, "retire-shoe", form(dealer), 409)
     assert dealer.now.seq == before
 
 

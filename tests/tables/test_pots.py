@@ -448,4 +448,4 @@ def test_a_rack_that_is_said_to_hold_other_chips_is_found() -> None:
     with at_work() as intruder:
         intruder.rewrite(dealer.table.book_id, closed, _change("rack_cents", 5))
         assert f"entry {closed}" in str(verified(dealer))
-        assert "it says that 5 lie in the rack" in str(verified(dealer))
+        assert "its rack_cents is 5" in str(verified(dealer))

@@ -60,6 +60,11 @@ LEAVE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 302, 403, 403,
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
+SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
+A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
+
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
@@ -136,6 +141,10 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/log/": WATCH,
     "pit/tables/<int:pk>/log.csv": WATCH,
     "pit/tables/<int:pk>/do/<slug:name>/": RUN,
+    "slips/": SLIPS,
+    "slips/slips.csv": SLIPS_LISTED,
+    "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
+    "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,
     "api/tables/": API_FLOOR,
     "api/tables/<int:pk>/": API_TABLE,
@@ -211,7 +220,7 @@ class House:
         path = (
             path.replace("^(?P<app_label>ledger|tables)", "tables").replace("(?P<url>.*)", "nowhere").replace("$", "")
         )
-        path = path.replace("<int:number>", "1").replace("<slug:name>", "close")
+        path = path.replace("<int:number>", "1").replace("<slug:name>", "retire-shoe").replace("<slug:series>", "fill")
         return "/" + re.sub(r"<[^>]+>", "1", path)
 
     def answer(self, viewer: str, method: str, path: str) -> int | str:
@@ -268,6 +277,34 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
             if got != status:
                 wrong.append(f"{method.upper()} /{route}: {viewer} gets {got}, declared is {status}")
     assert not wrong, "\n".join(["", *wrong])
+
+
+OFF_THE_FLOOR = {Role.CASHIER, Role.SECURITY, Role.COUNTER}
+THEIRS = {
+    "healthz",
+    "",
+    "sign-in/",
+    "password/",
+    "slips/",
+    "slips/slips.csv",
+    "slips/<int:pk>/new/<slug:series>/",
+    "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
+    "api/tables/",
+}
+"""What the cage, security and the count room may open; fills are none of the count room's business."""
+
+
+@pytest.mark.parametrize("role", sorted(OFF_THE_FLOOR))
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, role: Role, method: str) -> None:
+    """A cashier who reads the log, or a carrier who looks into the dealer's cards."""
+    client = Client()
+    client.force_login(Staff.objects.get(role=role), backend="django.contrib.auth.backends.ModelBackend")
+    house.cookies[role] = client.cookies.output(attrs=[], header="", sep=";")
+    answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - THEIRS}
+    reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
+    moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/"}
+    assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------
