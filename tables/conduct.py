@@ -18,7 +18,7 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shoes, slips
+from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shoes, slips
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -26,6 +26,7 @@ from tables.inputs import (
     Burn,
     BuyIn,
     CashOut,
+    ChangeChips,
     CheckDecks,
     CloseDispute,
     CutCardOut,
@@ -40,6 +41,7 @@ from tables.inputs import (
     ProposeCorrection,
     RetireShoe,
     RuleDispute,
+    SellChips,
     ShuffleShoe,
     SignCorrection,
     SignIn,
@@ -338,6 +340,14 @@ def _bought_in(scene: Scene, entry: Entry) -> Step:
     return _paid_until(scene, entry, pots.buy_in(scene, bought).steps[0])
 
 
+def _sold(scene: Scene, entry: Entry) -> Step:
+    return cash.sold_step(scene, int(entry.content["amount_cents"]))
+
+
+def _changed(scene: Scene, entry: Entry) -> Step:
+    return cash.changed_step(scene, int(entry.content["amount_cents"]), bool(entry.content["up"]))
+
+
 def _cashed_out(scene: Scene, entry: Entry) -> Step:
     seat = int(entry.content["seat"])
     amount = pots.between_games(scene).get(seat, 0)
@@ -436,7 +446,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("round", "play"): Rule(Bet, _played, DEALT),
     ("round", "paid"): Rule(Paid, _paid),
     ("round", "take_back"): Rule(TakeBack, _taken_back, frozenset({REVERSAL})),
-    ("seats", "buy_in"): Rule(BuyIn, _bought_in, frozenset({"buy_in", "sit_down"})),
+    ("seats", "buy_in"): Rule(BuyIn, _bought_in, frozenset({"buy_in", "drop", "sit_down"})),
     ("seats", "cash_out"): Rule(CashOut, _cashed_out, frozenset({"stand_up"})),
     ("seats", "time_charge"): Rule(TimeCharge, _charged, frozenset({"time_charge"})),
     ("seat_page", "issued"): Rule(IssueSeatPage),
@@ -451,17 +461,14 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
         None, _correction_signed, frozenset({"correct_pay", "correct_take", "over", "short"})
     ),
     ("correction", "declined"): Rule(None, _correction_declined),
-    ("chips", "fill"): Rule(moves=frozenset({"fill_out", "fill"})),
-    ("chips", "filled"): Rule(moves=frozenset({"fill_out", "fill"})),
-    ("chips", "credit"): Rule(moves=frozenset({"credit"})),
-    ("chips", "buy_in"): Rule(moves=frozenset({"buy_in"})),
-    ("chips", "counted"): Rule(moves=frozenset({"over", "short"})),
+    ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
+    ("chips", "changed"): Rule(ChangeChips, _changed),
 } | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds().items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
-    ("chips", "sold"): Rule(moves=frozenset({"sale"})),
-    ("chips", "redeemed"): Rule(moves=frozenset({"redeem"})),
+    ("chips", "sold"): Rule(moves=frozenset({"sale", "cash_in"})),
+    ("chips", "redeemed"): Rule(moves=frozenset({"redeem", "cash_out"})),
     ("chips", "added"): Rule(),
     ("chips", "changed"): Rule(),
     ("staff", "added"): Rule(),

@@ -20,7 +20,7 @@ from ledger import alerts, cage, surveillance
 from ledger import slips as trail
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
-from tables import corrections, disputes, doors, pots, rounds, seat_pages, shoes, slips, standing
+from tables import cash, corrections, disputes, doors, pots, rounds, seat_pages, shoes, slips, standing
 from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
@@ -28,6 +28,7 @@ from tables.inputs import (
     Burn,
     BuyIn,
     CashOut,
+    ChangeChips,
     CheckDecks,
     Choose,
     CloseBets,
@@ -46,6 +47,7 @@ from tables.inputs import (
     ProposeCorrection,
     RetireShoe,
     RuleDispute,
+    SellChips,
     Shuffle,
     ShuffleShoe,
     SignCorrection,
@@ -76,6 +78,8 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     BuyIn: pots.buy_in,
     CashOut: pots.cash_out,
     TimeCharge: pots.time_charge,
+    SellChips: cash.sell,
+    ChangeChips: cash.change,
     Paid: rounds.paid,
     TakeBack: rounds.take_back,
     LoadShoe: shoes.load,

@@ -47,6 +47,19 @@ class TimeCharge(Struct, frozen=True, tag_field="do", tag="time_charge"):
     """Every seat pays for the half hours that have passed (tables with a pot)."""
 
 
+class SellChips(Struct, frozen=True, tag_field="do", tag="sell_chips"):
+    """A player buys chips for cash at a table against the house."""
+
+    amount_cents: int
+
+
+class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
+    """A player changes chips for others of the same worth: for larger ones (a colour-up), or for smaller ones."""
+
+    amount_cents: int
+    up: bool = False
+
+
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
     """A seat's outcome at the end of a round has been paid or taken."""
 
@@ -189,7 +202,7 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 
 
 GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
-SeatInput = BuyIn | CashOut | TimeCharge
+SeatInput = BuyIn | CashOut | TimeCharge | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut
 SlipInput = BeginSlip | SignSlip | VoidSlip

@@ -17,7 +17,7 @@ from ledger.moves import Chart, Move, Posted, undone
 from tables.fold import Round, Standing, fold
 from tables.orders import Seals
 from tables.paper import Said, Wrong, expects, in_progress, moves, sign
-from tables.settlement import chips_moved, correction_moves, seat_moves
+from tables.settlement import chips_moved, correction_moves, seat_moves, sold
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -78,6 +78,8 @@ class Replay:
                 return self._door(before, entry)
             case "correction", _:
                 return self._correction(entry)
+            case "chips", "buy_in":
+                return sold(self.chart, entry.content["amount_cents"])
             case "seats", kind:
                 return seat_moves(self.chart, before.stacks, kind, entry.content)
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ledger.chips import LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
+from ledger.chips import CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.moves import Chart, Move
 from tables.fold import Round
 from tables.games.felt import Payment, Payout
@@ -71,6 +71,11 @@ def _move(chart: Chart, payment: Payment, coin_cents: int) -> Move:
     return chart.move(payment.kind, source, target, payment.coins * coin_cents)
 
 
+def sold(chart: Chart, amount_cents: int) -> list[Move]:
+    """Chips for cash at a table: the chips to the player, the cash into the drop box."""
+    return [chart.move("buy_in", RACK, PLAYERS, amount_cents), chart.move("drop", CASH, DROP_BOX, amount_cents)]
+
+
 # --- chips at the seats of a table with a pot ------------------------------------------------------------------
 
 
@@ -107,7 +112,7 @@ def seat_moves(chart: Chart, stacks: Mapping[int, int], kind: str, facts: Mappin
     place, amount = (SEAT, facts["seat"]), facts["amount_cents"]
     if kind == "cash_out":
         return [chart.move("stand_up", place, PLAYERS, amount)]
-    bought = [chart.move("buy_in", RACK, PLAYERS, amount)] if facts["cash"] else []
+    bought = sold(chart, amount) if facts["cash"] else []
     return [*bought, chart.move("sit_down", PLAYERS, place, amount)]
 
 

@@ -36,15 +36,16 @@ def begin(scene: Scene, entered: BeginSlip) -> Outcome:
     if entered.series not in STAGES:
         raise Refused("unknown_slip", f"A slip is one of {', '.join(STAGES)}.", 422)
     chips, first = _sane(scene, entered.series, entered.chips), STAGES[entered.series][0]
+    year = timezone.localtime().year
+    number = slips.next_number(entered.series, year)
+    slip = f"{entered.series}/{year}/{number}"
+    outcome = _signed(scene, slip, first.name, chips=chips, box=entered.box, begins_cents=paper.total(chips))
     if entered.series in paper.VOIDABLE:
         _refuse_amount(scene, entered.series, paper.total(chips))
     if entered.series == "drop":
         _refuse_mark(entered.box)
     _refuse_second(scene, entered.series)
-    year = timezone.localtime().year
-    number = slips.next_number(entered.series, year)
-    slip = f"{entered.series}/{year}/{number}"
-    return _signed(scene, slip, first.name, chips=chips, box=entered.box, begins_cents=paper.total(chips))
+    return outcome
 
 
 def sign(scene: Scene, entered: SignSlip) -> Outcome:

@@ -218,9 +218,11 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("seats", "cash_out"): lambda content: f"Seat {content['seat']} cashes out {money(content['amount_cents'])}",
     ("seats", "time_charge"): _charged,
     ("chips", "sold"): lambda content: "Players buy chips at the cage",
+    ("chips", "buy_in"): lambda content: f"A player buys chips for {money(content['amount_cents'])}",
+    ("chips", "changed"): lambda content: (
+        f"{money(content['amount_cents'])} is {'coloured up' if content['up'] else 'changed for smaller chips'}"
+    ),
     ("chips", "issued"): lambda content: "Chips are put into circulation",
-    ("chips", "fill"): lambda content: "A fill comes to the rack",
-    ("chips", "buy_in"): lambda content: "A player buys in",
     ("seat_page", "issued"): lambda content: f"Seat {content['seat']} gets {_page(content)} of its own",
     ("seat_page", "revoked"): lambda content: f"The page of seat {content['seat']} is revoked",
     ("staff", "signed_in"): _signed_in_to_the_house,

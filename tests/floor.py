@@ -66,28 +66,48 @@ def table(name: str = "Rocket 1", **settings: Any) -> Table:
 
 FLOAT_CENTS = 1_000_000
 POCKET_CENTS = 100_000
+CAGE_CENTS = 5_000_000
 
 
 def _bring_chips(made: Table) -> None:
-    """10,000 into the rack, of which players buy 1,000."""
+    """60,000 into the cage, of which a fill brings 9,000 into the rack and players buy 1,000 at the cage."""
     house = cage.open_house()
-    own, vault = cage.chart(made.book_id), cage.chart(house.pk)
+    vault = cage.chart(house.pk)
     with transaction.atomic():
-        issued = [
-            vault.move("issue", "issue", "vault", FLOAT_CENTS),
-            vault.move("withdraw", "vault", "cage", FLOAT_CENTS),
-        ]
-        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), issued)
-        head = surveillance.lock(made.book_id)
+        amount = FLOAT_CENTS + CAGE_CENTS
+        issued = [vault.move("issue", "issue", "vault", amount), vault.move("withdraw", "vault", "cage", amount)]
+        head = cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), issued)
+        sold = [vault.move("sale", "cage", "players", POCKET_CENTS)]
+        sold.append(vault.move("cash_in", "cash", "bank", POCKET_CENTS))
+        cage.post(head, Draft("chips", "sold", "test", {}), sold)
         settings = difference({}, asdict(settings_of(made)))
-        head = surveillance.append(head, Draft("table", "settings_changed", "test", settings))
-        filled = [
-            own.move("fill_out", "cage", "transit", FLOAT_CENTS),
-            own.move("fill", "transit", "rack", FLOAT_CENTS),
-        ]
-        head = cage.post(head, Draft("chips", "fill", "test", {}), filled)
-        bought = own.move("buy_in", "rack", "players", POCKET_CENTS)
-        cage.post(head, Draft("chips", "buy_in", "test", {}), [bought])
+        surveillance.append(surveillance.lock(made.book_id), Draft("table", "settings_changed", "test", settings))
+    fill(made, ((CHIPS[0][0], (FLOAT_CENTS - POCKET_CENTS) // CHIPS[0][0]),))
+
+
+CREW = {
+    "requested": (Role.PIT_BOSS, "paul"),
+    "issued": (Role.CASHIER, "cara"),
+    "carried": (Role.SECURITY, "sam"),
+    "received": (Role.DEALER, "clerk"),
+    "confirmed": (Role.PIT_BOSS, "pia"),
+}
+"""Who signs a fill in tests."""
+
+
+def crew(stage: str) -> Staff:
+    """Who signs this step of a fill."""
+    role, name = CREW[stage]
+    return Staff.objects.filter(username=name).first() or staff(role, name)
+
+
+def fill(made: Table, chips: tuple[tuple[int, int], ...]) -> str:
+    """A fill from the cage, signed by five people."""
+    signs(made, crew("requested"), inputs.BeginSlip("fill", chips))
+    slip = standing.of(made).slips[-1].name
+    for stage in list(CREW)[1:]:
+        signs(made, crew(stage), inputs.SignSlip(slip, stage))
+    return slip
 
 
 @dataclass
@@ -142,7 +162,7 @@ def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
     """A dealer counts the rack, and the one whose hand it is counts the same; the table opens or closes with it."""
     rack = cage.balance(Account.objects.get(book_id=hand.table.book_id, place="rack"))
     chips = ((CHIPS[0][0], (rack + over_cents) // CHIPS[0][0]),)
-    clerk = Staff.objects.filter(username="clerk").first() or staff(Role.DEALER, "clerk", "990")
+    clerk = crew("received")
     if not standing.of(hand.table).slips:
         signs(hand.table, clerk, inputs.BeginSlip(series, chips))
     slip = standing.of(hand.table).slips[-1]

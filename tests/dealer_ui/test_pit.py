@@ -543,7 +543,7 @@ def test_the_pit_retires_a_shoe_between_rounds(hands: tuple[Hand, Hand]) -> None
 def test_what_the_table_does_not_allow_is_refused_in_a_sentence(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     before = dealer.now.seq
-    assert "A shoe is retired between rounds" in do(boss, "retire-shoe", form(dealer), 409)
+    assert "Finish the round first" in do(boss, "retire-shoe", form(dealer), 409)
     assert dealer.now.seq == before
 
 

@@ -181,7 +181,8 @@ def seed_chips(operator: Staff) -> None:
                 vault.move("withdraw", "vault", "cage", ISSUED_CENTS),
             ],
         )
-        _move(house, "sold", operator, [vault.move("sale", "cage", "players", SOLD_CENTS)])
+        sold = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
+        _move(house, "sold", operator, sold)
 
 
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
