@@ -6,9 +6,10 @@ It follows the rules card by card, with sets and fractions. The fast solver has 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
+from math import lcm
 
 from tables.games.cards import RANKS
 from tables.games.rocket import DEATH_CARD
@@ -44,31 +45,28 @@ class Exact:
         """What the seat can expect where it decides."""
         return Fraction(-min(player | dealer)) if self.folds(player, dealer) else self.hit(player, dealer)
 
-    def draws(self, player: Cards, dealer: Cards) -> Iterator[tuple[int, Fraction]]:
-        """Each rank that may come next, with its probability."""
+    def draws(self, player: Cards, dealer: Cards) -> tuple[list[tuple[int, int]], int]:
+        """Each rank that may come next with the number of its cards, and of how many all."""
         out = len(player) + len(dealer)
         base = self.situation.base(out)
-        for rank in RANKS:
-            cards = base[rank - 1] - (rank in player) - (rank in dealer)
-            if cards:
-                yield rank, Fraction(cards, sum(base) - out)
+        cards = [(rank, base[rank - 1] - (rank in player) - (rank in dealer)) for rank in RANKS]
+        return [(rank, held) for rank, held in cards if held], sum(base) - out
 
     def _hit(self, player: Cards, dealer: Cards) -> Fraction:
-        return sum(
-            (
-                chance * (-rank if rank in player else self._dealer_hits(player | {rank}, dealer))
-                for rank, chance in self.draws(player, dealer)
-            ),
-            Fraction(0),
+        cards, every = self.draws(player, dealer)
+        return _average(
+            every,
+            ((held, -rank if rank in player else self._dealer_hits(player | {rank}, dealer)) for rank, held in cards),
         )
 
     def _dealer_hits_(self, player: Cards, dealer: Cards) -> Fraction:
-        return sum(
+        cards, every = self.draws(player, dealer)
+        return _average(
+            every,
             (
-                chance * (rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
-                for rank, chance in self.draws(player, dealer)
+                (held, rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
+                for rank, held in cards
             ),
-            Fraction(0),
         )
 
     def outcomes(self) -> dict[Outcome, Fraction]:
@@ -81,18 +79,31 @@ class Exact:
                 if self.folds(player, dealer):
                     found["fold", min(player | dealer)] += chance
                     continue
-                for rank, share in self.draws(player, dealer):
+                cards, every = self.draws(player, dealer)
+                for rank, held in cards:
                     if rank in player:
-                        found["pair", rank] += chance * share
+                        found["pair", rank] += chance * held / every
                     else:
-                        hitting[player | {rank}, dealer] += chance * share
+                        hitting[player | {rank}, dealer] += chance * held / every
             deciding = defaultdict(Fraction)
             for (player, dealer), chance in hitting.items():
-                for rank, share in self.draws(player, dealer):
+                cards, every = self.draws(player, dealer)
+                for rank, held in cards:
                     if rank == DEATH_CARD:
-                        found["death_card", rank] += chance * share
+                        found["death_card", rank] += chance * held / every
                     elif rank in dealer:
-                        found["dealer_pair", rank] += chance * share
+                        found["dealer_pair", rank] += chance * held / every
                     else:
-                        deciding[player, dealer | {rank}] += chance * share
+                        deciding[player, dealer | {rank}] += chance * held / every
         return dict(found)
+
+
+def _average(every: int, parts: Iterable[tuple[int, Fraction | int]]) -> Fraction:
+    """The mean over ``every`` card, given what each is worth and how many of it there are.
+
+    Added up over one denominator, for that is where the time goes.
+    """
+    known = list(parts)
+    below = lcm(*(value.denominator for _, value in known))
+    above = sum(held * value.numerator * (below // value.denominator) for held, value in known)
+    return Fraction(above, below * every)

@@ -167,6 +167,11 @@ class Solution:
         """The probability that the seat comes to decide at each place of a layer."""
         return self._reached[size]
 
+    def at_cost(self, size: int, cost: int) -> tuple[float, float]:
+        """The probabilities that the seat decides in a layer where a fold costs so much, and that it folds there."""
+        at, reached = _costs(size) == cost, self.reached(size)
+        return float(reached[at].sum()), float(reached[at & self.folds[size]].sum())
+
     @cached_property
     def _reached(self) -> tuple[Floats, ...]:
         return _reach(self)

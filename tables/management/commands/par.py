@@ -1,0 +1,98 @@
+"""``manage.py par``: the exact PAR sheet of a game, and the tables of docs/maths.md."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tables.games.cards import Composition
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "maths.md"
+
+
+class Command(BaseCommand):
+    """Prints the sheet; refuses what cannot be in one sentence."""
+
+    help = "Print the exact PAR sheet of Rocket: edge, standard deviation, chart, outcomes, risk of ruin."
+    requires_system_checks: tuple[str, ...] = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The game, its shoe, how the seat plays, and how the sheet is printed."""
+        parser.add_argument("game", nargs="?", default="rocket", help="the game (only rocket has an exact value)")
+        parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
+        parser.add_argument("--burn", type=int, default=5, metavar="N", help="cards burned (default: 5)")
+        parser.add_argument(
+            "--composition", metavar="C1,...,C10", help="unseen cards of each rank, burned ones too (default: all)"
+        )
+        parser.add_argument(
+            "--strategy", default="optimal", metavar="NAME", help="optimal, never_fold, or fold_at:N (default: optimal)"
+        )
+        parser.add_argument(
+            "--bankroll", type=float, metavar="BETS", help="say how likely the house loses so many bets"
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
+        parser.add_argument("--docs", action="store_true", help="write the tables of docs/maths.md instead")
+        parser.add_argument("--check", action="store_true", help="with --docs: write nothing; fail when out of date")
+
+    def handle(self, *args: Any, game: str, docs: bool, check: bool, **options: Any) -> None:
+        """One sheet, or the page."""
+        from tables.maths.situation import Unknowable
+
+        if docs:
+            return _write_page(check)
+        if check:
+            raise CommandError("--check looks at the page, so it goes with --docs.")
+        if game != "rocket":
+            raise CommandError(f"There is no exact value of {game!r}: only rocket has one.")
+        try:
+            self._print(**options)
+        except Unknowable as refusal:
+            raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
+        return None
+
+    def _print(
+        self,
+        *,
+        decks: int,
+        burn: int,
+        composition: str | None,
+        strategy: str,
+        bankroll: float | None,
+        as_json: bool,
+        **options: Any,
+    ) -> None:
+        from tables.maths import par, situation
+
+        sheet = par.sheet(decks, _counts(composition), situation.strategy(strategy), burn)
+        if bankroll is not None:
+            sheet.ruin(bankroll)  # refuses it before anything is printed
+        if as_json:
+            self.stdout.write(json.dumps(sheet.facts(bankroll), indent=2))
+        else:
+            self.stdout.write("\n".join(par.lines(sheet, bankroll)))
+
+
+def _counts(composition: str | None) -> Composition | None:
+    if composition is None:
+        return None
+    try:
+        return tuple(int(count) for count in composition.split(","))
+    except ValueError:
+        raise CommandError(
+            f"{composition!r} is no composition: it is ten whole numbers with commas between, of the ranks 1 to 10."
+        ) from None
+
+
+def _write_page(check: bool) -> None:
+    from tables.maths import page
+
+    old = PAGE.read_text()
+    new = page.rewritten(old)
+    if check and new != old:
+        raise CommandError("out of date, run ./run manage par --docs: maths.md")
+    if new != old:
+        PAGE.write_text(new)

@@ -1,0 +1,129 @@
+"""The tables of docs/maths.md: computed, never typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import sqrt
+from typing import Final
+
+from tables.games.rocket import Rules
+from tables.maths import par
+from tables.maths.exact import Exact
+from tables.maths.par import Sheet, percent
+from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Strategy, fresh
+from tables.maths.value import solve
+
+START: Final = "<!-- computed: ./run manage par --docs -->"
+END: Final = "<!-- end -->"
+STRATEGIES: Final = (OPTIMAL, NEVER_FOLD, *(Strategy(limit) for limit in range(1, 11)))
+SIMULATED: Final = 1_000_000
+"""Rounds for each row of the table of simulated tables."""
+SEED: Final = 2026
+
+
+def rewritten(page: str) -> str:
+    """The page with its tables computed anew."""
+    before, _, rest = page.partition(START)
+    tables = "\n".join(_tables())
+    return f"{before}{START}\n\n{tables}\n\n{END}{rest.partition(END)[2]}"
+
+
+@cache
+def _sheet(decks: int, strategy: Strategy) -> Sheet:
+    return Sheet(solve(fresh(decks), strategy))
+
+
+def _tables() -> Iterator[str]:
+    for heading, table in (
+        ("House edge of a full shoe, in percent of the bet, by strategy", _edges()),
+        ("Best play", _best()),
+        ("One deck, in rational numbers", _rational()),
+        ("First decisions that fold (the seat's card - the dealer's), best play", _folds()),
+        ("Probability of each outcome in percent, best play", _outcomes()),
+        ("Whole tables, simulated", _simulated()),
+    ):
+        yield from (f"### {heading}", "", *table, "")
+    yield "The same numbers with every digit: `./run manage par rocket --decks N --json`."
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _head(*cells: object) -> tuple[str, str]:
+    return _row(*cells), "|" + "---|" * len(cells)
+
+
+def _edges() -> Iterator[str]:
+    yield from _head("strategy", *(_decks(decks) for decks in DECKS))
+    for strategy in STRATEGIES:
+        yield _row(f"`{strategy.name}`", *(f"{_sheet(decks, strategy).house_edge:.6%}"[:-1] for decks in DECKS))
+
+
+def _decks(decks: int) -> str:
+    return "1 deck" if decks == 1 else f"{decks} decks"
+
+
+def _best() -> Iterator[str]:
+    yield from _head(
+        "decks", "house edge", "standard deviation", "N0, rounds", "rounds to 95 %", "bankroll for a ruin of 1 %, bets"
+    )
+    for decks in DECKS:
+        sheet = _sheet(decks, OPTIMAL)
+        yield _row(
+            decks,
+            f"{sheet.house_edge:.12f}",
+            f"{sheet.standard_deviation:.12f}",
+            f"{sheet.n0 or 0:,.1f}",
+            f"{sheet.rounds_to_95 or 0:,.1f}",
+            f"{sheet.bankroll(0.01) or 0:.2f}",
+        )
+
+
+def _rational() -> Iterator[str]:
+    exact = Exact(fresh(1), OPTIMAL)
+    edge, found = -exact.value() / 10, _sheet(1, OPTIMAL).house_edge
+    yield f"The house edge of best play from a full deck is exactly {edge.numerator} / {edge.denominator}."
+    yield f"The double nearest to it is {float(edge)!r}; in doubles the solver finds {found:.15f}."
+
+
+def _folds() -> Iterator[str]:
+    yield from _head("decks", "folds")
+    for decks in DECKS:
+        yield _row(
+            decks, ", ".join(f"{one.player}-{one.dealer}" for one in _sheet(decks, OPTIMAL).first() if one.folds)
+        )
+
+
+def _outcomes() -> Iterator[str]:
+    yield from _head("outcome", "rank", "seat wins, tenths", *(_decks(decks) for decks in DECKS))
+    chances = [_sheet(decks, OPTIMAL).solution.outcomes for decks in DECKS]
+    ends = sorted({end for found in chances for end in found}, key=lambda end: (par.net(*end) > 0, end))
+    for outcome, rank in ends:
+        shares = (f"{found.get((outcome, rank), 0.0):.6%}"[:-1] for found in chances)
+        yield _row(outcome.replace("_", " "), rank, f"{par.net(outcome, rank):+d}", *shares)
+
+
+def _simulated() -> Iterator[str]:
+    from tables.maths.simulation import Table, deal, seed_of
+
+    yield f"Dealt to the cut card, {SIMULATED:,} rounds a row; every seat plays the best play of a full shoe."
+    yield from (
+        "",
+        *_head("decks", "seats", "exact edge", "simulated edge", "shoes out in 1,000 rounds", "correlation"),
+    )
+    for decks, seats in ((1, 1), (1, 3), (1, 6), (2, 6), (6, 1), (6, 6), (8, 6)):
+        solution = _sheet(decks, OPTIMAL).solution
+        tally = deal(Table(Rules(decks), seats, solution), seed_of(SEED, decks * 10 + seats), SIMULATED)
+        mean, variance = tally.table()
+        alone = sum(tally.seat(seat)[1] for seat in range(1, seats + 1))
+        error = 1.96 * sqrt(variance / SIMULATED) / seats
+        yield _row(
+            decks,
+            seats,
+            percent(solution.house_edge, 3),
+            f"{percent(-mean / seats, 3)} ± {100 * error:.3f}",
+            f"{1000 * tally.refills / SIMULATED:.2f}",
+            f"{(variance - alone) / (alone * (seats - 1)):.3f}" if seats > 1 else "",
+        )

@@ -1,0 +1,300 @@
+"""The PAR sheet of Rocket: what an operator or a regulator has to know of one bet, from one solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, expm1, inf, log, sqrt
+from statistics import NormalDist
+from typing import Any, Final
+
+from tables.games.cards import RANKS, Composition
+from tables.maths.situation import Situation, Strategy, Unknowable, fresh
+from tables.maths.value import DEALER_RANKS, LAST, Choice, Solution, solve
+
+Z95: Final = NormalDist().inv_cdf(0.975)
+ROUNDS: Final = tuple(10**power for power in range(3, 9))
+"""After so many rounds the sheet says within what the hold will lie."""
+RISKS: Final = (0.05, 0.01, 0.001)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A first decision: one card each."""
+
+    player: int
+    dealer: int
+    chance: float
+    choice: Choice
+    folds: bool
+
+
+@dataclass(frozen=True)
+class Later:
+    """All decisions with so many cards each where a fold costs so many tenths."""
+
+    cards: int
+    cost: int
+    chance: float
+    folds: float
+    """Which part of them is a fold."""
+
+
+@dataclass(frozen=True)
+class Ruin:
+    """How likely the house loses a bankroll of so many bets, if it deals single bets for ever."""
+
+    bankroll: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The numbers of one bet. Results are the house's, as parts of the bet, unless they say otherwise."""
+
+    solution: Solution
+
+    @property
+    def house_edge(self) -> float:
+        """What the house wins of a bet on average."""
+        return self.solution.house_edge
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of one bet."""
+        return self.solution.standard_deviation
+
+    @property
+    def n0(self) -> float | None:
+        """After so many rounds the expected win is one standard deviation; ``None``: the house expects nothing."""
+        return None if abs(self.house_edge) < 1e-12 else self.solution.variance / self.house_edge**2
+
+    @property
+    def rounds_to_95(self) -> float | None:
+        """After so many rounds the sign of the hold is what it should be, with 95 % confidence on both sides of it."""
+        return None if self.n0 is None else Z95**2 * self.n0
+
+    def hold(self, rounds: int) -> tuple[float, float]:
+        """Within what the hold of so many independent equal bets lies with 95 % confidence."""
+        spread = Z95 * self.standard_deviation / sqrt(rounds)
+        return self.house_edge - spread, self.house_edge + spread
+
+    @property
+    def exposure(self) -> tuple[float, float]:
+        """The most that the house can lose to one bet in a round, as a part of the bet, and how likely that is."""
+        most = max(self.solution.distribution)
+        return max(most, 0) / 10, self.solution.distribution[most] if most > 0 else 0.0
+
+    def first(self) -> Iterator[Cell]:
+        """The chart: every first decision that can be, the seat's card first."""
+        reached = self.solution.reached(1)
+        for row, player in enumerate(RANKS):
+            for column, dealer in enumerate(DEALER_RANKS):
+                if (chance := float(reached[row, column])) > 0:
+                    choice = self.solution.choice([player], [dealer])
+                    yield Cell(player, dealer, chance, choice, bool(self.solution.folds[1][row, column]))
+
+    def later(self) -> Iterator[Later]:
+        """The decisions after the first, by number of cards and cost."""
+        for cards in range(2, LAST + 1):
+            for cost in RANKS:
+                chance, folded = self.solution.at_cost(cards, cost)
+                if chance > 0:
+                    yield Later(cards, cost, chance, folded / chance)
+
+    def ruin(self, bankroll: float) -> Ruin:
+        """Lundberg's bounds: exp(-a(b + m)) and exp(-ab), with m the most that one round can cost.
+
+        For several seats at a time, b is the bankroll divided by their number: that bounds it from above however their
+        results go together, for the exponential is convex.
+        """
+        if not 0 < bankroll < inf:
+            raise Unknowable(f"a bankroll of {bankroll:g} bets cannot be ruined: it is a number above 0")
+        rate = self.adjustment
+        if rate is None:
+            return Ruin(bankroll, 0.0, 0.0)
+        return Ruin(bankroll, exp(-rate * (bankroll + self.exposure[0])), exp(-rate * bankroll))
+
+    def bankroll(self, risk: float) -> float | None:
+        """A bankroll in bets that is lost with at most this probability; ``None``: no bankroll is enough."""
+        rate = self.adjustment
+        if rate is None:
+            return 0.0
+        return -log(risk) / rate if rate else None
+
+    @property
+    def adjustment(self) -> float | None:
+        """Lundberg's coefficient a: the positive root of E exp(-a X) = 1, X what the house wins of a bet.
+
+        0 where the house expects nothing, for then it is ruined some day; ``None`` where it never loses a bet.
+        """
+        results = [(net / 10, chance) for net, chance in self.solution.distribution.items()]
+        if max(net for net, _ in results) <= 0:
+            return None
+        if self.house_edge <= 1e-12:
+            return 0.0
+
+        def above(rate: float) -> bool:
+            return sum(chance * expm1(rate * net) for net, chance in results) > 0
+
+        low, high = 0.0, 1.0
+        while not above(high):
+            low, high = high, 2 * high
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (low, middle) if above(middle) else (middle, high)
+        return high
+
+    def facts(self, bankroll: float | None = None) -> dict[str, Any]:
+        """The sheet for machines, at full precision."""
+        situation, solution = self.solution.situation, self.solution
+        most, chance = self.exposure
+        facts: dict[str, Any] = {
+            "game": "rocket",
+            "decks": situation.decks,
+            "burn": situation.burn,
+            "composition": list(situation.unseen),
+            "cards_left": situation.left,
+            "strategy": solution.strategy.name,
+            "house_edge": self.house_edge,
+            "standard_deviation": self.standard_deviation,
+            "variance": solution.variance,
+            "n0": self.n0,
+            "rounds_to_95_percent": self.rounds_to_95,
+            "hold_95_percent": [
+                {"rounds": rounds, "low": low, "high": high} for rounds in ROUNDS for low, high in [self.hold(rounds)]
+            ],
+            "outcomes": [
+                {"outcome": outcome, "rank": rank, "net_tenths": net(outcome, rank), "probability": chance}
+                for (outcome, rank), chance in solution.outcomes.items()
+            ],
+            "distribution": [
+                {"net_tenths": won, "probability": chance} for won, chance in solution.distribution.items()
+            ],
+            "first_decisions": [
+                {
+                    "player": cell.player,
+                    "dealer": cell.dealer,
+                    "probability": cell.chance,
+                    "decision": "fold" if cell.folds else "hit",
+                    "best": cell.choice.best,
+                    "hit_tenths": cell.choice.hit,
+                    "fold_tenths": cell.choice.fold,
+                    "mistake_tenths": cell.choice.mistake,
+                }
+                for cell in self.first()
+            ],
+            "later_decisions": [
+                {"cards": one.cards, "cost_tenths": one.cost, "probability": one.chance, "folds": one.folds}
+                for one in self.later()
+            ],
+            "exposure": {"bets": most, "probability": chance},
+            "bankrolls": [{"risk_of_ruin": risk, "bets": self.bankroll(risk)} for risk in RISKS],
+        }
+        if bankroll is not None:
+            ruin = self.ruin(bankroll)
+            facts["ruin"] = {"bankroll_bets": ruin.bankroll, "least": ruin.least, "most": ruin.most}
+        return facts
+
+
+def net(outcome: str, rank: int) -> int:
+    """What the seat wins by an outcome, in tenths of its bet."""
+    return -rank if outcome in ("fold", "pair") else rank
+
+
+def sheet(decks: int, composition: Composition | None, strategy: Strategy, burn: int) -> Sheet:
+    """The sheet of a shoe of which these cards are unseen (by default all of them). Raises Unknowable."""
+    situation = fresh(decks, burn) if composition is None else Situation(decks, composition, burn)
+    return Sheet(solve(situation, strategy))
+
+
+# --- for readers ------------------------------------------------------------------------------------------------
+
+
+def lines(sheet: Sheet, bankroll: float | None = None) -> Iterator[str]:
+    """The sheet as text, part by part."""
+    for part in (_heading, _worth, _chart, _later, _outcomes, _hold):
+        yield from part(sheet)
+        yield ""
+    yield from _bankrolls(sheet, bankroll)
+
+
+def _heading(sheet: Sheet) -> Iterator[str]:
+    situation, solution = sheet.solution.situation, sheet.solution
+    yield f"Rocket, PAR sheet of one bet. Strategy: {solution.strategy.name}"
+    yield f"Shoe: {situation.decks} {'deck' if situation.decks == 1 else 'decks'}, burn {situation.burn}"
+    counts = ", ".join(f"{rank}: {count}" for rank, count in zip(RANKS, situation.unseen, strict=True))
+    yield f"Unseen cards by rank: {counts}"
+    yield f"Unseen: {sum(situation.unseen)}; to be dealt before the shoe is out: {situation.left}"
+
+
+def _worth(sheet: Sheet) -> Iterator[str]:
+    most, chance = sheet.exposure
+    yield f"House edge              {percent(sheet.house_edge)} of the bet"
+    yield f"Standard deviation      {sheet.standard_deviation:.6f} bets (variance {sheet.solution.variance:.6f})"
+    yield f"N0                      {rounds(sheet.n0)}"
+    yield f"Rounds to 95 %          {rounds(sheet.rounds_to_95)} (until the hold has the sign of the edge)"
+    yield f"Exposure                {most:.1f} of the bet in a round, with probability {percent(chance)}"
+
+
+def _chart(sheet: Sheet) -> Iterator[str]:
+    cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
+    yield "First decision: the seat's card down, the dealer's across. F fold, H hit, - cannot be."
+    yield "     " + "".join(f"{dealer:>4}" for dealer in DEALER_RANKS)
+    for player in RANKS:
+        row = (cells.get((player, dealer)) for dealer in DEALER_RANKS)
+        yield f"{player:>5}" + "".join(f"{letter(cell):>4}" for cell in row)
+
+
+def _later(sheet: Sheet) -> Iterator[str]:
+    found = {(one.cards, one.cost): one for one in sheet.later()}
+    costs = sorted({cost for _, cost in found})
+    yield "Later decisions: cards on each side down, cost of a fold in tenths across. How many of them are folds."
+    yield "     " + "".join(f"{cost:>8}" for cost in costs)
+    for cards in sorted({cards for cards, _ in found}):
+        row = (found.get((cards, cost)) for cost in costs)
+        yield f"{cards:>5}" + "".join(f"{'-' if one is None else percent(one.folds, 1):>8}" for one in row)
+
+
+def _outcomes(sheet: Sheet) -> Iterator[str]:
+    yield f"{'Outcome':<14}{'Rank':>5}{'Seat wins':>11}{'Probability':>15}{'To the edge':>15}"
+    for (outcome, rank), chance in sheet.solution.outcomes.items():
+        won = net(outcome, rank) / 10
+        name = outcome.replace("_", " ")
+        yield f"{name:<14}{rank:>5}{won:>+11.1f}{percent(chance, 6):>15}{percent(-won * chance, 6):>15}"
+
+
+def _hold(sheet: Sheet) -> Iterator[str]:
+    yield "Hold with 95 % confidence, for equal bets whose results do not hang together"
+    for count in ROUNDS:
+        low, high = sheet.hold(count)
+        yield f"{count:>13,} bets   {percent(low):>11} to {percent(high):>11}"
+
+
+def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
+    if bankroll is not None:
+        ruin = sheet.ruin(bankroll)
+        yield f"Risk of ruin with {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}"
+    for risk in RISKS:
+        needed = sheet.bankroll(risk)
+        says = "no bankroll is enough" if needed is None else f"{needed:,.0f} bets are enough"
+        yield f"Risk of ruin of at most {percent(risk, 1)}: {says}"
+    yield "For several seats at a time, divide the bankroll by their number."
+
+
+def letter(cell: Cell | None) -> str:
+    """A first decision in the chart."""
+    if cell is None:
+        return "-"
+    return "F" if cell.folds else "H"
+
+
+def rounds(count: float | None) -> str:
+    """A number of rounds, which need not be whole."""
+    return "never: the edge is nil" if count is None else f"{count:,.0f} rounds"
+
+
+def percent(part: float, digits: int = 4) -> str:
+    """A part of the bet, or a probability."""
+    return f"{100 * part:.{digits}f} %"

@@ -1,0 +1,162 @@
+"""The PAR sheet: its numbers are the solver's, its bounds hold, and it refuses what cannot be."""
+
+import json
+from io import StringIO
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from tables.games.cards import shoe
+from tables.maths import par
+from tables.maths.par import Sheet
+from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh
+from tables.maths.value import solve
+
+AT_THE_END = "0,0,0,0,0,1,2,3,4,6"
+
+
+def printed(*arguments: str) -> str:
+    out = StringIO()
+    call_command("par", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def facts(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(*arguments, "--json"))
+    return found
+
+
+def test_json_has_every_digit() -> None:
+    """Harm: an audit that compares rounded numbers with exact ones."""
+    for decks, name, strategy in (
+        (1, "optimal", OPTIMAL),
+        (6, "never_fold", NEVER_FOLD),
+        (8, "fold_at:2", Strategy(2)),
+    ):
+        solution, found = solve(fresh(decks), strategy), facts("rocket", "--decks", str(decks), "--strategy", name)
+        assert found["house_edge"] == solution.house_edge
+        assert found["standard_deviation"] == solution.standard_deviation
+        assert found["strategy"] == name
+        assert sum(one["probability"] for one in found["outcomes"]) == pytest.approx(1)
+        assert sum(one["probability"] for one in found["first_decisions"]) == pytest.approx(
+            1 - found["decks"] * 3 / (55 * decks)
+        )
+
+
+def test_the_sheet_of_a_shoe_near_its_end() -> None:
+    """Harm: the edge of a full shoe shown for one that is nearly dealt out."""
+    found = facts("rocket", "--decks", "1", "--composition", AT_THE_END, "--burn", "2")
+    solution = solve(Situation(1, (0, 0, 0, 0, 0, 1, 2, 3, 4, 6), 2))
+    assert (found["house_edge"], found["cards_left"]) == (solution.house_edge, 14)
+    assert {one["player"] for one in found["first_decisions"]} == {6, 7, 8, 9, 10}
+
+
+def test_the_text_says_what_the_numbers_say() -> None:
+    """Harm: a sheet for a regulator that says something else than its JSON."""
+    text = printed("rocket", "--bankroll", "30")
+    solution = solve(fresh(6))
+    assert f"House edge              {100 * solution.house_edge:.4f} %" in text
+    chart = text[text.index("First decision") : text.index("Later decisions")].splitlines()
+    assert chart[-2].split() == ["10", "F", "F", *"HHHHHHH"]
+    assert "Risk of ruin with 30 bets: between 0.0" in text
+    assert "F fold, H hit" in text
+
+
+def test_where_the_seat_has_the_edge() -> None:
+    """Harm: a risk of ruin, or a number of rounds, that makes no sense when the house expects to lose."""
+    dying = Sheet(solve(Situation(1, (1, 1, 3, 1, 1, 1, 1, 1, 1, 1), 0)))
+    assert dying.house_edge < 0
+    assert dying.ruin(1000) == par.Ruin(1000, 1, 1)
+    assert dying.bankroll(0.01) is None
+    assert "no bankroll is enough" in "\n".join(par.lines(dying))
+
+
+def test_a_house_that_cannot_lose_is_not_ruined() -> None:
+    """Harm: a crash, or a risk where there is none."""
+    tens = Sheet(solve(Situation(1, (1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0), Strategy(10)))
+    assert tens.exposure == (0.3, pytest.approx(3 / 54))
+    only_pairs = Sheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
+    assert only_pairs.solution.distribution == {-10: 1.0}
+    assert only_pairs.ruin(1) == par.Ruin(1, 0, 0)
+    assert only_pairs.exposure == (0, 0)
+
+
+@pytest.mark.parametrize(("strategy", "bankroll"), [(OPTIMAL, 10), (OPTIMAL, 30), (NEVER_FOLD, 5), (Strategy(2), 2.5)])
+def test_the_risk_of_ruin_lies_within_its_bounds(strategy: Strategy, bankroll: float) -> None:
+    """Against the walk itself, solved on the lattice of tenths up to a bankroll that no one loses.
+
+    Harm: a house that thinks itself safe.
+    """
+    sheet = Sheet(solve(fresh(6), strategy))
+    most = 2_000
+    step = np.eye(most)
+    for net, chance in sheet.solution.distribution.items():
+        at = np.arange(most)
+        to = at - net
+        inside = (to >= 0) & (to < most)
+        np.add.at(step, (at[inside], to[inside]), -chance)
+    lost = [sum(chance for net, chance in sheet.solution.distribution.items() if net > at) for at in range(most)]
+    ruin = np.linalg.solve(step, np.array(lost))[round(bankroll * 10)]
+    bounds = sheet.ruin(bankroll)
+    assert bounds.least <= ruin <= bounds.most
+    assert bounds.most < 1.5 * bounds.least
+
+
+def test_rounds_and_bands_by_their_definitions() -> None:
+    """Harm: a band of 95 % that is another band."""
+    sheet = Sheet(solve(fresh(6)))
+    assert sheet.n0 == pytest.approx((sheet.standard_deviation / sheet.house_edge) ** 2)
+    rounds = sheet.rounds_to_95 or 0
+    low, high = sheet.hold(round(rounds))
+    assert low == pytest.approx(0, abs=1e-4)
+    assert high == pytest.approx(2 * sheet.house_edge, abs=1e-4)
+    assert sheet.hold(10_000)[1] == pytest.approx(sheet.house_edge + 1.959964 * sheet.standard_deviation / sqrt(10_000))
+    assert sheet.ruin(sheet.bankroll(0.01) or 0).most == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--decks", "0"], "A shoe of 0 decks is not dealt: it has 1 to 8."),
+        (["--decks", "9"], "A shoe of 9 decks is not dealt: it has 1 to 8."),
+        (["--decks", "1", "--composition", "2,2,3,4,5,6,7,8,9,9"], "2 cards of rank 1 cannot be unseen: one"),
+        (["--composition", "1,2,3"], "A composition has 10 counts, of the ranks 1 to 10; this has 3."),
+        (["--composition", "1,2,3,4,5,6,7,8,9,x"], "is no composition: it is ten whole numbers with commas between"),
+        (["--composition", "0,0,0,0,0,0,0,0,0,0"], "0 unseen cards cannot be: the 5 burned ones are among them."),
+        (["--burn", "21"], "A burn of 21 cards is not made: it is 0 to 20."),
+        (["--strategy", "best"], "There is no strategy 'best': it is optimal, never_fold, or fold_at:N"),
+        (["--bankroll", "0"], "A bankroll of 0 bets cannot be ruined: it is a number above 0."),
+        (["--bankroll", "nan"], "A bankroll of nan bets cannot be ruined"),
+        (["--check"], "it goes with --docs"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_a_sentence(arguments: list[str], says: str) -> None:
+    """Harm: a number for a shoe that does not exist, or a traceback."""
+    with pytest.raises(CommandError) as refusal:
+        printed("rocket", *arguments)
+    assert says in str(refusal.value)
+
+
+def test_another_game_has_no_sheet() -> None:
+    """Harm: numbers of Rocket under another name."""
+    with pytest.raises(CommandError, match="only rocket has one"):
+        printed("pairs")
+
+
+def test_a_bankroll_of_nothing_is_refused_before_anything_is_printed() -> None:
+    """Harm: half a sheet."""
+    with pytest.raises(Unknowable):
+        Sheet(solve(fresh(1))).ruin(-1)
+
+
+def test_the_tables_of_the_page_are_computed() -> None:
+    """Harm: published numbers that the code does not give any more."""
+    call_command("par", "--docs", "--check")
+
+
+def test_the_page_has_the_full_shoe() -> None:
+    """Harm: a default that is another shoe than the table's."""
+    assert facts("rocket")["composition"] == list(shoe(6))
