@@ -42,6 +42,14 @@ SHOWN: Final = 100
 """How many disputes and corrections a page lists; the CSV has all."""
 
 
+DONE: Final = {
+    "note": "It is written down.",
+    "rule": "The ruling is written down.",
+    "close": "The dispute is closed.",
+}
+"""What a form on a dispute's page did."""
+
+
 # --- The lists -------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +150,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             raise PermissionDenied
         try:
             _record(request, table, _said(request, number), _viewer(request))
-            messages.success(request, f"Dispute {number}: written down.")
+            messages.success(request, DONE[request.POST["do"]])
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
@@ -237,7 +245,8 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
         try:
             by = _signer(request)
             _record(request, table, _signature(request, slip), by)
-            messages.success(request, f"{slip} is signed by {by.name}.")
+            did = "declined" if request.POST.get("do") == "decline" else "signed"
+            messages.success(request, f"Correction {number} is {did} by {by.name}.")
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
             refused = refusal

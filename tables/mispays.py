@@ -264,7 +264,7 @@ def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequ
         return
     there = rank in lying.get(payout.seat, ()) or rank in lying.get(DEALER, ())
     weight = RATES["other_rank"] * (LIES_THERE if there else STRANGE) * nearness(rank, decided)
-    says = f"Seat {payout.seat} was reckoned by a {rank} and not by the {decided} that decided."
+    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {decided} that decided."
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
 
 
@@ -341,7 +341,7 @@ def _other_card(dealt: Dealt, variance_cents: int) -> Iterator[Slip]:
                 rest = (Card(rank, action.to), *dealt.actions[at + 1 :])
                 if _settled_otherwise(dealt, state, rest) == variance_cents:
                     whose = f"seat {action.to}" if action.to else "the dealer"
-                    says = f"Card {nth} of {whose} was named {action.rank}: it may have been a {rank}."
+                    says = f"Card {nth} of {whose} was named {action.rank} and may have been {rank}."
                     weight = RATES["card"] * nearness(action.rank, rank)
                     yield Slip("card", variance_cents, says, weight, max(action.to, DEALER))
         state = game.apply(state, action)

@@ -139,7 +139,7 @@ def test_a_card_is_only_another_one_that_could_have_come(fours_gone: int, possib
     one = rocket_day.by_hand({1: 2_000}, [8, 10, 9, 4, 7, 10], dealt)
     assert [pay.net_cents for pay in one.payouts] == [2_000]
     found = {slip.says for slip in mispays.slips(one, 1_200, VALUES) if slip.kind == "card"}
-    assert ("Card 3 of the dealer was named 10: it may have been a 4." in found) == possible
+    assert ("Card 3 of the dealer was named 10 and may have been 4." in found) == possible
 
 
 def test_trouble_makes_a_round_likelier_and_players_who_are_paid_too_little_speak_up() -> None:

@@ -1,0 +1,214 @@
+"""The pit's pages about disputes, corrections and mispays: who sees them, what they say, what their forms do."""
+
+import csv
+import io
+import re
+import uuid
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.cache import cache
+from django.db import connection
+from django.test import AsyncClient, Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from dealer_ui.numbers import cents
+from tables import corrections, dealing, disputes
+from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+
+pytestmark = pytest.mark.django_db
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@pytest.fixture
+def felt() -> Hand:
+    """Seat 1 won 20 in round 1, seat 4 folded for 20 of its 50."""
+    cache.clear()
+    dealer, _ = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 9)
+    dealer("choose", seat=4, choice="fold")
+    dealer.cards(10)
+    dealer.pay()
+    return dealer
+
+
+@pytest.fixture
+def boss() -> Staff:
+    return Staff.objects.get(username="bella")
+
+
+@pytest.fixture
+def second() -> Staff:
+    return floor.staff(Role.PIT_BOSS, "bruno", "201")
+
+
+def browser(who: Staff) -> Client:
+    client = Client()
+    client.force_login(who, backend=BACKEND)
+    return client
+
+
+def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:
+    """Send a form; the status, and where it leads or what it says is wrong."""
+    answer = browser(who).post(path, {"key": str(uuid.uuid4())} | form)
+    if answer.status_code == 302:
+        return 302, answer["Location"]
+    said = re.search(r'id="refused">.*?<span>(.*?)</span>', answer.content.decode(), re.DOTALL)
+    return answer.status_code, said[1] if said else ""
+
+
+def page(who: Staff, path: str) -> str:
+    answer = browser(who).get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def rows(who: Staff, name: str) -> list[dict[str, str]]:
+    """A streamed list, read as the server would send it."""
+
+    async def read() -> str:
+        client = AsyncClient()
+        await client.aforce_login(who, backend=BACKEND)
+        answer: Any = await client.get(reverse(f"pit:{name}"))
+        return "".join([chunk.decode() async for chunk in answer.streaming_content])
+
+    return list(csv.DictReader(io.StringIO(async_to_sync(read)())))
+
+
+def enter(hand: Hand, by: Staff, entered: Any) -> None:
+    dealing.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+
+
+def at(name: str, hand: Hand, *args: int) -> str:
+    return reverse(f"pit:{name}", args=[hand.table.pk, *args])
+
+
+def test_a_dispute_from_its_form_to_its_close(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a step for which there is no form, so that it is kept on paper beside the system."""
+    claim = {"claimant": "Player at seat 1", "claim": "Not <paid>", "seat": 1, "claim_cents": "20"}
+    assert sends(boss, at("open-dispute", felt, 1), **claim) == (302, at("dispute", felt, 1))
+    one = at("dispute", felt, 1)
+    assert sends(boss, one, do="note", heard="Dealer", text="Forgot") == (302, one)
+    assert sends(boss, one, do="rule", ruling="player", reason="The camera") == (302, one)
+    proposal = {"seat": 1, "handed_cents": "0", "reason": "Passed over", "dispute": 1}
+    status, slip = sends(boss, at("correct", felt, 1), **proposal)
+    assert status == 302
+    assert sends(boss, slip, badge="201", pin=floor.PIN) == (302, slip)
+    assert sends(boss, one, do="close") == (302, one)
+    text = page(boss, one)
+    assert "Not &lt;paid&gt;" in text
+    assert "Unchanged since the dispute was opened" in text
+    assert text.count("correction/") == 1
+    for path in (at("round", felt, 1), reverse("pit:disputes"), slip):
+        assert "Passed over" in page(boss, path)
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "says"),
+    [
+        ({"handed_cents": "x", "reason": "x"}, 422, "Write an amount in plain digits"),
+        ({"handed_cents": "20", "reason": "x"}, 422, "Seat 1 got +20, which is what is due."),
+        ({"handed_cents": "0", "reason": ""}, 422, "Say in a few words what went wrong."),
+        ({"handed_cents": "0", "reason": "x", "due_cents": "30"}, 422, "The engine decided +20: another amount"),
+        ({"handed_cents": "0", "reason": "x", "seat": "one"}, 422, "Choose the seat from the list."),
+        ({"handed_cents": "0", "reason": "x", "key": "mine"}, 400, "This form was incomplete"),
+    ],
+)
+def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(
+    felt: Hand, boss: Staff, form: dict[str, str], status: int, says: str
+) -> None:
+    """Harm: a pit boss with a player before them, who types it all again."""
+    path = at("correct", felt, 1)
+    got, said = sends(boss, path, **{"seat": "1"} | form)
+    assert (got, says in said) == (status, True), said
+    answer = browser(boss).post(path, {"seat": "1"} | form)
+    assert f'value="{form["handed_cents"]}"' in answer.content.decode()
+    assert corrections.shown() == []
+
+
+def test_a_signature_needs_the_pin_of_somebody_else(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a screen that was left open signs for whoever passes by."""
+    enter(felt, boss, ProposeCorrection(1, 1, 0, "Passed over"))
+    slip = at("correction", felt, *map(int, corrections.shown()[0].correction.slip.split("/")[1:]))
+    assert "both are digits" in sends(boss, slip)[1]
+    assert sends(boss, slip, badge="201", pin="9999")[0] in (401, 403, 422)
+    assert sends(boss, slip, badge="101", pin=floor.PIN)[0] == 403
+    assert corrections.shown()[0].state == "proposed"
+    assert sends(boss, slip, badge="201", pin=floor.PIN, do="decline", reason="No")[0] == 302
+    assert corrections.shown()[0].state == "declined"
+
+
+def test_who_only_looks_sees_no_form(felt: Hand, boss: Staff) -> None:
+    """Harm: an auditor who rules."""
+    auditor = floor.staff(Role.AUDITOR, "ada")
+    enter(felt, boss, OpenDispute(1, "x", "y"))
+    assert "<form" not in page(auditor, at("dispute", felt, 1)).split("<main", 1)[1]
+    assert "Open a dispute" not in page(auditor, at("round", felt, 1))
+    assert sends(auditor, at("dispute", felt, 1), do="note", heard="x", text="y")[0] == 403
+
+
+def test_the_lists_have_everything_and_open_ones_first(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a dispute that is in no list, or one that a spreadsheet runs as a formula."""
+    enter(felt, boss, OpenDispute(1, "=1+1", "Seat 1", seat=1, claim_cents=50_000))
+    enter(felt, boss, RuleDispute(1, "stands", "x"))
+    enter(felt, boss, CloseDispute(1))
+    enter(felt, boss, OpenDispute(1, "another", "Seat 4"))
+    enter(felt, boss, ProposeCorrection(1, 1, 0, "Passed over"))
+    enter(felt, second, SignCorrection(corrections.shown()[0].correction.slip))
+    listed = rows(boss, "disputes-csv")
+    assert [(one["dispute"], one["claim"], one["state"], one["reportable"]) for one in listed] == [
+        ("2", "another", "opened", "no"),
+        ("1", "'=1+1", "closed", "yes"),
+    ]
+    (made,) = rows(boss, "corrections-csv")
+    assert (made["difference_cents"], made["booked_as_over_cents"], made["ended_by"]) == ("2000", "2000", "201 Bruno")
+    text = page(boss, reverse("pit:disputes"))
+    assert text.index("another") < text.index("=1+1")
+
+
+def test_the_finder_names_the_round(felt: Hand, boss: Staff) -> None:
+    """Harm: an amount that nobody can type, or a page that says nothing."""
+    path = at("mispays", felt)
+    assert "Say by how much" in page(boss, path)
+    assert "Seat 1 was paid twice." in page(boss, f"{path}?variance=%E2%88%9220")
+    assert "Seat 1 was not paid." in page(boss, f"{path}?variance=20")
+    assert "No single mistake" in page(boss, f"{path}?variance=0.37")
+    assert "Write an amount" in page(boss, f"{path}?variance=twenty")
+    assert "0 rounds" in page(boss, f"{path}?variance=20&since=999999&through=1")
+
+
+def test_disputes_cost_a_round_page_the_same_queries(felt: Hand, boss: Staff) -> None:
+    """Harm: a page that asks once more for each claim."""
+
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            page(boss, path)
+        return len(asked)
+
+    paths = (at("round", felt, 1), reverse("pit:disputes"))
+    enter(felt, boss, OpenDispute(1, "x", "y"))
+    before = [queries(path) for path in paths]
+    for _ in range(3):
+        enter(felt, boss, OpenDispute(1, "x", "y"))
+    assert [queries(path) for path in paths] == before
+    assert len(disputes.cases()) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("20", 2_000), ("2.5", 250), ("2.50", 250), ("1,000", 100_000), ("-16", -1_600), ("−16", -1_600), (" +3 ", 300),
+        ("", None), ("x", None), ("2.505", None), ("1e3", None), ("٣", None), ("--2", None), (None, None),
+    ],
+)  # fmt: skip
+def test_amounts_as_people_write_them(text: str | None, amount: int | None) -> None:
+    """Harm: 2.50 read as 250, or a minus that a phone's keyboard writes and nobody reads."""
+    assert cents(text) == amount
