@@ -138,13 +138,17 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# A run that found its slot done already does nothing, so beat asks more often than the plans in tables/watch.py say.
 CELERY_BEAT_SCHEDULE = {
-    "recount every place": {"task": "ledger.tasks.recount_all", "schedule": timedelta(minutes=5)},
-    "verify new entries": {"task": "tables.tasks.verify_new", "schedule": timedelta(minutes=5)},
+    "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
     "seal finished days": {"task": "tables.tasks.seal_days", "schedule": timedelta(minutes=10)},
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
-    "verify everything": {"task": "tables.tasks.verify_everything", "schedule": crontab(hour=4, minute=30)},
 }
+
+# At these amounts, over or short, a supervisor, the surveillance and the regulator hear of a discrepancy.
+DISCREPANCY_LEVELS_CENTS = tuple(
+    int(cents) for cents in os.environ.get("DISCREPANCY_LEVELS_CENTS", "2501,10000,20000").split(",")
+)
 
 # --- Who may come in ------------------------------------------------------------------------------------------
 

@@ -41,6 +41,11 @@ GRANT SELECT, INSERT ON
     ledger_dayroot,
     ledger_slip,
     ledger_slipsignature,
+    ledger_discrepancy,
+    ledger_assignment,
+    ledger_finding,
+    ledger_run,
+    ledger_runend,
     tables_houseshoe,
     tables_verification
 TO :"app_role";

@@ -348,3 +348,89 @@ class SlipSignature(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.slip}: {self.stage} by {self.username}"
+
+
+class Discrepancy(AppendOnly):
+    """What was counted and what the transfers say were not the same: open until somebody else than whoever may have
+    caused it writes what it came to."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="discrepancies")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=32)
+    amount_cents = models.BigIntegerField(help_text="Counted less expected: what is short is below zero")
+    level = models.SmallIntegerField(help_text="How far it goes: 0 is noted, 3 is reported to the regulator")
+    message = models.CharField(max_length=300)
+    evidence = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+    involved = models.JSONField(default=list, help_text="The user names of whoever may have caused it")
+    key = models.CharField(max_length=80, unique=True, help_text="What it is about: the same is never opened twice")
+
+    class Meta:
+        verbose_name_plural = "discrepancies"
+        constraints = [
+            models.CheckConstraint(name="ledger_discrepancy_level", condition=Q(level__gte=0, level__lte=3)),
+            models.CheckConstraint(name="ledger_discrepancy_of_something", condition=~Q(amount_cents=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Assignment(AppendOnly):
+    """Who looks into a discrepancy from now on."""
+
+    discrepancy = models.ForeignKey(Discrepancy, models.PROTECT, related_name="assignments")
+    owner = models.CharField(max_length=40)
+    name = models.CharField(max_length=120)
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.discrepancy}: {self.name}"
+
+
+class Finding(AppendOnly):
+    """What a discrepancy came to, in writing, by somebody who had no part in it."""
+
+    discrepancy = models.OneToOneField(Discrepancy, models.PROTECT, related_name="finding")
+    username = models.CharField(max_length=40)
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+    text = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="ledger_finding_in_words", condition=~Q(text="")),
+            models.CheckConstraint(name="ledger_finding_by_name", condition=~Q(username="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.discrepancy}: {self.by}"
+
+
+class Run(AppendOnly):
+    """A piece of the watch that was due at a moment, and was begun by one worker."""
+
+    task = models.CharField(max_length=40)
+    slot = models.DateTimeField(help_text="When it was due")
+    begun_at = models.DateTimeField()
+    missed = models.IntegerField(default=0, help_text="So many before it never were: nobody was there to run them")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "slot"], name="ledger_run_once"),
+            models.CheckConstraint(name="ledger_run_missed", condition=Q(missed__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} of {self.slot:%Y-%m-%d %H:%M}"
+
+
+class RunEnd(AppendOnly):
+    """The end of a run, with what it found."""
+
+    run = models.OneToOneField(Run, models.PROTECT, related_name="end")
+    at = models.DateTimeField()
+    found = models.IntegerField(help_text="How many things that do not hold")
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.found}"

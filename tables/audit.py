@@ -14,6 +14,7 @@ from operator import attrgetter
 from django.db import DataError
 from django.db.models import Max
 
+from ledger.alerts import raise_alert
 from ledger.cage import Posted, chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.models import HOUSE, Book, Recount
@@ -111,6 +112,15 @@ def verify_new(book: Book) -> Report:
             transfers=report.transfers,
         )
     return report
+
+
+def alert(report: Report, book: Book) -> str | None:
+    """Open an alert where a proof found a fault; what it says."""
+    if report.fault is None:
+        return None
+    message = f"The log does not hold: {report.fault}"
+    raise_alert(book, "log_broken", message, {"seq": report.fault.seq, "what": report.fault.what})
+    return message
 
 
 def books(table: str | None = None) -> Sequence[Book]:

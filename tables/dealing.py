@@ -16,7 +16,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import Exists
 
-from ledger import alerts, cage, surveillance
+from ledger import alerts, cage, discrepancies, surveillance
 from ledger import slips as trail
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
@@ -266,6 +266,12 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
         head = cage.post(head, draft, step.moves)
         if at == 0 and outcome.signing:
             trail.write(outcome.signing, head.book_id, head.seq)
+        if at == 0 and outcome.variance:
+            found = outcome.variance
+            discrepancies.variance(
+                scene.table.book, found.what, found.amount_cents, key=f"count:{head.book_id}:{head.seq}",
+                involved=found.involved, seq=head.seq, slip=found.slip,
+            )  # fmt: skip
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))
     if outcome.alert:

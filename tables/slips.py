@@ -21,7 +21,7 @@ from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff
 from tables.paper import COUNTS, STAGES, Said, Slip, Wrong
 from tables.refusals import Refused
-from tables.scene import Outcome, Scene, Step
+from tables.scene import Outcome, Scene, Step, Variance
 
 CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """What may lie in a drop box, in cents: coins and notes."""
@@ -76,7 +76,19 @@ def _signed(scene: Scene, slip: str, stage: str, *, begins_cents: int | None = N
     step, after = entry(scene, said)
     _refuse_own_shift(scene, after)
     signing = Signing(series, int(year), int(number), stage, who.username, who.role, begins_cents)
-    return Outcome([step, *doors.follows(scene, after)], signing=signing)
+    return Outcome([step, *doors.follows(scene, after)], signing=signing, variance=_variance(scene, after))
+
+
+_COUNTED: Final = {"opener": "the opener", "closer": "the closer", "rack": "the rack", "drop": "the drop box"}
+
+
+def _variance(scene: Scene, slip: Slip) -> Variance | None:
+    """What a count that was just agreed upon differs from the transfers, if it does."""
+    if slip.agreed is None or slip.total_cents == slip.expected_cents:
+        return None
+    dealer = scene.standing.dealer
+    involved = [one.username for one in slip.signed] + ([dealer.username] if dealer else [])
+    return Variance(_COUNTED[slip.series], slip.total_cents - slip.expected_cents, slip.name, involved)
 
 
 def entry(scene: Scene, said: Said) -> tuple[Step, Slip]:

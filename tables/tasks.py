@@ -12,18 +12,25 @@ from ledger import alerts
 from ledger.models import HOUSE, Book
 from ledger.seals import BadKey
 from tables import audit, sealing
+from tables import watch as watching
 
 
 @shared_task
 def verify_new() -> list[str]:
     """Prove what every table added since the last proof; returns the faults."""
-    return [fault for book in audit.books() if (fault := _alert(audit.verify_new(book), book))]
+    return [fault for book in audit.books() if (fault := audit.alert(audit.verify_new(book), book))]
 
 
 @shared_task
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns the faults."""
-    return [fault for book in audit.books() if (fault := _alert(audit.verify(book), book))]
+    return [fault for book in audit.books() if (fault := audit.alert(audit.verify(book), book))]
+
+
+@shared_task
+def watch() -> list[str]:
+    """Do what the watch has due; the names of what this worker did."""
+    return watching.watch()
 
 
 @shared_task
@@ -40,11 +47,3 @@ def seal_days() -> list[str]:
 def clear_sessions() -> None:
     """Forget the sessions that are over."""
     call_command("clearsessions")
-
-
-def _alert(report: audit.Report, book: Book) -> str | None:
-    if report.fault is None:
-        return None
-    message = f"The log does not hold: {report.fault}"
-    alerts.raise_alert(book, "log_broken", message, {"seq": report.fault.seq, "what": report.fault.what})
-    return message

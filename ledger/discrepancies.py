@@ -1,0 +1,111 @@
+"""Discrepancies: counted and expected were not the same. Each has a level, an owner, and in the end a finding.
+
+The levels are those at which a supervisor, the surveillance and the regulator hear of it (N.J.A.C. 13:69D-1.21,
+WAC 230-15-495 have such amounts); they are settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from ledger.chips import money
+from ledger.models import Assignment, Book, Discrepancy, Finding
+
+LEVELS: Final = ("noted", "supervisor", "surveillance", "regulator")
+"""How far each level goes."""
+
+
+class NotClosed(Exception):
+    """A finding that is not taken; says why in a sentence."""
+
+
+def level_of(amount_cents: int) -> int:
+    """The level of an amount, over or short: 0 below the first limit."""
+    return sum(abs(amount_cents) >= limit for limit in settings.DISCREPANCY_LEVELS_CENTS)
+
+
+def open_(
+    book: Book,
+    kind: str,
+    amount_cents: int,
+    message: str,
+    *,
+    key: str,
+    involved: Sequence[str] = (),
+    evidence: Mapping[str, Any] | None = None,
+) -> Discrepancy:
+    """Open one, or return what was opened under this key before: however many workers find it, it is one.
+
+    ``amount_cents``: counted less expected. ``involved``: user names of those whose finding it cannot be.
+    """
+    with transaction.atomic():
+        Discrepancy.objects.bulk_create(
+            [
+                Discrepancy(
+                    book=book,
+                    at=timezone.now(),
+                    kind=kind,
+                    amount_cents=amount_cents,
+                    level=level_of(amount_cents),
+                    message=message,
+                    evidence=dict(evidence or {}),
+                    involved=sorted(set(involved)),
+                    key=key,
+                )
+            ],
+            ignore_conflicts=True,
+        )
+    found: Discrepancy = Discrepancy.objects.get(key=key)
+    return found
+
+
+def variance(book: Book, what: str, amount_cents: int, *, key: str, involved: Sequence[str], **evidence: Any) -> None:
+    """A count was not what the transfers say."""
+    word = "over" if amount_cents > 0 else "short"
+    message = f"{book.name}: {what} is {word} by {money(abs(amount_cents))}"
+    open_(book, "variance", amount_cents, message, key=key, involved=involved, evidence=evidence)
+
+
+def all_of_them() -> QuerySet[Discrepancy]:
+    """Every discrepancy, the newest first, with what was done about it."""
+    found: QuerySet[Discrepancy] = (
+        Discrepancy.objects.select_related("book", "finding").prefetch_related("assignments").order_by("-pk")
+    )
+    return found
+
+
+def open_ones() -> QuerySet[Discrepancy]:
+    """Those without a finding, the gravest first."""
+    closed = Finding.objects.filter(discrepancy=OuterRef("pk"))
+    return all_of_them().filter(~Exists(closed)).order_by("-level", "pk")
+
+
+def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assignment:
+    """From now on this person looks into it."""
+    return Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
+
+
+def owner_of(discrepancy: Discrepancy) -> Assignment | None:
+    """Who looks into it now."""
+    return max(discrepancy.assignments.all(), key=lambda one: one.pk, default=None)
+
+
+def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Finding:
+    """Write what it came to. Raises NotClosed: by somebody who had part in it, without words, or closed before."""
+    if not text.strip():
+        raise NotClosed("Say in a few words what was found.")
+    if username in discrepancy.involved:
+        raise NotClosed(f"{by} had part in it: somebody else has to write the finding.")
+    try:
+        with transaction.atomic():
+            return Finding.objects.create(
+                discrepancy=discrepancy, username=username, by=by, at=timezone.now(), text=text.strip()
+            )
+    except IntegrityError as refused:
+        raise NotClosed("Somebody else closed this discrepancy before.") from refused

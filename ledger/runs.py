@@ -1,0 +1,122 @@
+"""When the watch ran: each slot of the schedule is run once, whichever worker comes first, and what was missed is seen.
+
+A slot is claimed by a row, and held by a lock that ends with its worker's connection: the next worker that comes goes
+on with what a killed one began. After a day without any worker one run covers all that were missed, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.db import connection
+from django.utils import timezone
+
+from ledger.alerts import raise_alert
+from ledger.models import Run, RunEnd
+
+_EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A piece of the watch and how often it is due."""
+
+    task: str
+    says: str
+    every: timedelta
+    after: timedelta = timedelta(0)
+    """How long after midnight UTC it is due, where it is due once a day."""
+
+    def slot(self, now: datetime) -> datetime:
+        """The last moment at which it was due."""
+        start = _EPOCH + self.after
+        return start + (now - start) // self.every * self.every
+
+
+def run(plan: Plan, deed: Callable[[], int], now: datetime | None = None) -> bool:
+    """Do what is due, unless it was done or another worker does it; whether this call did it.
+
+    ``deed`` returns how many things it found that do not hold. It has to bear being begun again: a worker that is
+    killed leaves it half done.
+    """
+    slot = plan.slot(now or timezone.now())
+    with _alone(plan.task) as first:
+        if not first or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
+            return False
+        missed = _missed(plan, slot)
+        Run.objects.bulk_create(
+            [Run(task=plan.task, slot=slot, begun_at=timezone.now(), missed=missed)], ignore_conflicts=True
+        )
+        claimed = Run.objects.get(task=plan.task, slot=slot)
+        if claimed.missed:
+            _report(plan, claimed)
+        found = deed()
+        RunEnd.objects.create(run=claimed, at=timezone.now(), found=found)
+    return True
+
+
+def _missed(plan: Plan, slot: datetime) -> int:
+    """How many slots have passed since the last one that was run to its end."""
+    last = RunEnd.objects.filter(run__task=plan.task, run__slot__lt=slot).order_by("-run__slot").first()
+    return 0 if last is None else max(0, (slot - last.run.slot) // plan.every - 1)
+
+
+def _report(plan: Plan, claimed: Run) -> None:
+    says = f"{plan.says} did not run {claimed.missed} times before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
+    raise_alert(None, "run_missed", says, {"task": plan.task, "missed": claimed.missed})
+
+
+@contextmanager
+def _alone(task: str) -> Iterator[bool]:
+    """Whether no other worker is at it. The lock is the connection's, so it ends with its process."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [f"run {task}"])
+        got = bool(cursor.fetchone()[0])
+    try:
+        yield got
+    finally:
+        if got:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [f"run {task}"])
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How one piece of the watch stands."""
+
+    plan: Plan
+    last: Run | None
+    """The last one that was run to its end."""
+    runs: tuple[Run, ...]
+    """The latest, the newest first."""
+    now: datetime
+
+    @property
+    def due_at(self) -> datetime:
+        """When the next one is due."""
+        return self.plan.slot(self.now) + self.plan.every
+
+    @property
+    def late(self) -> bool:
+        """Whether one that should have ended did not: a slot and a half may pass before that is said."""
+        return self.last is not None and self.now - self.last.slot > self.plan.every * 5 // 2
+
+    @property
+    def never(self) -> bool:
+        """Whether it has never run."""
+        return self.last is None
+
+
+def states(plans: Sequence[Plan], since: datetime, now: datetime | None = None) -> list[State]:
+    """How every piece of the watch stands, with its runs since a moment."""
+    now = now or timezone.now()
+    found = []
+    for plan in plans:
+        rows = Run.objects.filter(task=plan.task).select_related("end").order_by("-slot")
+        last = rows.filter(end__isnull=False).first()
+        found.append(State(plan, last, tuple(rows.filter(slot__gte=since)[:300]), now))
+    return found

@@ -1,0 +1,108 @@
+"""The watch over chips and log: what is held against what, and how often. Each finding opens a discrepancy or an alert.
+
+Expected is what the transfers say since the last recount; counted is what people counted. Rounds are replayed and
+their transfers compared by the proof (``audit.py``); here the house as a whole has to add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Final
+
+from django.db import connection
+from django.utils import timezone
+
+from ledger import discrepancies, runs
+from ledger.cage import all_books, net_effect
+from ledger.chips import CASH_PLACES, CHIP_PLACES
+from ledger.inspection import inspect_book, inspect_house
+from ledger.models import HOUSE, Account, Book
+from ledger.runs import Plan
+from tables import audit
+
+PLANS: Final = (
+    Plan("recount", "Recounting every place", timedelta(minutes=5)),
+    Plan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
+    Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
+    Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
+    Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
+)
+
+
+def watch() -> list[str]:
+    """Do whatever is due; the names of what was done."""
+    return [plan.task for plan in PLANS if runs.run(plan, DEEDS[plan.task])]
+
+
+def recount() -> int:
+    """Every book's transfers, added up since the last time."""
+    return sum(len(inspect_book(book)) for book in all_books()) + len(inspect_house())
+
+
+def prove_new() -> int:
+    """Every round that is new replayed, every new transfer compared, every new link of the chains hashed."""
+    return sum(audit.alert(audit.verify_new(book), book) is not None for book in audit.books())
+
+
+def prove_all() -> int:
+    """The same from the first entry on."""
+    return sum(audit.alert(audit.verify(book), book) is not None for book in audit.books())
+
+
+def reconcile() -> int:
+    """Chips issued are those in the vault, the cage, on their way, in the racks, on the layouts, in play, in pots and
+    with the players; cash that came from the players is in boxes or at the bank. The rest is a discrepancy."""
+    return _astray(by_place())
+
+
+def prove_sums() -> int:
+    """The same over every transfer there ever was, and what the recounts say of each place against it."""
+    afresh, kept = by_place_afresh(), by_place()
+    found = _astray(afresh)
+    for place, cents in kept.items():
+        if cents != afresh.get(place, 0):
+            house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
+            off = cents - afresh.get(place, 0)
+            discrepancies.variance(house, f"the recount of {place}", off, key=key, involved=(), kept=cents)
+            found += 1
+    return found
+
+
+def _astray(sums: Mapping[str, int]) -> int:
+    house, found = Book.objects.get(name=HOUSE), 0
+    for what, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
+        astray = sum(sums.get(place, 0) for place in places)
+        if astray:
+            key = f"astray:{what}:{timezone.now():%Y-%m-%d}"
+            discrepancies.variance(house, what, astray, key=key, involved=(), sums=dict(sums))
+            found += 1
+    return found
+
+
+def by_place() -> Mapping[str, int]:
+    """What lies in each kind of place, all books together: the last recounts and what followed them."""
+    net, sums = net_effect(all_books()), dict.fromkeys((*CHIP_PLACES, *CASH_PLACES), 0)
+    for account, place in Account.objects.values_list("pk", "place"):
+        sums[place] += net.get(account, 0)
+    return sums
+
+
+def by_place_afresh() -> Mapping[str, int]:
+    """The same from every transfer there ever was, in one pass over them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT leg.place, sum(leg.cents) FROM ledger_transfer AS t, LATERAL (VALUES"
+            " (t.source_place, -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents)"
+            " GROUP BY leg.place"
+        )
+        return {place: int(cents) for place, cents in cursor.fetchall()}
+
+
+DEEDS: Final[Mapping[str, Callable[[], int]]] = {
+    "recount": recount,
+    "prove_new": prove_new,
+    "reconcile": reconcile,
+    "prove_sums": prove_sums,
+    "prove_all": prove_all,
+}
