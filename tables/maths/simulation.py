@@ -8,8 +8,9 @@ The burned cards are never picked: unseen cards are exchangeable, so the shoe is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Final, TypeVar, cast
 
 import numba
@@ -81,6 +82,12 @@ class Tally:
             (OUTCOMES[kind], int(rank)): float(self.ends[seat - 1, kind, rank] / self.rounds)
             for kind, rank in zip(*np.nonzero(self.ends[seat - 1]), strict=True)
         }
+
+    def errors(self, seat: int, exact: Solution) -> Iterator[float]:
+        """By how many standard errors the seat's outcomes are off their exact probabilities, one by one."""
+        found = self.chances(seat)
+        for end, chance in exact.outcomes.items():
+            yield (found.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / self.rounds)
 
 
 _NET: Final = np.outer([-1, -1, 1, 1, 0], np.arange(len(RANKS) + 1))

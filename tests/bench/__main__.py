@@ -12,7 +12,7 @@ from pathlib import Path
 from casino import embedded
 
 HERE = Path(__file__).parent
-SERVERLESS = {"engine", "replay"}
+SERVERLESS = {"engine", "maths", "replay"}
 
 
 def names() -> list[str]:

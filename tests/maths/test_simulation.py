@@ -107,10 +107,8 @@ def differences(table: Table, tally: Tally) -> Iterator[float]:
     """Of each outcome and of the mean, at each seat: how many standard errors it is off the exact value."""
     exact = table.solution
     for seat in range(1, table.seats + 1):
-        found = tally.chances(seat)
-        assert found.keys() <= exact.outcomes.keys()
-        for end, chance in exact.outcomes.items():
-            yield (found.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / tally.rounds)
+        assert tally.chances(seat).keys() <= exact.outcomes.keys()
+        yield from tally.errors(seat, exact)
         yield (tally.seat(seat)[0] + exact.house_edge) / (exact.standard_deviation / sqrt(tally.rounds))
 
 

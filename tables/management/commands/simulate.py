@@ -1,0 +1,220 @@
+"""``manage.py simulate``: Rocket dealt by chance, on all cores, beside the exact value; it can be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from django.core.management.base import BaseCommand, CommandError
+
+from tables.games.rocket import Rules
+
+if TYPE_CHECKING:
+    from tables.maths.simulation import Table, Tally
+
+Told = Callable[[int, int], None]
+"""Is told how many chunks are dealt, and of how many."""
+
+
+class Command(BaseCommand):
+    """Prints what came of the rounds, and how far from the exact value that is."""
+
+    help = "Deal millions of rounds of Rocket by chance, and hold them against the exact value."
+    requires_system_checks: tuple[str, ...] = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The table, the run, and where it is kept."""
+        parser.add_argument("game", nargs="?", default="rocket", choices=["rocket"])
+        parser.add_argument("--rounds", type=int, default=10_000_000, help="rounds, dealt by the million")
+        parser.add_argument("--seats", type=int, default=6, help="seats that bet (default: 6)")
+        parser.add_argument("--decks", type=int, default=6, help="decks in the shoe (default: 6)")
+        parser.add_argument("--burn", type=int, default=5, help="cards burned after a shuffle (default: 5)")
+        parser.add_argument("--reshuffle-at", type=float, default=0.2, metavar="PART", help="depth of the cut card")
+        parser.add_argument(
+            "--start", default="dealer_left", choices=["dealer_left", "low_card"], help="who acts first"
+        )
+        parser.add_argument("--strategy", default="optimal", help="optimal (of a full shoe), never_fold, or fold_at:N")
+        parser.add_argument("--fresh", action="store_true", help="shuffle before every round")
+        parser.add_argument("--seed", type=int, default=1, help="the same seed deals the same rounds")
+        parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="default: all")
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the run here, and go on where it stopped")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(
+        self, *args: Any, rounds: int, seed: int, cores: int, resume: Path | None, as_json: bool, **options: Any
+    ) -> None:
+        """Deal, and tell."""
+        from tables.maths.situation import Unknowable
+
+        if rounds < 1 or cores < 1 or seed < 0:
+            raise CommandError("Rounds and cores are at least 1, and a seed at least 0.")
+        try:
+            table = _table(**options)
+        except Unknowable as refusal:
+            raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
+        keep = Keep(resume, _described(table, seed)) if resume else None
+        tally = run(table, seed, rounds, cores, keep, progress())
+        found = facts(table, tally)
+        self.stdout.write(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+
+
+def _table(
+    *,
+    seats: int,
+    decks: int,
+    burn: int,
+    reshuffle_at: float,
+    start: str,
+    strategy: str,
+    fresh: bool,
+    **options: Any,
+) -> Table:
+    from tables.maths import situation
+    from tables.maths.simulation import Table
+    from tables.maths.value import solve
+
+    if not 0.1 <= reshuffle_at <= 0.5:
+        raise situation.Unknowable(f"a cut card at {reshuffle_at:g} of the shoe is not placed: it lies at 0.1 to 0.5")
+    solution = solve(situation.fresh(decks, burn), situation.strategy(strategy))
+    asked = {"decks": decks, "burn": burn, "reshuffle_at": reshuffle_at, "start": start}
+    return Table(msgspec.convert(asked, Rules), seats, solution, fresh)
+
+
+def _described(table: Table, seed: int) -> dict[str, Any]:
+    return {
+        "rules": msgspec.to_builtins(table.rules),
+        "seats": table.seats,
+        "strategy": table.solution.strategy.name,
+        "fresh": table.fresh,
+        "seed": seed,
+    }
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A run on disk: which one it is, how many of its chunks are dealt, and what came of them."""
+
+    path: Path
+    described: dict[str, Any]
+
+    def read(self, nothing: Tally) -> tuple[int, Tally]:
+        """Where to go on. Refuses the file of another run."""
+        from tables.maths.simulation import Tally
+
+        if not self.path.exists():
+            return 0, nothing
+        try:
+            kept = json.loads(self.path.read_text())
+            described, chunks = kept["run"], int(kept["chunks"])
+            counted = Tally(nothing.ends + kept["ends"], nothing.totals + kept["totals"], int(kept["refills"]))
+        except (ValueError, KeyError, TypeError):
+            raise CommandError(f"{self.path} is no run of this command.") from None
+        if described != self.described:
+            raise CommandError(f"{self.path} is another run: {json.dumps(described)}.")
+        return chunks, counted
+
+    def write(self, chunks: int, tally: Tally) -> None:
+        """All of it or nothing, whenever it is stopped."""
+        kept = {"run": self.described, "chunks": chunks, "refills": tally.refills}
+        counts = {"ends": tally.ends.tolist(), "totals": tally.totals.tolist()}
+        beside = self.path.with_name(f"{self.path.name}.new")
+        beside.write_text(json.dumps({**kept, **counts}))
+        beside.replace(self.path)
+
+
+def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, told: Told) -> Tally:
+    """So many rounds, to the next million. Chunks add up in order, so a run is the same on any number of cores."""
+    from tables.maths.simulation import CHUNK, chart, deal, nothing, seed_of
+
+    done, tally = keep.read(nothing(table.seats)) if keep else (0, nothing(table.seats))
+    chunks, folds = -(-rounds // CHUNK), chart(table.solution)
+    one = partial(_chunk, deal, table, folds)
+    pool = ThreadPoolExecutor(cores)
+    try:
+        for dealt in pool.map(one, (seed_of(seed, chunk) for chunk in range(done, chunks))):
+            done, tally = done + 1, tally + dealt
+            if keep:
+                keep.write(done, tally)
+            told(done, chunks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return tally
+
+
+def _chunk(deal: Callable[..., Tally], table: Table, folds: Any, seed: int) -> Tally:
+    return deal(table, seed, folds=folds)
+
+
+def progress() -> Told:
+    """A bar for those who watch."""
+    return _bar if sys.stderr.isatty() else _silent
+
+
+def _silent(done: int, chunks: int) -> None:
+    """Nobody watches."""
+
+
+def _bar(done: int, chunks: int) -> None:
+    """On one line of the terminal."""
+    filled = "#" * (40 * done // chunks)
+    print(f"\r[{filled:<40}] {done:,} of {chunks:,} million rounds", end="", file=sys.stderr, flush=True)
+    if done == chunks:
+        print(file=sys.stderr)
+
+
+def facts(table: Table, tally: Tally) -> dict[str, Any]:
+    """What came of it."""
+    exact, seats = table.solution, range(1, table.seats + 1)
+    mean, variance = tally.table()
+    alone = sum(tally.seat(seat)[1] for seat in seats)
+    pairs = alone * (table.seats - 1)
+    return {
+        "rounds": tally.rounds,
+        "refills": tally.refills,
+        "exact_edge": exact.house_edge,
+        "exact_standard_deviation": exact.standard_deviation,
+        "table_edge": -mean / table.seats,
+        "table_standard_deviation": sqrt(variance),
+        "correlation_of_seats": (variance - alone) / pairs if pairs else None,
+        "seats": [_seat(table, tally, seat) for seat in seats],
+    }
+
+
+def _seat(table: Table, tally: Tally, seat: int) -> dict[str, Any]:
+    mean, variance = tally.seat(seat)
+    error = table.solution.standard_deviation / sqrt(tally.rounds)
+    return {
+        "seat": seat,
+        "edge": -mean,
+        "standard_deviation": sqrt(variance),
+        "errors_off": (-mean - table.solution.house_edge) / error,
+        "errors_off_of_the_worst_outcome": max(abs(off) for off in tally.errors(seat, table.solution)),
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    heading = f"{'seat':<6}{'edge':>11}{'deviation':>12}{'off, in standard errors':>26}{'worst outcome':>16}"
+    correlation = found["correlation_of_seats"]
+    return [
+        f"{found['rounds']:,} rounds; the shoe ran out in mid-round {found['refills']:,} times",
+        f"Exact for one seat and a full shoe: edge {found['exact_edge']:.6%}, deviation"
+        f" {found['exact_standard_deviation']:.6f}",
+        heading,
+        *(
+            f"{one['seat']:<6}{one['edge']:>11.6%}{one['standard_deviation']:>12.6f}{one['errors_off']:>+26.2f}"
+            f"{one['errors_off_of_the_worst_outcome']:>16.2f}"
+            for one in found["seats"]
+        ),
+        f"All seats together: edge {found['table_edge']:.6%}, deviation {found['table_standard_deviation']:.6f} bets"
+        + ("" if correlation is None else f", correlation of two seats {correlation:.4f}"),
+    ]

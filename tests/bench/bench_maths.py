@@ -1,0 +1,151 @@
+"""`./run bench maths [--rounds N]`: the exact solve and the simulator, beside the same loops in C built by gcc.
+
+Both sides must come to the same: the value to 1e-12, the counts of every outcome exactly, from the same dice. They
+take turns on one core, and the median of their ratios counts. Last, N rounds (ten million by default) on all cores are
+held against the exact outcomes, seat by seat; it fails when one is more than four standard errors off.
+"""
+
+import argparse
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tables.games.rocket import Rocket, Rules
+from tables.management.commands import simulate
+from tables.maths.simulation import Table, chart, deal, nothing
+from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
+from tables.maths.value import solve
+
+SOURCE = Path(__file__).with_name("maths.c")
+REPEATS = 15
+ROUNDS = 1_000_000
+SOLVED = (fresh(6), OPTIMAL)
+
+
+def in_c(folder: str) -> ctypes.CDLL:
+    library = Path(folder) / "maths.so"
+    command = ["gcc", "-O3", "-march=native", "-std=gnu11", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
+    subprocess.run(command, check=True)
+    loops = ctypes.CDLL(str(library))
+    loops.solve.restype = ctypes.c_double
+    loops.deal.restype = ctypes.c_int64
+    loops.deal.argtypes = [ctypes.c_uint64, ctypes.c_int64, *[ctypes.c_int] * 5, *[ctypes.c_void_p] * 3]
+    loops.prepare()
+    return loops
+
+
+def solved_in_c(loops: ctypes.CDLL, situation: Situation, strategy: Strategy) -> float:
+    unseen, full = (np.array(counts, np.int32) for counts in (situation.unseen, situation.full))
+    limit = -1 if strategy.limit is None else strategy.limit
+    pointers = (ctypes.c_void_p(counts.ctypes.data) for counts in (unseen, full))
+    return float(loops.solve(*pointers, situation.left, limit))
+
+
+def dealt_in_c(loops: ctypes.CDLL, table: Table, folds: Any, rounds: int) -> Any:
+    tally, rules = nothing(table.seats), table.rules
+    cut = 55 * rules.decks if table.fresh else Rocket().at_cut(rules)
+    low_card = rules.start == "low_card"
+    arrays = (counts.ctypes.data for counts in (folds, tally.ends, tally.totals))
+    loops.deal(1, rounds, table.seats, rules.decks, rules.burn, cut, low_card, *arrays)
+    return tally
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def side_by_side(label: str, ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> None:
+    ours()
+    theirs()
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
+    mine, other = (median(times) for times in zip(*pairs, strict=True))
+    ratio = median(one / two for one, two in pairs)
+    print(f"{label:44}{1000 * mine:>12.2f}{1000 * other:>12.2f}{ratio:>9.2f} x")
+
+
+def the_same(loops: ctypes.CDLL) -> None:
+    """Before anything is measured: C and we compute the same."""
+    for decks in DECKS:
+        for strategy in (OPTIMAL, NEVER_FOLD, Strategy(2)):
+            deep = Situation(decks, (0, 1, 2, 3, 0, 2, 1, 2, 3, 1))
+            for situation in (fresh(decks), deep):
+                differs = abs(solved_in_c(loops, situation, strategy) - solve(situation, strategy).value)
+                assert differs < 1e-12, f"{decks} decks, {strategy.name}: C differs by {differs}"
+    for table in tables():
+        mine, other = deal(table, 1, 100_000), dealt_in_c(loops, table, chart(table.solution), 100_000)
+        assert (mine.ends == other.ends).all(), "the rounds in C came out otherwise"
+        assert (mine.totals == other.totals).all(), "the tables in C came out otherwise"
+
+
+def tables() -> list[Table]:
+    six, one = solve(fresh(6)), solve(fresh(1))
+    return [
+        Table(Rules(6), 1, six, fresh=True),
+        Table(Rules(6), 6, six),
+        Table(Rules(1, start="low_card", burn=20, reshuffle_at=0.1), 6, one),
+    ]
+
+
+def agrees(rounds: int) -> bool:
+    """All cores, six seats, a fresh shoe each round."""
+    table = Table(Rules(6), 6, solve(fresh(6)), fresh=True)
+    cores = os.cpu_count() or 1
+    start = perf_counter()
+    tally = simulate.run(table, 1, rounds, cores, None, simulate.progress())
+    time = perf_counter() - start
+    off = [abs(one) for seat in range(1, 7) for one in tally.errors(seat, table.solution)]
+    print(
+        f"\n{tally.rounds:,} rounds of six seats on {cores} cores: {tally.rounds / time:,.0f} rounds/s,"
+        f" {6 * tally.rounds / time:,.0f} bets/s"
+    )
+    print(f"The worst of {len(off)} outcomes is {max(off):.2f} standard errors off its exact probability")
+    for one in simulate.facts(table, tally)["seats"]:
+        print(f"seat {one['seat']}: edge {one['edge']:.6%}, {one['errors_off']:+.2f} standard errors off")
+        off.append(abs(one["errors_off"]))
+    return max(off) < 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./run bench maths")
+    parser.add_argument("--rounds", type=int, default=10_000_000)
+    rounds = parser.parse_args().rounds
+    if not shutil.which("gcc"):
+        sys.exit("This benchmark compiles the same loops in C, so it needs gcc.")
+    with tempfile.TemporaryDirectory() as folder:
+        loops = in_c(folder)
+        the_same(loops)
+        print(f"Medians in ms, one core{'ours':>33}{'C':>12}{'ratio':>11}")
+        side_by_side("exact solve of every state", lambda: solve(*SOLVED), lambda: solved_in_c(loops, *SOLVED), REPEATS)
+        side_by_side(
+            "  with every outcome (C: the value alone)",
+            lambda: solve(*SOLVED).outcomes,
+            lambda: solved_in_c(loops, *SOLVED),
+            REPEATS,
+        )
+        for table in tables():
+            folds = chart(table.solution)
+            decks = "one deck" if table.rules.decks == 1 else f"{table.rules.decks} decks"
+            side_by_side(
+                f"{ROUNDS:,} rounds, {table.seats} {'seat' if table.seats == 1 else 'seats'}, {decks}",
+                lambda table=table, folds=folds: deal(table, 1, ROUNDS, folds),  # type: ignore[misc]
+                lambda table=table, folds=folds: dealt_in_c(loops, table, folds, ROUNDS),  # type: ignore[misc]
+                5,
+            )
+    if not agrees(rounds):
+        sys.exit("Simulation and exact value do not agree.")
+
+
+if __name__ == "__main__":
+    main()

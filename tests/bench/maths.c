@@ -1,0 +1,224 @@
+/* The loops of tables/maths once more, in C: what bench_maths.py measures against. Built anew for each run. */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS 1024
+#define DEATH 2
+
+/* --- the exact value: all pairs of sets, layer by layer -------------------------------------------------------- */
+
+static int players[11][252], dealers[10][126], n_players[11], n_dealers[10];
+static int player_place[SETS], dealer_place[SETS], low[SETS];
+static double *layer_hit[10], *layer_value[11], *layer_due[10];
+
+void prepare(void)
+{
+    for (int mask = 0; mask < SETS; mask++) {
+        int size = __builtin_popcount(mask);
+        low[mask] = mask ? __builtin_ctz(mask) + 1 : 0;
+        player_place[mask] = n_players[size];
+        players[size][n_players[size]++] = mask;
+        if (!(mask >> DEATH & 1)) {
+            dealer_place[mask] = n_dealers[size];
+            dealers[size][n_dealers[size]++] = mask;
+        }
+    }
+    for (int size = 0; size < 10; size++) {
+        layer_hit[size] = malloc(sizeof(double) * n_players[size] * n_dealers[size]);
+        layer_value[size] = malloc(sizeof(double) * n_players[size] * n_dealers[size]);
+        layer_due[size] = malloc(sizeof(double) * n_players[size + 1] * n_dealers[size]);
+    }
+}
+
+/* Two compositions: before the shoe is out (after `left` cards) and after. `limit` -1: best play. */
+double solve(const int *unseen, const int *full, int left, int limit)
+{
+    for (int size = 9; size >= 0; size--) {
+        const int *base = 2 * size + 1 < left ? unseen : full;
+        int all = 0, width = n_dealers[size], next = size < 9 ? n_dealers[size + 1] : 0;
+        for (int rank = 0; rank < 10; rank++)
+            all += base[rank];
+        double share = 1.0 / (all - 2 * size - 1);
+        for (int p = 0; p < n_players[size + 1]; p++) {
+            int mine = players[size + 1][p];
+            for (int d = 0; d < width; d++) {
+                int theirs = dealers[size][d];
+                double total = 0;
+                for (int rank = 0; rank < 10; rank++) {
+                    int cards = base[rank] - (mine >> rank & 1) - (theirs >> rank & 1);
+                    if (rank == DEATH || theirs >> rank & 1)
+                        total += (double)cards * (rank + 1);
+                    else
+                        total += cards * layer_value[size + 1][p * next + dealer_place[theirs | 1 << rank]];
+                }
+                layer_due[size][p * width + d] = total * share;
+            }
+        }
+        base = 2 * size < left ? unseen : full;
+        all = 0;
+        for (int rank = 0; rank < 10; rank++)
+            all += base[rank];
+        share = 1.0 / (all - 2 * size);
+        for (int p = 0; p < n_players[size]; p++) {
+            int mine = players[size][p];
+            for (int d = 0; d < width; d++) {
+                int theirs = dealers[size][d];
+                double total = 0;
+                for (int rank = 0; rank < 10; rank++) {
+                    int cards = base[rank] - (mine >> rank & 1) - (theirs >> rank & 1);
+                    if (mine >> rank & 1)
+                        total -= (double)cards * (rank + 1);
+                    else
+                        total += cards * layer_due[size][player_place[mine | 1 << rank] * width + d];
+                }
+                double hit = total * share, fold = -low[mine | theirs];
+                int folds = limit < 0 ? hit + 1e-12 < fold : -fold <= limit;
+                layer_hit[size][p * width + d] = hit;
+                layer_value[size][p * width + d] = size && folds ? fold : hit;
+            }
+        }
+    }
+    return layer_hit[0][0];
+}
+
+/* --- the simulation: the same dice, the same rounds ------------------------------------------------------------- */
+
+typedef struct { uint64_t one, other; } Dice;
+
+static uint64_t scrambled(uint64_t word)
+{
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
+    word = (word ^ word >> 27) * 0x94D049BB133111EBu;
+    return word ^ word >> 31;
+}
+
+static inline uint64_t turned(uint64_t word, int by) { return word << by | word >> (64 - by); }
+
+static inline uint64_t next(Dice *dice)
+{
+    uint64_t one = dice->one, other = dice->other, word = turned(one + other, 17) + one;
+    other ^= one;
+    dice->one = turned(one, 49) ^ other ^ other << 21;
+    dice->other = turned(other, 28);
+    return word;
+}
+
+static inline int draw(uint8_t *cards, int unseen, Dice *dice)
+{
+    uint64_t product = (next(dice) >> 32) * (uint64_t)unseen;
+    if ((uint32_t)product < (uint32_t)unseen) {
+        uint32_t least = (uint32_t)-unseen % (uint32_t)unseen;
+        while ((uint32_t)product < least)
+            product = (next(dice) >> 32) * (uint64_t)unseen;
+    }
+    int at = product >> 32, rank = cards[at];
+    cards[at] = cards[unseen - 1];
+    cards[unseen - 1] = rank;
+    return rank;
+}
+
+static int in_play(const int *stacks, int seats, int dealer)
+{
+    int found = __builtin_popcount(dealer);
+    for (int seat = 0; seat < seats; seat++)
+        found += __builtin_popcount(stacks[seat]);
+    return found;
+}
+
+static int refill(uint8_t *cards, int decks, const int *stacks, int seats, int dealer)
+{
+    int front = 0, back = 55 * decks;
+    for (int rank = 0; rank < 10; rank++) {
+        int out = dealer >> rank & 1;
+        for (int seat = 0; seat < seats; seat++)
+            out += stacks[seat] >> rank & 1;
+        for (int card = 0; card < out; card++)
+            cards[--back] = rank;
+        for (int card = 0; card < (rank + 1) * decks - out; card++)
+            cards[front++] = rank;
+    }
+    return front;
+}
+
+enum { FOLD, PAIR, DEALER_PAIR, DEATH_CARD, PUSH };
+
+int64_t deal(uint64_t seed, int64_t rounds, int seats, int decks, int burn, int cut, int low_card,
+             const uint8_t *folds, int64_t (*ends)[5][11], int64_t *totals)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[440];
+    int stacks[6] = {0}, size = 55 * decks, unseen = refill(cards, decks, stacks, seats, 0), button = 0;
+    int64_t refills = 0;
+    for (int64_t round = 0; round < rounds; round++) {
+        if (unseen - burn <= cut)
+            unseen = size;
+        memset(stacks, 0, sizeof stacks);
+        int dealer = 0, alive = seats, total = 0, first = 0;
+        for (int seat = 0; seat < seats; seat++) {
+            if (unseen == burn) {
+                unseen = refill(cards, decks, stacks, seats, dealer);
+                refills++;
+            }
+            stacks[seat] = 1 << draw(cards, unseen--, &dice);
+        }
+        if (low_card) {
+            first = -1;
+            for (int step = 0; step < seats; step++) {
+                int at = (button + step) % seats;
+                if (first < 0 || stacks[at] < stacks[first])
+                    first = at;
+            }
+            button = first + 1;
+        }
+        while (alive) {
+            if (unseen == burn) {
+                if (size - in_play(stacks, seats, dealer) <= burn) {
+                    for (int seat = 0; seat < seats; seat++)
+                        ends[seat][PUSH][0] += stacks[seat] != 0;
+                    break;
+                }
+                unseen = refill(cards, decks, stacks, seats, dealer);
+                refills++;
+            }
+            int rank = draw(cards, unseen--, &dice);
+            if (rank == DEATH || dealer >> rank & 1) {
+                for (int seat = 0; seat < seats; seat++)
+                    ends[seat][rank == DEATH ? DEATH_CARD : DEALER_PAIR][rank + 1] += stacks[seat] != 0;
+                total += alive * (rank + 1);
+                break;
+            }
+            dealer |= 1 << rank;
+            for (int step = 0; step < seats; step++) {
+                int seat = first + step >= seats ? first + step - seats : first + step, stack = stacks[seat];
+                if (!stack)
+                    continue;
+                int stuck = unseen == burn && size - in_play(stacks, seats, dealer) <= burn;
+                if (stuck || folds[stack * SETS + dealer]) {
+                    int cost = __builtin_ctz(stack | dealer) + 1;
+                    ends[seat][FOLD][cost]++;
+                    total -= cost;
+                    stacks[seat] = 0;
+                    alive--;
+                    continue;
+                }
+                if (unseen == burn) {
+                    unseen = refill(cards, decks, stacks, seats, dealer);
+                    refills++;
+                }
+                rank = draw(cards, unseen--, &dice);
+                if (stack >> rank & 1) {
+                    ends[seat][PAIR][rank + 1]++;
+                    total -= rank + 1;
+                    stacks[seat] = 0;
+                    alive--;
+                } else {
+                    stacks[seat] = stack | 1 << rank;
+                }
+            }
+        }
+        totals[10 * seats + total]++;
+    }
+    return refills;
+}

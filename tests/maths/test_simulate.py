@@ -1,0 +1,63 @@
+"""manage.py simulate: a run can be stopped, resumed and dealt again, on any number of cores."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+
+def simulated(*arguments: str) -> dict[str, Any]:
+    out = StringIO()
+    call_command("simulate", "rocket", "--seats", "1", "--fresh", *arguments, "--json", stdout=out)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    """Harm: a night of simulation lost, or rounds counted twice."""
+    kept = str(tmp_path / "run.json")
+    whole = simulated("--rounds", "3000000", "--cores", "1")
+    assert simulated("--rounds", "1000000", "--resume", kept)["rounds"] == 1_000_000
+    assert simulated("--rounds", "3000000", "--cores", "2", "--resume", kept) == whole
+    assert simulated("--rounds", "3000000", "--resume", kept) == whole
+    assert abs(whole["seats"][0]["errors_off"]) < 4
+    assert simulated("--rounds", "1", "--seed", "2")["seats"] != simulated("--rounds", "1")["seats"]
+
+
+def test_the_file_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Harm: rounds of two different shoes in one average."""
+    kept = tmp_path / "run.json"
+    simulated("--rounds", "1", "--resume", str(kept))
+    with pytest.raises(CommandError, match="is another run"):
+        simulated("--rounds", "1", "--resume", str(kept), "--decks", "1")
+    kept.write_text("{}")
+    with pytest.raises(CommandError, match="is no run of this command"):
+        simulated("--rounds", "1", "--resume", str(kept))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--decks", "0"], "A shoe of 0 decks is not dealt"),
+        (["--seats", "7"], "Rocket is not dealt to 7 seats"),
+        (["--reshuffle-at", "0.9"], "A cut card at 0.9 of the shoe is not placed"),
+        (["--rounds", "0"], "at least 1"),
+        (["--strategy", "luck"], "There is no strategy 'luck'"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(arguments: list[str], says: str) -> None:
+    """Harm: a traceback after a minute, or numbers of nothing."""
+    with pytest.raises(CommandError, match=says):
+        simulated(*arguments)
+
+
+def test_the_text_tells_every_seat() -> None:
+    """Harm: a report that leaves out the seat that is off."""
+    out = StringIO()
+    call_command("simulate", "--seats", "3", "--rounds", "1", stdout=out)
+    lines = out.getvalue().splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["1", "2", "3"]
+    assert "correlation of two seats 0.29" in lines[-1]
