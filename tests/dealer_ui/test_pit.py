@@ -97,8 +97,13 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "steps-csv": lambda hand: [hand.table.pk, 1],
     "log": lambda hand: [hand.table.pk],
     "log-csv": lambda hand: [hand.table.pk],
+    "mispays": lambda hand: [hand.table.pk],
+    "disputes": lambda hand: [],
+    "disputes-csv": lambda hand: [],
+    "corrections-csv": lambda hand: [],
 }
 DOING = {"act", "acknowledge"}
+IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 
 
 def status(who: Staff, url: str, method: str = "get") -> int:
@@ -112,7 +117,7 @@ def status(who: Staff, url: str, method: str = "get") -> int:
 
 
 def test_every_address_of_the_pit_is_tried_below() -> None:
-    assert {pattern.name for pattern in pit_urls.urlpatterns} == READING.keys() | DOING
+    assert {pattern.name for pattern in pit_urls.urlpatterns} == READING.keys() | DOING | IN_TEST_DISPUTES
 
 
 @pytest.mark.parametrize("name", READING)
