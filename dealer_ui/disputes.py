@@ -83,14 +83,14 @@ _CORRECTIONS: Final = (
 @require_GET
 def disputes_csv(request: HttpRequest) -> HttpResponseBase:
     """Every dispute as CSV."""
-    return exports.answer("disputes", _DISPUTES, iter([map(_dispute_row, disputes.cases())]))
+    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, disputes.cases())]))
 
 
 @watches
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
     """Every correction as CSV."""
-    return exports.answer("corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
+    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
 
 
 def _dispute_row(case: Case) -> exports.Row:

@@ -147,7 +147,7 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def alerts_csv(request: HttpRequest) -> HttpResponseBase:
     """Every alert as CSV."""
-    return exports.answer("alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
+    return exports.answer(request, "alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
 
 
 # --- One table -------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     found, latest = _table(pk)
     shown = _filter(request.GET, found.book_id, latest)
     pages = exports.round_pages(found, shown.through, shown.wanted)
-    return exports.answer(f"{_slug(found)}-rounds", exports.ROUND_HEADER, pages)
+    return exports.answer(request, f"{_slug(found)}-rounds", exports.ROUND_HEADER, pages)
 
 
 @watches
@@ -272,7 +272,7 @@ def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its log as CSV."""
     found, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    return exports.answer(f"{_slug(found)}-log", exports.LOG_HEADER, exports.log_pages(found.book_id, subject))
+    return exports.answer(request, f"{_slug(found)}-log", exports.LOG_HEADER, exports.log_pages(found.book_id, subject))
 
 
 def _table(pk: int) -> tuple[Table, int]:
@@ -353,7 +353,7 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A round's inputs and transfers as CSV."""
     found, _, told = _story(pk, number)
-    return exports.answer(f"{_slug(found)}-round-{number}", exports.STEP_HEADER, exports.step_rows(told))
+    return exports.answer(request, f"{_slug(found)}-round-{number}", exports.STEP_HEADER, exports.step_rows(told))
 
 
 # --- Running the floor -----------------------------------------------------------------------------------------

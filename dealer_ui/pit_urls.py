@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import disputes, pit
+from dealer_ui import disputes, pit, reconciling
 
 app_name = "pit"
 
@@ -15,6 +15,12 @@ urlpatterns = [
     path("alerts/open", pit.alert_panel, name="alert-panel"),
     path("alerts/<int:pk>/acknowledge", pit.acknowledge, name="acknowledge"),
     path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
+    path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),
+    path("discrepancies.csv", reconciling.discrepancies_csv, name="discrepancies-csv"),
+    path("discrepancies/<int:pk>/take", reconciling.take, name="take-discrepancy"),
+    path("discrepancies/<int:pk>/close", reconciling.close, name="close-discrepancy"),
+    path("runs/", reconciling.runs_page, name="runs"),
+    path("runs.csv", reconciling.runs_csv, name="runs-csv"),
     path("disputes/", disputes.floor, name="disputes"),
     path("disputes.csv", disputes.disputes_csv, name="disputes-csv"),
     path("corrections.csv", disputes.corrections_csv, name="corrections-csv"),

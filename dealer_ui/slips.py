@@ -116,7 +116,7 @@ def book_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     """Every slip as CSV: a row for each signature."""
     if viewer.role == Role.DEALER:
         raise PermissionDenied
-    return exports.answer("slips", _HEADER, _pages(sorted(SEEN_BY[Role(viewer.role)])))
+    return exports.answer(request, "slips", _HEADER, _pages(sorted(SEEN_BY[Role(viewer.role)])))
 
 
 def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:

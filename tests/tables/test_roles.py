@@ -17,7 +17,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from ledger import alerts
+from ledger import alerts, discrepancies
 from ledger.models import Account, Book, LogEntry, Recount, Transfer
 from ledger.recount import recount
 from tables import dealing, terminals
@@ -141,6 +141,12 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/log/": WATCH,
     "pit/tables/<int:pk>/log.csv": WATCH,
     "pit/tables/<int:pk>/do/<slug:name>/": RUN,
+    "pit/discrepancies/": WATCH,
+    "pit/discrepancies.csv": WATCH,
+    "pit/discrepancies/<int:pk>/take": ACKNOWLEDGE,
+    "pit/discrepancies/<int:pk>/close": ACKNOWLEDGE,
+    "pit/runs/": WATCH,
+    "pit/runs.csv": WATCH,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
@@ -215,7 +221,9 @@ class House:
     def path(self, route: str) -> str:
         """An address with the things that are there."""
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
-        key = self.keys[model[1]] if model else self.keys["alert" if "alerts" in route else "table"]
+        kinds = {"alerts": "alert", "discrepancies": "discrepancy"}
+        thing = next((kind for part, kind in kinds.items() if part in route), "table")
+        key = self.keys[model[1] if model else thing]
         path = re.sub(r"<path:object_id>|<int:pk>", str(key), route)
         path = (
             path.replace("^(?P<app_label>ledger|tables)", "tables").replace("(?P<url>.*)", "nowhere").replace("$", "")
@@ -252,6 +260,9 @@ def house(db: None) -> Iterator[House]:
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
+        "discrepancy": discrepancies.open_(
+            dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"
+        ).pk,
         "alert": alerts.raise_alert(dealer.table.book, "test", "Something to look at").pk,
     }
     cookies = {}

@@ -125,7 +125,7 @@ def walk(game: Game, routes: list[str]) -> Iterator[tuple[str, str, str]]:
     staff = [game.dealer.by, game.boss.by]
     staff += [Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role]
     newest = [one for one in game.log if one.subject == "round"]
-    keys = {"table": game.dealer.table.pk, "alert": 1}
+    keys = {"table": game.dealer.table.pk, "alert": 1, "discrepancy": 1}
     for viewer in (None, *staff):
         client = Client(raise_request_exception=False)
         if viewer is not None:

@@ -1,0 +1,234 @@
+"""What does not reconcile, and the watch that looks for it: discrepancies and their findings, runs and their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import exports
+from dealer_ui.numbers import number
+from dealer_ui.pit import watches
+from ledger import discrepancies, runs
+from ledger.models import Discrepancy, Run
+from tables import watch
+from tables.models import Staff
+
+PAGE: Final = 50
+DAY: Final = timedelta(days=1)
+LONGEST: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A discrepancy as the page shows it."""
+
+    found: Discrepancy
+    viewer: Staff
+
+    @property
+    def level(self) -> str:
+        """How far it goes, in a word."""
+        return discrepancies.LEVELS[self.found.level]
+
+    @property
+    def owner(self) -> str | None:
+        """Who looks into it."""
+        owner = discrepancies.owner_of(self.found)
+        return owner.name if owner else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is a finding."""
+        return hasattr(self.found, "finding")
+
+    @property
+    def may_close(self) -> bool:
+        """Whether whoever looks may write the finding."""
+        has = self.viewer.has_perm("ledger.acknowledge_alert")
+        return not self.closed and has and self.viewer.username not in self.found.involved
+
+    @property
+    def may_take(self) -> bool:
+        """Whether whoever looks may take it upon themselves."""
+        return not self.closed and self.viewer.has_perm("ledger.acknowledge_alert")
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+@watches
+@require_GET
+def discrepancies_page(request: HttpRequest) -> HttpResponse:
+    """The open ones, the gravest first, and those that were closed."""
+    before, viewer = number(request.GET.get("before")), _viewer(request)
+    closed = discrepancies.all_of_them().filter(finding__isnull=False)
+    page = list((closed.filter(pk__lt=before) if before else closed)[:PAGE])
+    context = {
+        "open": [] if before else [Case(one, viewer) for one in discrepancies.open_ones()[:PAGE]],
+        "closed": [Case(one, viewer) for one in page],
+        "older": page[-1].pk if len(page) == PAGE else None,
+        "paged": before is not None,
+    }
+    return render(request, "dealer_ui/pit/discrepancies.html", context)
+
+
+@login_required
+@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@require_POST
+def take(request: HttpRequest, pk: int) -> HttpResponse:
+    """Whoever sends this looks into it from now on."""
+    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancies.assign(found, viewer.username, viewer.name, by=viewer.signature)
+    messages.success(request, f"{viewer.name} looks into it: {found.message}")
+    return redirect("pit:discrepancies")
+
+
+@login_required
+@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@require_POST
+def close(request: HttpRequest, pk: int) -> HttpResponse:
+    """What it came to, in writing."""
+    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    text = request.POST.get("finding", "")
+    try:
+        if len(text) > LONGEST or "\x00" in text:
+            raise discrepancies.NotClosed(f"Say it in at most {LONGEST:,} plain characters.")
+        discrepancies.close(found, text, username=viewer.username, by=viewer.signature)
+        messages.success(request, f"Closed: {found.message}")
+    except discrepancies.NotClosed as refused:
+        messages.error(request, str(refused))
+    return redirect("pit:discrepancies")
+
+
+_HEADER: Final = (
+    "number",
+    "at",
+    "book",
+    "message",
+    "amount_cents",
+    "level",
+    "involved",
+    "owner",
+    "finding",
+    "by",
+    "closed_at",
+)
+
+
+@watches
+@require_GET
+def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every discrepancy as a list."""
+    return exports.answer(request, "discrepancies", _HEADER, _pages(_viewer(request)))
+
+
+def _pages(viewer: Staff) -> Iterator[list[tuple[Any, ...]]]:
+    before = None
+    while page := list(discrepancies.all_of_them().filter(**({"pk__lt": before} if before else {}))[:1_000]):
+        yield [_row(Case(one, viewer)) for one in page]
+        before = page[-1].pk
+
+
+def _row(case: Case) -> tuple[Any, ...]:
+    one = case.found
+    end = (one.finding.text, one.finding.by, one.finding.at) if case.closed else ("", "", "")
+    return (
+        one.pk,
+        one.at,
+        one.book.name,
+        one.message,
+        one.amount_cents,
+        case.level,
+        " ".join(one.involved),
+        case.owner,
+        *end,
+    )
+
+
+# --- Runs ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One run on the picture of a day: where it stands (thousandths of the day), and how it went."""
+
+    x: float
+    width: float
+    run: Run
+
+    @property
+    def state(self) -> str:
+        """Done, found something, or begun and not ended."""
+        if not hasattr(self.run, "end"):
+            return "begun"
+        return "found" if self.run.end.found else "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A piece of the watch, with its day."""
+
+    state: runs.State
+    ticks: tuple[Tick, ...]
+
+
+def _lane(state: runs.State, since: datetime) -> Lane:
+    ticks = []
+    for run in state.runs:
+        x = (run.slot - since) / DAY * 1_000
+        ticks.append(Tick(round(max(0.0, x), 1), round(max(2.0, state.plan.every / DAY * 1_000 - 1), 1), run))
+    return Lane(state, tuple(ticks))
+
+
+@watches
+@require_GET
+def runs_page(request: HttpRequest) -> HttpResponse:
+    """The watch of the last 24 hours as a picture, and what is late."""
+    now = timezone.now()
+    since = now - DAY
+    lanes = [_lane(state, since) for state in runs.states(watch.PLANS, since, now)]
+    hours = [(round(at * 1_000 / 24), since + timedelta(hours=at)) for at in range(0, 24, 4)]
+    return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "since": since, "now": now})
+
+
+_RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")
+
+
+@watches
+@require_GET
+def runs_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every run as a list."""
+    return exports.answer(request, "runs", _RUN_HEADER, _run_pages())
+
+
+def _run_pages() -> Iterator[list[tuple[Any, ...]]]:
+    before = None
+    rows = Run.objects.select_related("end").order_by("-pk")
+    while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
+        yield [
+            (
+                one.task,
+                one.slot,
+                one.begun_at,
+                *((one.end.at, one.end.found) if hasattr(one, "end") else ("", "")),
+                one.missed,
+            )
+            for one in page
+        ]
+        before = page[-1].pk
+
+
+def _run_row(one: Run) -> tuple[Any, ...]:
+    end = (one.end.at, one.end.found) if hasattr(one, "end") else ("", "")
+    return (one.task, one.slot, one.begun_at, *end, one.missed)
