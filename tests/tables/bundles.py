@@ -63,10 +63,10 @@ def two_days(folder: Path) -> Evidence:
         operator = staff(Role.OPERATOR, "olga")
         people = {
             "boss": boss.by,
-            "second": staff(Role.PIT_BOSS, "bruno", "201"),
-            "security": staff(Role.SECURITY, "sam", "301"),
-            "cashier": staff(Role.CASHIER, "carla", "401"),
-            "other_cashier": staff(Role.CASHIER, "cleo", "402"),
+            "second": staff(Role.PIT_BOSS, "bettina", "801"),
+            "security": staff(Role.SECURITY, "silvia", "802"),
+            "cashier": staff(Role.CASHIER, "cosima", "803"),
+            "other_cashier": staff(Role.CASHIER, "claudio", "804"),
             "operator": operator,
         }
         for number, hand in enumerate(hands):

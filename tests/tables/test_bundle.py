@@ -371,7 +371,7 @@ def dated_later(forger: Forger, evidence: Evidence) -> None:
         (pot_payment, book_part(3, "entries"), "payouts make it"),
         (same_person, book_part(1, "entries"), "it could not be signed then"),
         (other_number, "roots.jsonl", "its slips are numbered up to"),
-        (untold_slip, book_part(2, "entries"), "it begins the slip opener/"),
+        (untold_slip, book_part(2, "entries"), "it begins the slip fill/"),
         (more_in_the_rack, leaves_part(DAY), "the transfers make it"),
         (rest_on_less, leaves_part(DAY), "what the day after rests on tells another table"),
         (dated_later, book_part(1, "entries"), f"after the end of {DAY}"),
