@@ -89,6 +89,7 @@ class Bundle:
         except Exception as error:  # whatever somebody put in the place of a zip file
             raise Wrong(path.name, f"it is no whole zip file ({error})") from None
         self._open: set[IO[bytes]] = set()
+        self._were_read: set[str] = set()
         try:
             self._take_in()
         except Wrong:
@@ -141,6 +142,12 @@ class Bundle:
                 found.append(Wrong(name, "its bytes are not those that the manifest lists (SHA-256)"))
         return found
 
+    def unread(self) -> list[Wrong]:
+        """The parts that nothing referred to."""
+        return [
+            Wrong(name, "nothing in the bundle refers to it") for name in sorted(self._listed.keys() - self._were_read)
+        ]
+
     def _digest(self, name: str) -> str:
         digest = sha256()
         try:
@@ -150,10 +157,6 @@ class Bundle:
         except Exception:
             return "unreadable"
         return digest.hexdigest()
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a part."""
-        return name in self._listed
 
     def lines(self, name: str) -> Iterator[bytes]:
         """The lines of a part, one in memory at a time."""
@@ -169,6 +172,7 @@ class Bundle:
         try:
             with self._zip.open(name) as file:
                 self._open.add(file)
+                self._were_read.add(name)
                 while line := file.readline(LONGEST_LINE):
                     if not line.endswith(b"\n"):
                         raise Wrong(name, "its last line is not whole")

@@ -17,6 +17,7 @@ MODULES: Final = (
     "ledger/moves.py",
     "ledger/seals.py",
     "tables/__init__.py",
+    "tables/book_proof.py",
     "tables/bundle.py",
     "tables/fold.py",
     "tables/orders.py",

@@ -515,6 +515,14 @@ def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp
         checked(path)
 
 
+def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: the same, with a manifest that lists it."""
+    forger = Forger(evidence.first)
+    forger.parts["books/0009/entries.jsonl"] = []
+    with pytest.raises(Wrong, match="nothing in the bundle refers to it"):
+        checked(forger.write(tmp_path / "more.zip"))
+
+
 def test_a_newer_format_is_not_guessed_at(evidence: Evidence, tmp_path: Path) -> None:
     """Harm prevented: an old verifier that finds faults in a new bundle, or none."""
     from zipfile import ZipFile
