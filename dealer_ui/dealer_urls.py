@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import dealer, seats
+from dealer_ui import dealer, disputes, seats
 
 app_name = "dealer"
 
@@ -15,5 +15,6 @@ urlpatterns = [
     path("<int:pk>/input", dealer.enter, name="input"),
     path("<int:pk>/take", dealer.take, name="take"),
     path("<int:pk>/seats/", seats.hand_over, name="seats"),
+    path("<int:pk>/dispute/", disputes.at_the_table, name="dispute"),
     path("<int:pk>/leave", dealer.leave, name="leave"),
 ]

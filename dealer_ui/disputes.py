@@ -1,6 +1,7 @@
 """Disputes, corrections and the mispay finder on the pit's screens: lists of the floor, one of each, and their forms.
 
-Reading needs ``watch_floor``, writing ``run_floor``; the second signature on a correction is a badge and a PIN.
+Reading needs ``watch_floor``, writing ``run_floor``; a dealer at the table may open one. The second signature on
+a correction is a badge and a PIN.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports
+from dealer_ui.dealer import dealers
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit import runs, watches
 from dealer_ui.slips import Signature
 from ledger.surveillance import read_head
-from tables import corrections, dealing, disputes, mispays, past, signing
+from tables import corrections, dealing, disputes, mispays, past, signing, standing
 from tables.corrections import Shown
 from tables.disputes import RULINGS, Case, Dispute
 from tables.inputs import (
@@ -122,21 +125,52 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     refused = None
     if request.method == "POST":
         try:
-            entered = OpenDispute(
-                round=number,
-                claim=_text(request, "claim"),
-                claimant=_text(request, "claimant"),
-                seat=_seat(request),
-                claim_cents=_cents(request, "claim_cents", default=0),
-            )
-            _record(request, table, entered, _viewer(request))
+            _record(request, table, _claim(request, number), _viewer(request))
             opened = disputes.register(table.book_id, read_head(table.book_id).seq).last
             messages.success(request, f"Dispute {opened} is open. Hear the player, then the dealer.")
             return redirect("pit:dispute", pk, opened)
         except Refused as refusal:
             refused = refusal
-    context = _form(request, table, refused) | {"round": round_, "number": number, "seats": _seats(round_)}
+    back = reverse("pit:round", args=[pk, number])
+    context = _form(request, table, refused) | _claimed(round_, number, back)
     return render(request, "dealer_ui/pit/open_dispute.html", context, status=_status(refused))
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    now = standing.of(table)
+    if now.dealer is None or now.dealer.username != viewer.username:
+        raise PermissionDenied
+    latest = number(request.POST.get("round")) or (now.round.number if now.round else 0)
+    refused = None
+    if request.method == "POST":
+        try:
+            _record(request, table, _claim(request, latest), viewer)
+            messages.success(request, "The dispute is open: the pit hears of it.")
+            return redirect("dealer:screen", pk)
+        except Refused as refusal:
+            refused = refusal
+    round_ = past.as_of(table.book_id, latest, now.seq)
+    context = _form(request, table, refused) | _claimed(round_, latest, reverse("dealer:screen", args=[pk]))
+    return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
+
+
+def _claim(request: HttpRequest, number: int) -> OpenDispute:
+    return OpenDispute(
+        round=number,
+        claim=_text(request, "claim"),
+        claimant=_text(request, "claimant"),
+        seat=_seat(request),
+        claim_cents=_cents(request, "claim_cents", default=0),
+    )
+
+
+def _claimed(round_: Past | None, number: int, back: str) -> dict[str, Any]:
+    """What the form that opens a dispute shows."""
+    return {"round": round_, "number": number, "seats": round_.round.opening.seats if round_ else (), "back": back}
 
 
 @watches
@@ -306,10 +340,6 @@ def _round(pk: int, number: int) -> tuple[Table, Past]:
     if round_ is None:
         raise Http404("This round was not dealt.")
     return table, round_
-
-
-def _seats(round_: Past) -> tuple[int, ...]:
-    return tuple(round_.round.opening.seats)
 
 
 def _viewer(request: HttpRequest) -> Staff:

@@ -156,11 +156,16 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
         last_hash=round_.last_hash,
         record_hash=round_.record_hash,
     )
-    step = _step(scene, OPENED, known, dispute)
-    if not dispute.reportable:
-        return Outcome([step])
-    alert = f"{scene.table.name}, round {dispute.round}: a dispute over {money(dispute.claim_cents)} is reportable"
-    return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq})
+    step, alert = _step(scene, OPENED, known, dispute), _alert(scene, dispute)
+    return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq} if alert else {})
+
+
+def _alert(scene: Scene, dispute: Dispute) -> str | None:
+    """What the pit is to hear: of large disputes, and of those that it did not open itself."""
+    what = f"{scene.table.name}, round {dispute.round}: dispute {dispute.number}"
+    if dispute.reportable:
+        return f"{what} over {money(dispute.claim_cents)} is reportable"
+    return None if scene.by.has_perm("tables.run_floor") else f"{what} was opened by {scene.by.name}"
 
 
 def note(scene: Scene, entered: NoteDispute) -> Outcome:

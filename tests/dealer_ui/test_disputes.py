@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dealer_ui.numbers import cents
+from ledger.models import Alert
 from tables import corrections, dealing, disputes
 from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
@@ -109,6 +110,18 @@ def test_a_dispute_from_its_form_to_its_close(felt: Hand, boss: Staff, second: S
     assert text.count("correction/") == 1
     for path in (at("round", felt, 1), reverse("pit:disputes"), slip):
         assert "Passed over" in page(boss, path)
+
+
+def test_a_dealer_opens_a_dispute_at_the_table_and_the_pit_hears_of_it(felt: Hand) -> None:
+    """Harm: a player who is told to wait until somebody with another screen comes by."""
+    path = reverse("dealer:dispute", args=[felt.table.pk])
+    assert "Round 1 as the log has it" in page(felt.by, path)
+    claim = {"claimant": "Seat 4", "claim": "I said hit", "seat": 4, "round": 1}
+    assert sends(felt.by, path, **claim) == (302, reverse("dealer:screen", args=[felt.table.pk]))
+    ((_, _, one),) = disputes.open_disputes()
+    assert (one.round, one.seat, one.opened_by) == (1, 4, "101 Dora")
+    assert Alert.objects.filter(message__contains="dispute 1 was opened by Dora").exists()
+    assert browser(floor.staff(Role.DEALER, "dan", "102")).get(path).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ ENTER_AT_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 400, 403, 4
 TAKE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 200, 302, 403, 403, 403))
 LEAVE_THE_TABLE = Guard((IN, 405, 405, 403, 403, 403), (401, 403, 302, 403, 403, 403))
 
+AT_THE_TABLE_DISPUTE = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403, 403, 403))
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
@@ -113,6 +114,7 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/take": TAKE_THE_TABLE,
     "tables/<int:pk>/leave": LEAVE_THE_TABLE,
     "tables/<int:pk>/seats/": HAND_OVER,
+    "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
     "seat/<str:token>/choose": NOBODYS_SEAT,
