@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from math import sqrt
 from typing import Final
@@ -81,9 +82,14 @@ def _best() -> Iterator[str]:
         )
 
 
+@cache
+def one_deck() -> Fraction:
+    """The house edge of best play from a full deck."""
+    return -Exact(fresh(1), OPTIMAL).value() / 10
+
+
 def _rational() -> Iterator[str]:
-    exact = Exact(fresh(1), OPTIMAL)
-    edge, found = -exact.value() / 10, _sheet(1, OPTIMAL).house_edge
+    edge, found = one_deck(), _sheet(1, OPTIMAL).house_edge
     yield f"The house edge of best play from a full deck is exactly {edge.numerator} / {edge.denominator}."
     yield f"The double nearest to it is {float(edge)!r}; in doubles the solver finds {found:.15f}."
 

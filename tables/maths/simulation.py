@@ -51,7 +51,7 @@ class Table:
             raise Unknowable(f"Rocket is not dealt to {self.seats} seats: it has 1 to {Rocket.seat_counts[-1]}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tally:
     """What came of some rounds: by seat, outcome and rank; of the table, by the tenths that all seats won together."""
 

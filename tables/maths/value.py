@@ -101,7 +101,7 @@ class Choice:
         return abs(self.hit - self.fold)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A seat's round, solved. Layer k is the decision after k cards each; layer 0 is the deal, which is no choice."""
 
@@ -194,12 +194,25 @@ def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -
     """The best decision in mid-round, when ``situation`` is what is unseen by now, other seats' cards not.
 
     The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place.
+    Where the shoe runs out after it, the other seats' cards come back too, as if they were out by then.
     """
     mine, theirs = tuple(player), tuple(dealer)
+    _place(mine, theirs)
     unseen = list(situation.unseen)
     for rank in (*mine, *theirs):
         unseen[rank - 1] += 1
     return solve(Situation(situation.decks, tuple(unseen), situation.burn)).choice(mine, theirs)
+
+
+def _place(player: Iterable[int], dealer: Iterable[int]) -> tuple[int, int, int]:
+    """Layer, row and column of a decision. Raises Unknowable where there is none."""
+    mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
+    size = len(mine)
+    if 0 < size == len(theirs) <= LAST:
+        row, column = _players().place[size].get(mine), _dealers().place[size].get(theirs)
+        if row is not None and column is not None:
+            return size, row, column
+    raise Unknowable("a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3")
 
 
 def _array(base: Composition) -> Floats:

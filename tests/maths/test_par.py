@@ -10,10 +10,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tables.games.cards import shoe
-from tables.maths import par
+from tables.maths import page, par
+from tables.maths import printed as printed_page
 from tables.maths.par import Sheet
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh
-from tables.maths.value import solve
+from tables.maths.value import decide, solve
 
 AT_THE_END = "0,0,0,0,0,1,2,3,4,6"
 
@@ -124,13 +125,16 @@ def test_rounds_and_bands_by_their_definitions() -> None:
         (["--decks", "9"], "A shoe of 9 decks is not dealt: it has 1 to 8."),
         (["--decks", "1", "--composition", "2,2,3,4,5,6,7,8,9,9"], "2 cards of rank 1 cannot be unseen: one"),
         (["--composition", "1,2,3"], "A composition has 10 counts, of the ranks 1 to 10; this has 3."),
-        (["--composition", "1,2,3,4,5,6,7,8,9,x"], "is no composition: it is ten whole numbers with commas between"),
+        (["--composition", "1,2,3,4,5,6,7,8,9,x"], "is no composition: it is ten counts, whole numbers"),
         (["--composition", "0,0,0,0,0,0,0,0,0,0"], "0 unseen cards cannot be: the 5 burned ones are among them."),
         (["--burn", "21"], "A burn of 21 cards is not made: it is 0 to 20."),
         (["--strategy", "best"], "There is no strategy 'best': it is optimal, never_fold, or fold_at:N"),
         (["--bankroll", "0"], "A bankroll of 0 bets cannot be ruined: it is a number above 0."),
         (["--bankroll", "nan"], "A bankroll of nan bets cannot be ruined"),
         (["--check"], "it goes with --docs"),
+        (["--player", "9,4", "--dealer", "2"], "A seat decides with as many cards as the dealer"),
+        (["--player", "99", "--dealer", "2", "--composition", "1,2,3,4,5,6,7,8,9,9"], "A seat decides with"),
+        (["--player", "9"], "is no hand: it is one rank for each card, whole numbers with commas between."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_a_sentence(arguments: list[str], says: str) -> None:
@@ -138,6 +142,27 @@ def test_what_cannot_be_is_refused_in_a_sentence(arguments: list[str], says: str
     with pytest.raises(CommandError) as refusal:
         printed("rocket", *arguments)
     assert says in str(refusal.value)
+
+
+def test_the_page_for_a_file_draws_the_chart() -> None:
+    """Harm: a regulator's copy that says something else than the numbers, or that needs a network to be read."""
+    text = printed("rocket", "--html", "--bankroll", "30")
+    solution = solve(fresh(6))
+    chart = text[text.index('aria-label="Chart') : text.index("Results of a bet")]
+    assert (chart.count(">F<"), chart.count(">H<")) == (8, 82)
+    assert f"{100 * solution.house_edge:.4f} %" in text
+    assert "With 30 bets: between 0.0" in text
+    assert "http" not in text
+    thin = Sheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
+    assert "None can be reached." in printed_page.page(thin)
+
+
+def test_a_decision_is_told_for_the_cards_that_were_seen() -> None:
+    """Harm: advice for a full shoe where the shoe is nearly out."""
+    assert printed("--player", "9", "--dealer", "2").startswith("Fold. To hit is worth -2.62")
+    seen = ("--player", "9,4", "--dealer", "2,10", "--decks", "1", "--composition", "1,1,3,3,5,6,7,8,8,9")
+    choice = decide(Situation(1, (1, 1, 3, 3, 5, 6, 7, 8, 8, 9)), [9, 4], [2, 10])
+    assert printed(*seen).startswith(f"Hit. To hit is worth {choice.hit:+.6f} tenths of the bet, to fold -2.000000;")
 
 
 def test_another_game_has_no_sheet() -> None:
@@ -150,6 +175,11 @@ def test_a_bankroll_of_nothing_is_refused_before_anything_is_printed() -> None:
     """Harm: half a sheet."""
     with pytest.raises(Unknowable):
         Sheet(solve(fresh(1))).ruin(-1)
+
+
+def test_the_full_deck_in_rational_numbers() -> None:
+    """Harm: digits of the published edge that are rounding."""
+    assert solve(fresh(1)).house_edge == pytest.approx(float(page.one_deck()), abs=1e-16)
 
 
 def test_the_tables_of_the_page_are_computed() -> None:

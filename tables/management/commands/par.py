@@ -35,6 +35,15 @@ class Command(BaseCommand):
             "--bankroll", type=float, metavar="BETS", help="say how likely the house loses so many bets"
         )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
+        parser.add_argument(
+            "--html", action="store_true", help="print a page for a file or a printer, with the chart drawn"
+        )
+        parser.add_argument(
+            "--player", metavar="CARDS", help="with --dealer: only the decision of a seat with these cards"
+        )
+        parser.add_argument(
+            "--dealer", metavar="CARDS", help="the dealer's cards; --composition is then what is unseen now"
+        )
         parser.add_argument("--docs", action="store_true", help="write the tables of docs/maths.md instead")
         parser.add_argument("--check", action="store_true", help="with --docs: write nothing; fail when out of date")
 
@@ -49,42 +58,61 @@ class Command(BaseCommand):
         if game != "rocket":
             raise CommandError(f"There is no exact value of {game!r}: only rocket has one.")
         try:
-            self._print(**options)
+            self.stdout.write(_answer(**options))
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
         return None
 
-    def _print(
-        self,
-        *,
-        decks: int,
-        burn: int,
-        composition: str | None,
-        strategy: str,
-        bankroll: float | None,
-        as_json: bool,
-        **options: Any,
-    ) -> None:
-        from tables.maths import par, situation
 
-        sheet = par.sheet(decks, _counts(composition), situation.strategy(strategy), burn)
-        if bankroll is not None:
-            sheet.ruin(bankroll)  # refuses it before anything is printed
-        if as_json:
-            self.stdout.write(json.dumps(sheet.facts(bankroll), indent=2))
-        else:
-            self.stdout.write("\n".join(par.lines(sheet, bankroll)))
+def _answer(
+    *,
+    decks: int,
+    burn: int,
+    composition: str | None,
+    strategy: str,
+    bankroll: float | None,
+    as_json: bool,
+    html: bool,
+    player: str | None,
+    dealer: str | None,
+    **options: Any,
+) -> str:
+    from tables.maths import par, printed, situation
+
+    unseen = None if composition is None else _numbers(composition, "composition: it is ten counts")
+    if player is not None or dealer is not None:
+        hands = (_numbers(cards or "", "hand: it is one rank for each card") for cards in (player, dealer))
+        return _decision(decks, burn, unseen, *hands)
+    sheet = par.sheet(decks, unseen, situation.strategy(strategy), burn)
+    if bankroll is not None:
+        sheet.ruin(bankroll)  # refuses it before anything is printed
+    if html:
+        return printed.page(sheet, bankroll)
+    return json.dumps(sheet.facts(bankroll), indent=2) if as_json else "\n".join(par.lines(sheet, bankroll))
 
 
-def _counts(composition: str | None) -> Composition | None:
-    if composition is None:
-        return None
+def _decision(
+    decks: int, burn: int, unseen: Composition | None, player: tuple[int, ...], dealer: tuple[int, ...]
+) -> str:
+    """What each way is worth, in tenths of the bet."""
+    from tables.maths.situation import Situation, fresh
+    from tables.maths.value import decide, solve
+
+    if unseen is None:
+        choice = solve(fresh(decks, burn)).choice(player, dealer)
+    else:
+        choice = decide(Situation(decks, unseen, burn), player, dealer)
+    return (
+        f"{choice.best.capitalize()}. To hit is worth {choice.hit:+.6f} tenths of the bet, to fold {choice.fold:+.6f};"
+        f" the other way costs {choice.mistake:.6f}."
+    )
+
+
+def _numbers(text: str, meant: str) -> tuple[int, ...]:
     try:
-        return tuple(int(count) for count in composition.split(","))
+        return tuple(int(number) for number in text.split(","))
     except ValueError:
-        raise CommandError(
-            f"{composition!r} is no composition: it is ten whole numbers with commas between, of the ranks 1 to 10."
-        ) from None
+        raise CommandError(f"{text!r} is no {meant}, whole numbers with commas between.") from None
 
 
 def _write_page(check: bool) -> None:

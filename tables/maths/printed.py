@@ -1,0 +1,177 @@
+"""The PAR sheet as one HTML page that stands by itself: for a regulator's file, or a printer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+
+from tables.games.cards import RANKS
+from tables.maths import par
+from tables.maths.par import Cell, Sheet, percent
+from tables.maths.value import DEALER_RANKS
+
+_SIDE: Final = 44
+"""Of a square of the chart, and below the width of a bar; in pixels."""
+_BAR: Final = 32
+_STYLE: Final = """
+:root { color-scheme: light; --ink: #1c2430; --pale: #5b6675; --line: #d5dae1; --fold: #b3541e; --hit: #1f6f8b; }
+* { box-sizing: border-box; }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: #fff; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1.25rem; font-variant-numeric: tabular-nums; }
+h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; } p { margin: .25rem 0; }
+.pale { color: var(--pale); }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: .75rem 1.5rem;
+  margin: 1.25rem 0; }
+dt { color: var(--pale); font-size: .85rem; } dd { margin: 0; font-size: 1.15rem; }
+table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }
+th, td { padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); } td.n, th.n { text-align: right; }
+svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+svg .on { fill: #fff; font-weight: 600; } svg .small { font-size: 10px; }
+.fold { fill: var(--fold); } .hit { fill: var(--hit); }
+.none { fill: #eef0f3; }
+section { break-inside: avoid; } @media print { body { margin: 0; max-width: none; } }
+"""
+
+
+def page(sheet: Sheet, bankroll: float | None = None) -> str:
+    """All of it."""
+    situation, solution = sheet.solution.situation, sheet.solution
+    title = f"Rocket: PAR sheet, {situation.decks} {'deck' if situation.decks == 1 else 'decks'}"
+    counts = ", ".join(f"{rank}: {count}" for rank, count in zip(RANKS, situation.unseen, strict=True))
+    parts = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
+        f"<h1>{escape(title)}</h1>",
+        f"<p>Of one bet. Strategy: {solution.strategy.name}. Burn: {situation.burn}.</p>",
+        f'<p class="pale">Unseen cards by rank: {counts}.</p>',
+        _worth(sheet),
+        _section("First decision", _LEGEND, chart(sheet)),
+        _section("Results of a bet", _RESULTS, bars(sheet)),
+        _section("Later decisions that fold", _LATER, _later(sheet)),
+        _section("Outcomes", "", _outcomes(sheet)),
+        _section("Hold with 95 % confidence", _HOLD, _hold(sheet)),
+        _section("Risk of ruin", _RUIN, _ruin(sheet, bankroll)),
+        "</body></html>",
+    )
+    return "\n".join(parts)
+
+
+_LEGEND: Final = (
+    "The seat's card down, the dealer's across: F fold, H hit. Below the letter: what the other way would cost, in"
+    " hundredths of the bet."
+)
+_RESULTS: Final = "Probability of each result, in percent. Left of the middle the seat loses."
+_LATER: Final = "Cards on each side down, cost of a fold in tenths of the bet across."
+_HOLD: Final = "For equal bets whose results do not hang together. Hold is the win as a part of all bets."
+_RUIN: Final = "For single bets for ever. For several seats at a time, divide the bankroll by their number."
+
+
+def _section(heading: str, note: str, body: str) -> str:
+    says = f'<p class="pale">{note}</p>' if note else ""
+    return f"<section><h2>{heading}</h2>{says}{body}</section>"
+
+
+def _worth(sheet: Sheet) -> str:
+    most, chance = sheet.exposure
+    facts = {
+        "House edge": f"{percent(sheet.house_edge)} of the bet",
+        "Standard deviation": f"{sheet.standard_deviation:.6f} bets",
+        "N0": par.rounds(sheet.n0),
+        "Rounds to 95 % confidence": par.rounds(sheet.rounds_to_95),
+        "Exposure": f"{most:.1f} of the bet, in {percent(chance, 2)} of rounds",
+    }
+    return f"<dl>{''.join(f'<div><dt>{name}</dt><dd>{value}</dd></div>' for name, value in facts.items())}</dl>"
+
+
+def chart(sheet: Sheet) -> str:
+    """The first decisions, drawn."""
+    cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
+    width, height = _SIDE * (len(DEALER_RANKS) + 1), _SIDE * (len(RANKS) + 1)
+    drawn = [f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="Chart of first decisions">']
+    for column, dealer in enumerate(DEALER_RANKS, 1):
+        drawn.append(_text(_SIDE * column + _SIDE / 2, _SIDE * 0.7, dealer))
+        drawn += [_square(column, row, cells.get((rank, dealer))) for row, rank in enumerate(RANKS, 1)]
+    drawn += [_text(_SIDE * 0.7, _SIDE * row + _SIDE * 0.6, rank) for row, rank in enumerate(RANKS, 1)]
+    return "".join((*drawn, "</svg>"))
+
+
+def _square(column: int, row: int, cell: Cell | None) -> str:
+    x, y = _SIDE * column, _SIDE * row
+    kind = "none" if cell is None else "fold" if cell.folds else "hit"
+    square = f'<rect class="{kind}" x="{x + 1}" y="{y + 1}" width="{_SIDE - 2}" height="{_SIDE - 2}" rx="4"/>'
+    if cell is None:
+        return square
+    other = cell.choice.mistake if (cell.choice.best == "fold") == cell.folds else -cell.choice.mistake
+    letter = _text(x + _SIDE / 2, y + _SIDE * 0.47, par.letter(cell), "on")
+    return f"{square}{letter}{_text(x + _SIDE / 2, y + _SIDE * 0.8, f'{10 * other:.1f}', 'on small')}"
+
+
+def bars(sheet: Sheet) -> str:
+    """The distribution of what a seat wins, drawn."""
+    chances = sheet.solution.distribution
+    width, height, tallest = _BAR * 21, 180, max(chances.values())
+    drawn = [f'<svg viewBox="0 0 {width} {height + 40}" width="{width}" role="img" aria-label="Results of a bet">']
+    for column, won in enumerate(range(-10, 11)):
+        tall = height * chances.get(won, 0.0) / tallest
+        x, kind = _BAR * column, "fold" if won < 0 else "hit"
+        drawn.append(
+            f'<rect class="{kind}" x="{x + 3}" y="{height + 18 - tall:.1f}" width="{_BAR - 6}" height="{tall:.1f}"/>'
+        )
+        if chances.get(won, 0.0) > 0:
+            drawn.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[won]:.1f}", "small"))
+        drawn.append(_text(x + _BAR / 2, height + 33, f"{won / 10:+.1f}" if won else "0", "small"))
+    return "".join((*drawn, "</svg>"))
+
+
+def _text(x: float, y: float, says: object, kind: str = "") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{says}</text>'
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int = 0) -> str:
+    """With so many columns of words before the numbers."""
+    kinds = ["" if at < words else ' class="n"' for at in range(len(head))]
+    top = "".join(f"<th{kind}>{cell}</th>" for kind, cell in zip(kinds, head, strict=True))
+    body = (
+        f"<tr>{''.join(f'<td{kind}>{cell}</td>' for kind, cell in zip(kinds, row, strict=True))}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _later(sheet: Sheet) -> str:
+    found = {(one.cards, one.cost): one for one in sheet.later()}
+    if not found:
+        return "<p>None can be reached.</p>"
+    costs = sorted({cost for _, cost in found})
+    rows = (
+        (cards, *(percent(found[cards, cost].folds, 1) if (cards, cost) in found else "" for cost in costs))
+        for cards in sorted({cards for cards, _ in found})
+    )
+    return _table(("cards", *map(str, costs)), rows)
+
+
+def _outcomes(sheet: Sheet) -> str:
+    rows = (
+        (outcome.replace("_", " "), rank, f"{won:+.1f}", percent(chance, 6), percent(-won * chance, 6))
+        for (outcome, rank), chance in sheet.solution.outcomes.items()
+        for won in [par.net(outcome, rank) / 10]
+    )
+    return _table(("outcome", "rank", "seat wins, bets", "probability", "to the edge"), rows, words=1)
+
+
+def _hold(sheet: Sheet) -> str:
+    rows = ((f"{count:,}", *map(percent, sheet.hold(count))) for count in par.ROUNDS)
+    return _table(("bets", "from", "to"), rows)
+
+
+def _ruin(sheet: Sheet, bankroll: float | None) -> str:
+    rows = (
+        (percent(risk, 1), "none is enough" if needed is None else f"{needed:,.1f}")
+        for risk in par.RISKS
+        for needed in [sheet.bankroll(risk)]
+    )
+    table = _table(("risk of at most", "bankroll, bets"), rows)
+    if bankroll is None:
+        return table
+    ruin = sheet.ruin(bankroll)
+    return f"<p>With {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}.</p>{table}"
