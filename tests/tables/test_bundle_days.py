@@ -1,7 +1,8 @@
 """What a sealed day rests on, at tables where it is hard to tell, and what is not exported."""
 
+import contextlib
 import random
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,32 @@ from django.utils import timezone
 from ledger import seals
 from tables import sealing, verifier
 from tables.export import NotYet
-from tests.floor import dealt, for_pot
+from tables.refusals import Refused
+from tests.floor import Hand, Player, dealt, for_pot, player
 from tests.tables.bundles import ONE, TWO, exported, step
-from tests.tables.chance import RARE_CUT, SHORT, in_this_order, run_out
+from tests.tables.chance import RARE_CUT, SHORT, by_seed, chance, in_this_order, run_out
 
 pytestmark = pytest.mark.django_db
 
 
 def next_day(clock: pytest.MonkeyPatch) -> None:
+    """The first day is over and sealed."""
     clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
+    sealing.seal_finished()
+
+
+def day_after(clock: pytest.MonkeyPatch) -> None:
+    """So is the second."""
+    clock.setattr(timezone, "now", lambda: sealing.span(TWO)[1] + timedelta(hours=1))
+    sealing.seal_finished()
+
+
+def checked(folder: Path, first: date, last: date) -> str:
+    """What the verifier says of the bundle of these days."""
+    (folder / "bundle.zip").write_bytes(exported(first, last))
+    said: list[str] = []
+    verifier.verify(folder / "bundle.zip", say=said.append)
+    return "\n".join(said)
 
 
 @pytest.fixture
@@ -39,16 +57,11 @@ def test_discards_that_were_shuffled_in_mid_round_are_proved_a_day_later(
     dealer("choose", seat=2, choice="hit")
     dealer("shuffle")
     next_day(monkeypatch)
-    sealing.seal_finished()
     while dealer.now.round_open:
         step(dealer, random.Random(1))
     dealer("retire_shoe")
-    monkeypatch.setattr(timezone, "now", lambda: sealing.span(TWO)[1] + timedelta(hours=1))
-    sealing.seal_finished()
-    (tmp_path / "second.zip").write_bytes(exported(TWO, TWO))
-    said: list[str] = []
-    verifier.verify(tmp_path / "second.zip", say=said.append)
-    assert any("openings of a house shoe's order" in line for line in said)
+    day_after(monkeypatch)
+    assert "openings of a house shoe's order" in checked(tmp_path, TWO, TWO)
 
 
 def test_a_game_that_hides_cards_is_not_exported_before_it_is_over(key: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +72,50 @@ def test_a_game_that_hides_cards_is_not_exported_before_it_is_over(key: None, mo
     assert dealer.now.round.secret
     assert dealer.now.round_open
     next_day(monkeypatch)
-    sealing.seal_finished()
     with pytest.raises(NotYet, match="A game that hides cards is going on at Troll Guts"):
         exported(ONE, ONE)
+
+
+@pytest.mark.parametrize("source", ["keyed", "house"])
+def test_whatever_happens_on_an_honest_floor_holds(
+    key: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
+    """Harm prevented: a verifier that calls honest work a forgery: relief, take-backs, shuffles, closings, anything."""
+    by_seed(monkeypatch, source)
+    floor = chance(7, source=source)
+    for _ in range(120):
+        floor.step()
+    next_day(monkeypatch)
+    for _ in range(120):
+        floor.step()
+    day_after(monkeypatch)
+    for days in ((ONE, ONE), (TWO, TWO), (ONE, TWO)):
+        assert "rounds replayed" in checked(tmp_path, *days)
+
+
+@pytest.mark.parametrize("game", ["goblin_poker", "hawthorn", "regent"])
+def test_games_for_a_pot_from_a_house_shoe_hold(
+    key: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, game: str
+) -> None:
+    """Harm prevented: the same, where players choose on pages of their own and cards are shuffled apart."""
+    by_seed(monkeypatch, game)
+    dealer, _ = for_pot(game, seats={1: 20_000, 2: 20_000, 3: 20_000}, source="house")
+    players, draw = [player(dealer, seat) for seat in (1, 2, 3)], random.Random(game)
+    for day in (next_day, day_after):
+        for _ in range(30):
+            enter(dealer, players, draw)
+        while dealer.now.round_open:
+            enter(dealer, players, draw)
+        day(monkeypatch)
+    for days in ((ONE, ONE), (TWO, TWO)):
+        assert "openings of a house shoe's order" in checked(tmp_path, *days)
+
+
+def enter(dealer: Hand, players: list[Player], draw: random.Random) -> None:
+    """A choice of somebody who is asked, or what the dealer is to do."""
+    asked = [one for one in players if one.choices]
+    if not asked:
+        step(dealer, draw)
+        return
+    with contextlib.suppress(Refused):
+        asked[0].chooses(draw.choice(asked[0].choices))
