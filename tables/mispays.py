@@ -353,28 +353,32 @@ def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) ->
     A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
     out; the dealer's card touches all payouts, each only if the old card decided it or the new one does.
     """
-    touched = [one for one in payouts if card.to in (DEALER, one.seat)]
-    steps = [_tenth(one) for one in touched]
-    if None not in steps and variance_cents % gcd(*(step or 0 for step in steps)):
+    touched = [(one, _tenth(one)) for one in payouts if card.to in (DEALER, one.seat)]
+    if any(step is None for _, step in touched):
+        yield from (rank for rank in RANKS if rank != card.rank)
         return
-    elsewhere = () if card.to == DEALER else {one.card for one in payouts if one.card}
+    known = [(one.net_cents, one.card or 0, step or 0) for one, step in touched]
+    if variance_cents % gcd(*(step for *_, step in known)):
+        return
+    decided = [rank for _, rank, _ in known if rank == card.rank]
+    elsewhere = set() if card.to == DEALER else {one.card or 0 for one in payouts}
     for rank in RANKS:
-        if rank != card.rank and _could_come_to(touched, card, {rank, *elsewhere}, variance_cents):
+        if rank == card.rank:
+            continue
+        if len(decided) > 1 or variance_cents in _could_come_to(known, card, {rank} | elsewhere):
             yield rank
 
 
-def _could_come_to(touched: Sequence[Payout], card: Card, deciding: Collection[int], variance_cents: int) -> bool:
+def _could_come_to(known: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
+    """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
     sums = {0}
-    for one in touched:
-        step = _tenth(one)
-        if step is None or one.card is None:
-            return True
-        others = RANKS if one.card == card.rank else deciding
-        changes = {(one.card - other) * step for other in others} | {0}
+    for net, decided, step in known:
+        others = RANKS if decided == card.rank else deciding
+        changes = {0, *(net - other * step for other in others)}
         if card.to != DEALER:
-            changes |= {(one.card + other) * step for other in others}
+            changes.update(net + other * step for other in others)
         sums = {total + change for total in sums for change in changes}
-    return variance_cents in sums
+    return sums
 
 
 def _settled_otherwise(dealt: Dealt, state: Any, rest: Sequence[Action]) -> int | None:
