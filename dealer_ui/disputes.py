@@ -219,7 +219,10 @@ def _said(request: HttpRequest, number: int) -> DisputeInput:
 
 def _holds(table: Table, dispute: Dispute) -> bool:
     """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
-    then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+    try:
+        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+    except past.UNREADABLE:
+        return False
     return then is not None and then.last_hash == dispute.last_hash and then.record_hash == dispute.record_hash
 
 
@@ -336,7 +339,10 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _round(pk: int, number: int) -> tuple[Table, Past]:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
+    try:
+        round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
+    except past.UNREADABLE:
+        raise Http404("This round cannot be played again from the log.") from None
     if round_ is None:
         raise Http404("This round was not dealt.")
     return table, round_

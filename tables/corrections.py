@@ -8,6 +8,7 @@ was recorded, unless a dispute was ruled otherwise. The difference between due a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -303,12 +304,13 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
         rows = cursor.fetchall()
     told: dict[tuple[int, str], Shown] = {}
     for pk, name, seq, at, by, kind, body in rows:
-        content = content_of(body)
-        made = msgspec.convert(content["correction"], Correction)
-        if kind == "proposed":
-            told[pk, made.slip] = Shown(pk, name, made, kind, at, seq=seq)
-        elif (pk, made.slip) in told:
-            told[pk, made.slip] = _ended(told[pk, made.slip], kind, seq, at, by, content)
+        with suppress(*past.UNREADABLE):
+            content = content_of(body)
+            made = msgspec.convert(content["correction"], Correction)
+            if kind == "proposed":
+                told[pk, made.slip] = Shown(pk, name, made, kind, at, seq=seq)
+            elif (pk, made.slip) in told:
+                told[pk, made.slip] = _ended(told[pk, made.slip], kind, seq, at, by, content)
     wanted = [one for one in told.values() if round_ is None or one.correction.round == round_]
     return wanted[::-1]
 

@@ -6,7 +6,8 @@ that the newest one tells what is open there, however long the log is. The round
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -288,7 +289,11 @@ def open_disputes() -> list[tuple[int, str, Dispute]]:
     with connection.cursor() as cursor:
         cursor.execute(_OPEN)
         rows = cursor.fetchall()
-    return [(pk, name, one) for pk, name, body in rows for one in _read(content_of(body)).open]
+    found: list[tuple[int, str, Dispute]] = []
+    for pk, name, body in rows:
+        with suppress(*past.UNREADABLE):
+            found += [(pk, name, one) for one in _read(content_of(body)).open]
+    return found
 
 
 _ALL: Final = """
@@ -306,26 +311,24 @@ def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
     with connection.cursor() as cursor:
         cursor.execute(_ALL, {"book": book_id, "round": piece})
         rows = cursor.fetchall()
-    told: dict[tuple[int, int], list[tuple[str, Word, Mapping[str, Any]]]] = {}
+    told: dict[tuple[int, int], list[_Told]] = {}
     for pk, name, seq, at, by, kind, body in rows:
-        content = content_of(body)
-        one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))
-        told.setdefault((pk, content["dispute"]["number"]), []).append((name, one, content))
+        with suppress(*past.UNREADABLE):
+            content = content_of(body)
+            dispute = msgspec.convert(content["dispute"], Dispute)
+            one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))
+            slips = tuple(map(str, content.get("corrections", ())))
+            told.setdefault((pk, dispute.number), []).append((name, one, dispute, slips))
     found = [_case(pk, entries) for (pk, _), entries in told.items()]
     wanted = [one for one in found if round_ is None or one.dispute.round == round_]
     return sorted(wanted, key=lambda one: (one.opened_at, one.dispute.number), reverse=True)
 
 
-def _case(pk: int, entries: Sequence[tuple[str, Word, Mapping[str, Any]]]) -> Case:
-    name, first, _ = entries[0]
-    last = entries[-1][2]
-    dispute = msgspec.convert(last["dispute"], Dispute)
-    said = tuple(word for _, word, _ in entries)
-    return Case(pk, name, dispute, first.at, said, tuple(last.get("corrections", ())))
+_Told = tuple[str, Word, Dispute, tuple[str, ...]]
+"""The table, what was written, the dispute after it, and the corrections that were named with it."""
 
 
-def pages(count: int) -> Iterator[list[Case]]:
-    """Every dispute of the floor, so many at a time, for a list that is sent as it is read."""
-    every = cases()
-    for start in range(0, len(every), count):
-        yield every[start : start + count]
+def _case(pk: int, entries: Sequence[_Told]) -> Case:
+    name, first, *_ = entries[0]
+    *_, dispute, slips = entries[-1]
+    return Case(pk, name, dispute, first.at, tuple(word for _, word, *_ in entries), slips)

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dealer_ui.numbers import cents
+from ledger import surveillance
 from ledger.models import Alert
+from ledger.surveillance import Draft
 from tables import corrections, dealing, disputes
 from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
@@ -196,6 +198,19 @@ def test_the_finder_names_the_round(felt: Hand, boss: Staff) -> None:
     assert "No single mistake" in page(boss, f"{path}?variance=0.37")
     assert "Write an amount" in page(boss, f"{path}?variance=twenty")
     assert "0 rounds" in page(boss, f"{path}?variance=20&since=999999&through=1")
+
+
+@pytest.mark.parametrize("content", [{}, {"dispute": 7, "open": 3}, {"dispute": {"number": 1}, "open": [{}]}])
+@pytest.mark.parametrize("subject", ["dispute", "correction"])
+def test_an_entry_that_no_table_wrote_closes_no_page(
+    felt: Hand, boss: Staff, subject: str, content: dict[str, Any]
+) -> None:
+    """Harm: one forged line, and nobody sees the disputes of the floor."""
+    enter(felt, boss, OpenDispute(1, "An honest claim", "Seat 1"))
+    with transaction.atomic():
+        surveillance.append(surveillance.lock(felt.table.book_id), Draft(subject, "opened", "x", content))
+    assert "An honest claim" in page(boss, reverse("pit:disputes"))
+    assert "An honest claim" in page(boss, at("round", felt, 1))
 
 
 def test_disputes_cost_a_round_page_the_same_queries(felt: Hand, boss: Staff) -> None:
