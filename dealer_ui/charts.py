@@ -31,6 +31,27 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole on a bar a thousand wide."""
+
+    label: str
+    cents: int
+    x: float
+    width: float
+
+
+def shares(parts: Sequence[tuple[str, int]]) -> list[Share]:
+    """Parts of a whole beside each other; what is below zero has no width."""
+    whole = sum(max(0, cents) for _, cents in parts) or 1
+    found, x = [], 0.0
+    for label, cents in parts:
+        width = max(0, cents) * 1_000 / whole
+        found.append(Share(label, cents, round(x, 2), round(width, 2)))
+        x += width
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A line across a panel, and the amount that it stands for."""
 

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dealer_ui import exports
 from dealer_ui.numbers import number
 from ledger.chips import money
-from tables import dealing, doors, paper, signing, slip_book, slips
+from tables import cage_desk, dealing, doors, paper, signing, slip_book, slips
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -38,6 +38,9 @@ TITLES: Final = {
     "fill": "Fill",
     "credit": "Credit",
     "drop": "Drop box",
+    "withdrawal": "From the vault",
+    "deposit": "Into the vault",
+    "cage": "Cage count",
 }
 ASKS: Final = {
     "opener": "Count the rack. The table opens when a dealer and a pit boss have counted the same.",
@@ -46,6 +49,9 @@ ASKS: Final = {
     "fill": "Chips from the cage to the rack.",
     "credit": "Chips from the rack to the cage.",
     "drop": "The box leaves the table; two people take it to the count, who did not work here in this shift.",
+    "withdrawal": "Chips from the vault to the cage.",
+    "deposit": "Chips from the cage into the vault.",
+    "cage": "Count the chips in the cage: two people, each for themselves.",
 }
 NOTES: Final = (10_000, 5_000, 2_000, 1_000, 500, 200, 100)
 """What a count of a box asks for, besides whatever else was found: notes, in cents."""
@@ -77,7 +83,7 @@ def _here(viewer: Staff) -> Table | None:
     return doors.table_of(viewer) if viewer.role == Role.DEALER else None
 
 
-def _permit(viewer: Staff, series: str, table: Table) -> None:
+def _permit(viewer: Staff, series: str, table: Table | None) -> None:
     if series not in paper.STAGES:
         raise Http404("There is no such slip.")
     if not slip_book.may_see(viewer, series, table, _here(viewer)):
@@ -127,23 +133,9 @@ def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _rows(told: Told) -> list[tuple[Any, ...]]:
-    amount = money(told.slip.total_cents)
-    signed = [line for line in told.lines if line.by]
-    return [
-        (
-            told.slip.name,
-            told.table.name,
-            amount,
-            told.state,
-            line.stage.name,
-            line.by.name,
-            line.by.role,
-            line.at,
-            line.hash,
-        )
-        for line in signed
-        if line.by
-    ]
+    about = (told.slip.name, told.where, money(told.slip.total_cents), told.state)
+    signed = [(line, line.by) for line in told.lines if line.by]
+    return [(*about, line.stage.name, by.name, by.role, line.at, line.hash) for line, by in signed]
 
 
 # --- One -------------------------------------------------------------------------------------------------------
@@ -168,7 +160,7 @@ class Asked:
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResponse:
     """A new slip: what it is about, and its first signature."""
-    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
     _permit(viewer, series, table)
     refused = None
     if request.method == "POST":
@@ -187,6 +179,8 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "stage": paper.STAGES[series][0],
         "asked": () if series == "drop" else _asked(request, table, series),
         "needs_box": series == "drop",
+        "where": table.name if table else "Cage",
+        "kinds": _denominations(table),
         "box": request.POST.get("box", ""),
         "badge": request.POST.get("badge", ""),
         "key": uuid4(),
@@ -200,7 +194,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
 @require_http_methods(["GET", "POST"])
 def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, number: int) -> HttpResponse:
     """A slip on its paper, with the step that is to be signed next."""
-    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
     _permit(viewer, series, table)
     name, refused = f"{series}/{year}/{number}", None
     if request.method == "POST":
@@ -218,6 +212,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "table": table,
         "slip": told.slip,
         "title": TITLES[series],
+        "kinds": _denominations(table),
         "due": due,
         "asked": _asked(request, table, series) if counts else (),
         "voidable": series in paper.VOIDABLE and "void_asked" not in told.slip.stages,
@@ -230,7 +225,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
     return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
 
 
-def _signed(request: HttpRequest, table: Table, series: str, name: str) -> SlipInput:
+def _signed(request: HttpRequest, table: Table | None, series: str, name: str) -> SlipInput:
     """The signature that a form sends: a void, or the step that was due when it was drawn."""
     if request.POST.get("void") == "on":
         return VoidSlip(name, request.POST.get("reason", ""))
@@ -239,7 +234,7 @@ def _signed(request: HttpRequest, table: Table, series: str, name: str) -> SlipI
     return SignSlip(name, stage, _chips(request, table, series) if counts else ())
 
 
-def _enter(request: HttpRequest, table: Table, entered: SlipInput) -> str:
+def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
     """Record a signature, and say where to go on. Raises Refused."""
     try:
         key = UUID(request.POST.get("key", ""))
@@ -249,20 +244,29 @@ def _enter(request: HttpRequest, table: Table, entered: SlipInput) -> str:
     if not form.is_valid():
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
     by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
-    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None)
-    series, year, number = slips.name_at(table.book_id, answer.entry).split("/")
+    if table is not None:
+        name = slips.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
+    elif isinstance(entered, VoidSlip):
+        raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
+    else:
+        name = cage_desk.sign(entered, by=by, key=key)
+    series, year, number = name.split("/")
     messages.success(request, f"{TITLES[series]} {number} is signed by {by.name}.")
-    return reverse("slips:slip", args=[table.pk, series, year, number])
+    return reverse("slips:slip", args=[table.pk if table else 0, series, year, number])
 
 
-def _asked(request: HttpRequest, table: Table, series: str) -> list[Asked]:
+def _asked(request: HttpRequest, table: Table | None, series: str) -> list[Asked]:
     """Every chip of the table, or the notes of a box, the largest first."""
-    chips = {one.value_cents: one for one in table.denominations.all()} if series != "drop" else {}
+    chips = {} if series == "drop" else {one.value_cents: one for one in _denominations(table)}
     values = sorted(chips, reverse=True) if series != "drop" else NOTES
     return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
 
 
-def _chips(request: HttpRequest, table: Table, series: str) -> paper.Chips:
+def _denominations(table: Table | None) -> Iterable[Denomination]:
+    return table.denominations.all() if table else Denomination.objects.all()
+
+
+def _chips(request: HttpRequest, table: Table | None, series: str) -> paper.Chips:
     """What was typed for each kind. Raises Refused for what is no count."""
     found = []
     for one in _asked(request, table, series):

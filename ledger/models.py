@@ -19,7 +19,7 @@ class Immutable(Exception):
     """Somebody tried to change or delete a row that may only be added."""
 
 
-SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "cage")
+SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage")
 """The series of slips. Each counts its own from 1 in every calendar year."""
 
 T = TypeVar("T", bound=models.Model)

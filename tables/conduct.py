@@ -463,7 +463,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("correction", "declined"): Rule(None, _correction_declined),
     ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
     ("chips", "changed"): Rule(ChangeChips, _changed),
-} | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds().items()}
+} | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds(house=False).items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
@@ -486,4 +486,4 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("key", "published"): Rule(),
     ("key", "rotated"): Rule(),
     ("day", "sealed"): Rule(),
-}
+} | {("slip", kind): Rule(moves=moved) for kind, moved in paper.kinds(house=True).items()}

@@ -61,7 +61,7 @@ from tables.inputs import (
     spell,
 )
 from tables.models import Staff, Table
-from tables.paper import COUNTS
+from tables.paper import RACKS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
@@ -187,7 +187,7 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
         if by.role != Role.DEALER:
             raise Refused("not_permitted", "Only a dealer takes a table.", 403)
         return
-    if counting := [slip for slip in now.slips if slip.series in COUNTS and asked not in (RetireShoe, SignOut)]:
+    if counting := [slip for slip in now.slips if slip.series in RACKS and asked not in (RetireShoe, SignOut)]:
         says = f"The rack is being counted: sign {counting[0].series} {counting[0].number} first."
         raise Refused("count_open", says, 409)
     if asked in _CORRECTIONS:

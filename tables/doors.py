@@ -82,7 +82,7 @@ def _tap_out(username: str, name: str) -> Step:
 
 def may_count(scene: Scene, slip: Slip) -> None:
     """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
-    if slip.series not in paper.COUNTS:
+    if slip.series not in paper.RACKS:
         return
     now, table = scene.standing, scene.table.name
     if slip.series == "opener" and now.is_open:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ledger.chips import BANK, BOXES, CAGE, CASH_OVER_SHORT, DROP_BOX, OVER_SHORT, RACK, REVERSAL, TRANSIT
+from ledger.chips import BANK, BOXES, CAGE, CASH_OVER_SHORT, DROP_BOX, OVER_SHORT, RACK, REVERSAL, TRANSIT, VAULT
 from ledger.moves import Chart, Move
 
 Chips = tuple[tuple[int, int], ...]
@@ -56,6 +56,18 @@ STAGES: Final[Mapping[str, tuple[Stage, ...]]] = {
         _stage("carried", "Carried by", "security"),
         _stage("received", "Counted in by the cage", "cashier"),
     ),
+    "withdrawal": (
+        _stage("requested", "Requested by", "cashier"),
+        _stage("approved", "Approved by", "pit_boss", "operator"),
+    ),
+    "deposit": (
+        _stage("requested", "Brought by", "cashier"),
+        _stage("approved", "Taken into the vault by", "pit_boss", "operator"),
+    ),
+    "cage": (
+        _stage("counted", "Counted by", "cashier"),
+        _stage("recounted", "Counted again by", "cashier", "operator"),
+    ),
     "drop": (
         _stage("removed", "Box removed by", "security"),
         _stage("witnessed", "Removal witnessed by", "security", "counter"),
@@ -65,9 +77,13 @@ STAGES: Final[Mapping[str, tuple[Stage, ...]]] = {
 }
 """The steps of each series, in order. A box is counted on by ever other people until two counts agree."""
 
-COUNTS: Final = ("opener", "closer", "rack")
-"""Slips of chips counted in a rack, by a dealer and a pit boss, each for themselves. Where the two counts differ the
-slip comes to nothing, and the rack is counted anew."""
+RACKS: Final = ("opener", "closer", "rack")
+"""Slips of chips counted in a rack, by a dealer and a pit boss."""
+COUNTS: Final = (*RACKS, "cage")
+"""Slips of chips counted by two people, each for themselves. Where the two counts differ the slip comes to nothing, and
+it is counted anew."""
+IN_THE_HOUSE: Final = ("withdrawal", "deposit", "cage")
+"""Slips of no table: between the vault and the cage, and what the cage holds."""
 
 VOIDABLE: Final = ("fill", "credit")
 VOID: Final = (
@@ -81,6 +97,8 @@ _MOVED: Final[Mapping[tuple[str, str], tuple[str, str, str]]] = {
     ("fill", "confirmed"): ("fill", TRANSIT, RACK),
     ("credit", "carried"): ("credit_out", RACK, TRANSIT),
     ("credit", "received"): ("credit", TRANSIT, CAGE),
+    ("withdrawal", "approved"): ("withdraw", VAULT, CAGE),
+    ("deposit", "approved"): ("deposit", CAGE, VAULT),
 }
 """The steps that move a slip's whole amount: kind, source, target."""
 
@@ -251,20 +269,23 @@ def kind_of(stage: str) -> str:
     return stage.rstrip("0123456789").rstrip("_")
 
 
-def kinds() -> dict[str, frozenset[str]]:
-    """Every kind of entry about slips, with the kinds of transfer that it may make."""
+def kinds(*, house: bool) -> dict[str, frozenset[str]]:
+    """Every kind of entry about slips of the house, or of a table, with the kinds of transfer that it may make."""
     found: dict[str, set[str]] = {}
     for series, stages in STAGES.items():
+        if (series in IN_THE_HOUSE) is not house:
+            continue
         for stage in (*stages, *(VOID if series in VOIDABLE else ())):
             found[f"{series}_{stage.name}"] = (
                 {_MOVED[series, stage.name][0]} if (series, stage.name) in _MOVED else set()
             )
         if series in COUNTS:
             found[f"{series}_recounted"] |= {"over", "short"}
-    for series in VOIDABLE:
-        found[f"{series}_voided"] |= {REVERSAL}
-    found["drop_witnessed"] |= {"box_out"}
-    found["drop_recounted"] |= {"count", "cash_over", "cash_short"}
+    if not house:
+        for series in VOIDABLE:
+            found[f"{series}_voided"] |= {REVERSAL}
+        found["drop_witnessed"] |= {"box_out"}
+        found["drop_recounted"] |= {"count", "cash_over", "cash_short"}
     return {kind: frozenset(moved) for kind, moved in found.items()}
 
 
@@ -296,7 +317,7 @@ def _refuse(slip: Slip, stage: Stage, said: Said, dealer: str | None) -> None:
         raise Wrong("signed_already", f"{said.name} signed on this slip already: another person has to.")
     if stage.here and dealer is not None and said.username != dealer:
         raise Wrong("not_the_dealer", f"{_title(slip)}: the dealer at the table signs this step, not {said.name}.")
-    if slip.series in COUNTS and slip.signed and slip.signed[0].role == said.role:
+    if slip.series in RACKS and slip.signed and slip.signed[0].role == said.role:
         raise Wrong("wrong_role", "A rack is counted by a dealer and by a pit boss.")
 
 
@@ -306,6 +327,25 @@ def _either(roles: Iterable[str]) -> str:
 
 def _title(slip: Slip) -> str:
     return f"{slip.series.capitalize()} {slip.number}"
+
+
+def content(said: Said, after: Slip, slips: Sequence[Slip]) -> dict[str, Any]:
+    """What the entry of a signature says: the signature, the slip after it, and all slips that are in progress then."""
+    return {
+        "slip": said.slip,
+        "stage": said.stage,
+        "username": said.username,
+        "name": said.name,
+        "badge": said.badge,
+        "role": said.role,
+        "chips": spelled(said.chips),
+        "expected_cents": said.expected_cents,
+        "box": said.box,
+        "reason": said.reason,
+        "finished": said.finished,
+        "now": after.spelled(),
+        "open": [one.spelled() for one in in_progress(slips, after)],
+    }
 
 
 def in_progress(slips: Sequence[Slip], after: Slip) -> tuple[Slip, ...]:
@@ -328,7 +368,7 @@ def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
     variance = slip.total_cents - slip.expected_cents
     if slip.series == "drop":
         return [*_variance(chart, variance, "cash_", BOXES, CASH_OVER_SHORT), *_counted(chart, slip.total_cents)]
-    return _variance(chart, variance, "", RACK, OVER_SHORT)
+    return _variance(chart, variance, "", CAGE if slip.series == "cage" else RACK, OVER_SHORT)
 
 
 def _variance(chart: Chart, cents: int, prefix: str, place: str, against: str) -> list[Move]:

@@ -16,7 +16,7 @@ from ledger.chips import DROP_BOX, MOVEMENTS, RACK
 from ledger.moves import Chart, Move, Posted, undone
 from tables.fold import Round, Standing, fold
 from tables.orders import Seals
-from tables.paper import Said, Wrong, expects, in_progress, moves, sign
+from tables.paper import IN_THE_HOUSE, Said, Wrong, expects, in_progress, moves, sign
 from tables.settlement import chips_moved, correction_moves, seat_moves, sold
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
@@ -105,7 +105,7 @@ class Replay:
         rest = in_progress(before.slips, after)
         if after.spelled() != entry.content["now"] or [one.spelled() for one in rest] != entry.content["open"]:
             raise Misconduct("its slips are others than the signatures make them")
-        if self.held is not None and expects(after.series, said.stage):
+        if self.held is not None and expects(after.series, said.stage) and after.series not in IN_THE_HOUSE:
             due = self.held.get(DROP_BOX if after.series == "drop" else RACK, 0)
             if due != after.expected_cents:
                 raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")

@@ -11,9 +11,9 @@ from typing import Final
 from django.db import connection
 from django.db.models import QuerySet
 
-from ledger import models
+from ledger import cage, models
 from ledger.models import SlipSignature
-from tables import paper, standing
+from tables import cage_desk, paper, standing
 from tables.models import Denomination, Staff, Table
 from tables.paper import Chips, Signed, Slip, Stage
 from tables.roles import Role
@@ -21,13 +21,13 @@ from tables.roles import Role
 PAGE: Final = 50
 
 SEEN_BY: Final = {
-    Role.PIT_BOSS: frozenset(paper.STAGES) - {"drop"},
-    Role.CASHIER: frozenset(paper.VOIDABLE),
+    Role.PIT_BOSS: frozenset(paper.STAGES) - {"drop", "cage"},
+    Role.CASHIER: frozenset({*paper.VOIDABLE, *paper.IN_THE_HOUSE}),
     Role.SECURITY: frozenset({*paper.VOIDABLE, "drop"}),
     Role.COUNTER: frozenset({"drop"}),
     Role.OPERATOR: frozenset(paper.STAGES),
     Role.AUDITOR: frozenset(paper.STAGES),
-    Role.DEALER: frozenset(paper.STAGES) - {"drop"},
+    Role.DEALER: frozenset(paper.STAGES) - {"drop", *paper.IN_THE_HOUSE},
 }
 """The series that each role sees. A dealer sees them at their own table alone."""
 
@@ -46,9 +46,20 @@ class Line:
 class Told:
     """A slip with its table, its lines and when they were signed."""
 
-    table: Table
+    table: Table | None
+    """None: a slip of the house."""
     slip: Slip
     lines: tuple[Line, ...]
+
+    @property
+    def pk(self) -> int:
+        """The table's row in addresses; 0 stands for the house."""
+        return self.table.pk if self.table else 0
+
+    @property
+    def where(self) -> str:
+        """Whose slip it is."""
+        return self.table.name if self.table else "Cage"
 
     @property
     def state(self) -> str:
@@ -92,8 +103,10 @@ class Told:
         return [(known.get(value), value, count) for value, count in chips]
 
 
-def may_see(viewer: Staff, series: str, table: Table, here: Table | None) -> bool:
+def may_see(viewer: Staff, series: str, table: Table | None, here: Table | None) -> bool:
     """Whether a slip of this series at this table is any of their business."""
+    if (table is None) is not (series in paper.IN_THE_HOUSE):
+        return False
     if series not in SEEN_BY.get(Role(viewer.role), ()):
         return False
     return viewer.role != Role.DEALER or here == table
@@ -103,19 +116,21 @@ def in_progress(viewer: Staff, here: Table | None = None) -> list[Told]:
     """The slips in progress on the whole floor that somebody may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
     standings = standing.at_all([standing.head_of(one) for one in tables])
-    found = [
+    found: list[tuple[Table | None, Slip]] = [
         (table, slip)
         for table in tables
         for slip in standings[table.book_id].slips
         if may_see(viewer, slip.series, table, here)
     ]
+    ours = cage_desk.in_progress(cage.open_house().pk)
+    found += [(None, slip) for slip in ours if may_see(viewer, slip.series, None, here)]
     return sorted(_told(found), key=lambda told: told.since.timestamp() if told.since else 0)
 
 
-def one(table: Table, name: str) -> Told | None:
-    """A slip of a table, in progress or long complete."""
+def one(table: Table | None, name: str) -> Told | None:
+    """A slip of a table or of the house, in progress or long complete."""
     series, year, number = name.split("/")
-    found = models.Slip.objects.filter(book_id=table.book_id, series=series, year=year, number=number).first()
+    found = models.Slip.objects.filter(book_id=_book(table), series=series, year=year, number=number).first()
     return None if found is None else _latest([(table, found)])[0]
 
 
@@ -124,32 +139,37 @@ def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) 
     rows: QuerySet[models.Slip] = models.Slip.objects.filter(series__in=list(series)).order_by("-pk")
     page = list(rows.filter(pk__lt=before)[:count] if before else rows[:count])
     tables = {one.book_id: one for one in Table.objects.filter(book_id__in={row.book_id for row in page})}
-    known = [(tables[row.book_id], row) for row in page if row.book_id in tables and row.series in paper.STAGES]
+    known = [(tables.get(row.book_id), row) for row in page if row.series in paper.STAGES]
     return list(zip([row.pk for _, row in known], _latest(known), strict=True))
 
 
-def _latest(rows: Sequence[tuple[Table, models.Slip]]) -> list[Told]:
+def _book(table: Table | None) -> int:
+    return table.book_id if table else cage.open_house().pk
+
+
+def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Told]:
     """Slips as their last signatures left them."""
     last: dict[int, SlipSignature] = {}
     signed = SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq")
     for signature in signed:
         last[signature.slip_id] = signature
     bodies = _entries((signature.book_id, signature.seq) for signature in last.values())
-    found = []
+    found: list[tuple[Table | None, Slip]] = []
     for table, row in rows:
         body = bodies[row.book_id, last[row.pk].seq][1]
         found.append((table, paper.read(json.loads(body)["content"]["now"])))
     return _told(found)
 
 
-def _told(found: Sequence[tuple[Table, Slip]]) -> list[Told]:
-    entries = _entries((table.book_id, one.seq) for table, slip in found for one in slip.signed)
+def _told(found: Sequence[tuple[Table | None, Slip]]) -> list[Told]:
+    books = {table: _book(table) for table, _ in found}
+    entries = _entries((books[table], one.seq) for table, slip in found for one in slip.signed)
     told = []
     for table, slip in found:
         lines = []
         for stage in _stages(slip):
             by = next((one for one in slip.signed if one.stage == stage.name), None)
-            at, _, digest = entries[table.book_id, by.seq] if by else (None, b"", "")
+            at, _, digest = entries[books[table], by.seq] if by else (None, b"", "")
             lines.append(Line(stage, by, at, digest))
         told.append(Told(table, slip, tuple(lines)))
     return told

@@ -19,7 +19,7 @@ from ledger.slips import Signing
 from tables import doors, paper
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff
-from tables.paper import COUNTS, STAGES, Said, Slip, Wrong
+from tables.paper import RACKS, STAGES, Said, Slip, Wrong
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step, Variance
 
@@ -33,8 +33,9 @@ LONGEST_MARK: Final = 20
 
 def begin(scene: Scene, entered: BeginSlip) -> Outcome:
     """The first signature on a slip, which gives it its number. Raises Refused."""
-    if entered.series not in STAGES:
-        raise Refused("unknown_slip", f"A slip is one of {', '.join(STAGES)}.", 422)
+    if entered.series not in STAGES or entered.series in paper.IN_THE_HOUSE:
+        known = [one for one in STAGES if one not in paper.IN_THE_HOUSE]
+        raise Refused("unknown_slip", f"A slip of a table is one of {', '.join(known)}.", 422)
     chips, first = _sane(scene, entered.series, entered.chips), STAGES[entered.series][0]
     year = timezone.localtime().year
     number = slips.next_number(entered.series, year)
@@ -101,21 +102,7 @@ def entry(scene: Scene, said: Said) -> tuple[Step, Slip]:
         raise Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409) from None
     doors.may_count(scene, after)
     undone = cage.reverse(_moved(scene, after)) if said.stage == "voided" else ()
-    content = {
-        "slip": said.slip,
-        "stage": said.stage,
-        "username": said.username,
-        "name": said.name,
-        "badge": said.badge,
-        "role": said.role,
-        "chips": paper.spelled(said.chips),
-        "expected_cents": said.expected_cents,
-        "box": said.box,
-        "reason": said.reason,
-        "finished": said.finished,
-        "now": after.spelled(),
-        "open": [one.spelled() for one in paper.in_progress(now.slips, after)],
-    }
+    content = paper.content(said, after, now.slips)
     moves = paper.moves(scene.chart, after, undone)
     return Step("slip", f"{after.series}_{paper.kind_of(said.stage)}", content, moves=moves), after
 
@@ -187,8 +174,8 @@ def _refuse_mark(box: str) -> None:
 
 def _refuse_second(scene: Scene, series: str) -> None:
     """One count at a time, and one box: a second would be of the same chips."""
-    same = [slip for slip in scene.standing.slips if slip.series in (COUNTS if series in COUNTS else (series,))]
-    if same and (series in COUNTS or (series == "drop" and "witnessed" not in same[-1].stages)):
+    same = [slip for slip in scene.standing.slips if slip.series in (RACKS if series in RACKS else (series,))]
+    if same and (series in RACKS or (series == "drop" and "witnessed" not in same[-1].stages)):
         raise Refused("count_open", f"{same[-1].series.capitalize()} {same[-1].number} is to be signed first.", 409)
 
 

@@ -210,7 +210,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("shoe", "retired"): _shoe("Shoe {number} is retired"),
     ("dealer", "signed_in"): _signed_in,
     ("dealer", "signed_out"): lambda content: f"{content['name']} taps out",
-    **{("slip", kind): _slip for kind in paper.kinds()},
+    **{("slip", kind): _slip for house in (False, True) for kind in paper.kinds(house=house)},
     ("table", "opened"): _rack("The table opens"),
     ("table", "closed"): _rack("The table closes"),
     ("table", "settings_changed"): _settings,

@@ -117,7 +117,9 @@ def test_an_entry_that_the_house_does_not_know_is_named(felt: Hand, subject: str
 @pytest.mark.parametrize(
     ("subject", "kind", "move", "by"),
     [
-        ("chips", "fill", ("win", "rack", "players"), BOSS),
+        ("chips", "changed", ("win", "rack", "players"), BY),
+        ("slip", "fill_requested", ("fill_out", "cage", "transit"), BOSS),
+        ("slip", "fill_carried", ("fill", "transit", "rack"), BOSS),
         ("chips", "buy_in", ("fill", "transit", "rack"), BOSS),
         ("chips", "buy_in", ("sale", "cage", "players"), BOSS),
         ("table", "opened", ("win", "rack", "players"), BOSS),
@@ -137,7 +139,7 @@ def test_chips_move_only_by_the_entries_that_may_move_them(
     assert fault(felt) == (seq, f"it makes a {move[0]}, which no {subject} {kind} does")
 
 
-@pytest.mark.parametrize(("subject", "kind"), [("chips", "fill"), ("table", "closed"), ("round", "play")])
+@pytest.mark.parametrize(("subject", "kind"), [("chips", "changed"), ("table", "closed"), ("round", "play")])
 def test_a_reversal_outside_a_correction_is_named(felt: Hand, subject: str, kind: str) -> None:
     """Harm: a loss that quietly goes back to its player."""
     loss = Transfer.objects.filter(book_id=felt.table.book_id).latest("seq", "leg")
@@ -481,11 +483,11 @@ def test_a_fault_in_one_book_stops_no_other_proof(felt: Hand) -> None:
     second = floor.table("Rocket 2")
     chart = cage.chart(second.book_id)
     for _ in range(2):  # more than any balance can hold
-        forge(felt, "chips", "fill", {}, by=BOSS, moves=[cage.chart(felt.table.book_id).move(
+        forge(felt, "chips", "changed", {}, by=BOSS, moves=[cage.chart(felt.table.book_id).move(
             "fill", "transit", "rack", 2**63 - 1)])  # fmt: skip
-    seq = forge(Hand(second, felt.by), "chips", "fill", {}, moves=[chart.move("win", "rack", "players", 4_000)])
+    seq = forge(Hand(second, felt.by), "chips", "changed", {}, moves=[chart.move("win", "rack", "players", 4_000)])
     for prove in (tasks.verify_new, tasks.verify_everything):
-        assert f"The log does not hold: Rocket 2, entry {seq}: it makes a win, which no chips fill does" in prove()
+        assert f"The log does not hold: Rocket 2, entry {seq}: it makes a win, which no chips changed does" in prove()
     assert Alert.objects.filter(book=second.book, kind="log_broken").count() == 1
 
 

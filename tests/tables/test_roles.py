@@ -61,6 +61,7 @@ AT_THE_TABLE_DISPUTE = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403,
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
+CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
@@ -149,6 +150,7 @@ DECLARED: dict[str, Guard] = {
     "pit/discrepancies/<int:pk>/close": ACKNOWLEDGE,
     "pit/runs/": WATCH,
     "pit/runs.csv": WATCH,
+    "cage/": CAGE,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
@@ -294,6 +296,7 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
 
 OFF_THE_FLOOR = {Role.CASHIER, Role.SECURITY, Role.COUNTER}
 THEIRS = {
+    "cage/",
     "healthz",
     "",
     "sign-in/",

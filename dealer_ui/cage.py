@@ -1,0 +1,71 @@
+"""The cage's screen: what the house holds, chips sold and redeemed, and the way to the vault."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from dealer_ui import charts
+from dealer_ui.dealer import cents
+from dealer_ui.slips import Signature
+from tables import cage_desk, signing
+from tables.models import Staff
+from tables.refusals import Refused
+
+_DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
+
+
+@never_cache
+@sensitive_post_parameters("pin")
+@login_required
+@permission_required("tables.watch_cage", raise_exception=True)
+@require_http_methods(["GET", "POST"])
+def cage(request: HttpRequest) -> HttpResponse:
+    """What lies where; and a counter at which chips are sold and redeemed."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    refused = None
+    if request.method == "POST":
+        try:
+            _exchange(request)
+            return redirect("cage")
+        except Refused as refusal:
+            refused = refusal
+    held = cage_desk.holdings()
+    context = {
+        "held": held,
+        "bars": charts.shares(
+            [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
+        ),
+        "runs": request.user.has_perm("tables.run_cage"),
+        "key": uuid4(),
+        "refused": refused,
+        "amount": request.POST.get("amount", ""),
+        "badge": request.POST.get("badge", ""),
+    }
+    return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+
+
+def _exchange(request: HttpRequest) -> None:
+    """Chips for cash or cash for chips, signed by a cashier. Raises Refused."""
+    deed = _DEEDS.get(request.POST.get("do", ""))
+    try:
+        key = UUID(request.POST.get("key", ""))
+    except ValueError:
+        deed = None
+    if deed is None:
+        raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
+    amount = cents(request.POST.get("amount", ""), "bad_amount")
+    form = Signature(request.POST)
+    if not form.is_valid():
+        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
+    by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
+    deed[0](amount, by=by, key=key)
+    messages.success(request, f"{deed[1]}: {request.POST['amount']}, signed by {by.name}.")

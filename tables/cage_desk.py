@@ -1,0 +1,175 @@
+"""The cage: chips sold to players and redeemed, chips between the vault and the cage, and counts of what it holds.
+
+All of it is written in the house's own book. Selling and redeeming take the cashier's signature; what goes between the
+vault and the cage takes two, and a count two people who count for themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import cage, discrepancies, slips
+from ledger.cage import Move
+from ledger.chips import BANK, CAGE, CASH, PLAYERS, VAULT, money
+from ledger.models import HOUSE, Account, Book, LogEntry
+from ledger.slips import Signing
+from ledger.surveillance import Draft, Head
+from tables import house, paper
+from tables.inputs import BeginSlip, SignSlip
+from tables.models import Denomination, Staff
+from tables.paper import Said, Slip, Wrong
+from tables.refusals import Refused
+from tables.roles import Role
+
+MOST_CENTS: Final = 10**12
+"""So much passes no counter in one go: a slip of the finger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What the house holds now, in cents, by place."""
+
+    vault: int
+    cage: int
+    bank: int
+    tables: int
+    """In racks, on layouts, in play and on the way, at every table."""
+    outstanding: int
+    """With the players: what the house may be asked to redeem."""
+
+
+def holdings() -> Holdings:
+    """What lies where now, over all books."""
+    net = cage.net_effect(cage.all_books())
+    sums: dict[str, int] = {}
+    for account, place in Account.objects.values_list("pk", "place"):
+        sums[place] = sums.get(place, 0) + net.get(account, 0)
+    at_tables = sum(sums.get(place, 0) for place in ("rack", "layout", "seat", "pot", "transit"))
+    return Holdings(sums.get(VAULT, 0), sums.get(CAGE, 0), sums.get(BANK, 0), at_tables, sums.get(PLAYERS, 0))
+
+
+def sell(amount_cents: int, *, by: Staff, key: UUID) -> None:
+    """Chips to a player for cash. Raises Refused."""
+    _exchange("sold", amount_cents, by, key, CAGE, (("sale", CAGE, PLAYERS), ("cash_in", CASH, BANK)))
+
+
+def redeem(amount_cents: int, *, by: Staff, key: UUID) -> None:
+    """Cash to a player for chips. Raises Refused."""
+    _exchange("redeemed", amount_cents, by, key, BANK, (("redeem", PLAYERS, CAGE), ("cash_out", BANK, CASH)))
+
+
+def _exchange(
+    kind: str, amount_cents: int, by: Staff, key: UUID, out_of: str, kinds: tuple[tuple[str, str, str], ...]
+) -> None:
+    if by.role != Role.CASHIER:
+        raise Refused("wrong_role", f"A cashier signs for this, not {by.name}.", 403)
+    least = min(Denomination.objects.values_list("value_cents", flat=True), default=1)
+    if not 0 < amount_cents <= MOST_CENTS or amount_cents % least:
+        raise Refused("bad_amount", f"An amount in chips is a multiple of {money(least)}.", 422)
+    with transaction.atomic():
+        head = house.lock()
+        if _known(head, key):
+            return
+        there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
+        if amount_cents > there:
+            raise Refused("bad_amount", f"The {out_of} holds {money(there)}.", 422)
+        own = cage.chart(head.book_id)
+        moves = [own.move(*one, amount_cents) for one in kinds]
+        cage.post(head, Draft("chips", kind, by.signature, {"amount_cents": amount_cents}, key=key), moves)
+
+
+def _known(head: Head, key: UUID) -> bool:
+    return LogEntry.objects.filter(book_id=head.book_id, key=key).exists()
+
+
+# --- Slips of the house ----------------------------------------------------------------------------------------
+
+
+def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
+    """The house's slips that wait for a signature."""
+    rows = LogEntry.objects.filter(book_id=book_id, subject="slip").order_by("-seq")
+    body = (rows if through is None else rows.filter(seq__lte=through)).values_list("body", flat=True).first()
+    return () if body is None else tuple(paper.read(one) for one in json.loads(bytes(body))["content"]["open"])
+
+
+def sign(entered: BeginSlip | SignSlip, *, by: Staff, key: UUID) -> str:
+    """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
+    with transaction.atomic():
+        head = house.lock()
+        known = LogEntry.objects.filter(book_id=head.book_id, key=key).values_list("body", flat=True).first()
+        if known is not None:
+            return str(json.loads(bytes(known))["content"]["slip"])
+        said, begins = _said(entered, by)
+        waiting = in_progress(head.book_id)
+        try:
+            after = paper.sign(waiting, said, head.seq + 1, None)
+        except Wrong as wrong:
+            raise Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409) from None
+        _refuse_amount(after)
+        _write(head, after, said, waiting, begins, key, by)
+    return said.slip
+
+
+def _said(entered: BeginSlip | SignSlip, by: Staff) -> tuple[Said, int | None]:
+    chips = _sane(entered.chips)
+    if isinstance(entered, SignSlip):
+        name, stage, begins = entered.slip, entered.stage, None
+    else:
+        if entered.series not in paper.IN_THE_HOUSE:
+            raise Refused("unknown_slip", f"A slip of the house is one of {', '.join(paper.IN_THE_HOUSE)}.", 422)
+        year = timezone.localtime().year
+        name = f"{entered.series}/{year}/{slips.next_number(entered.series, year)}"
+        stage, begins = paper.STAGES[entered.series][0].name, paper.total(chips)
+    series = name.split("/")[0]
+    expected = cage.balance(Account.objects.get(place=CAGE)) if paper.expects(series, stage) else 0
+    given = chips if begins is not None or stage.startswith("recounted") else ()
+    return Said(name, stage, by.username, by.name, by.badge, by.role, chips=given, expected_cents=expected), begins
+
+
+def _sane(chips: tuple[tuple[int, int], ...]) -> paper.Chips:
+    known = set(Denomination.objects.values_list("value_cents", flat=True))
+    for value, count in chips:
+        if value not in known:
+            raise Refused("unknown_chip", f"There is no chip worth {money(value)}.", 422)
+        if not 0 <= count <= 10_000_000:
+            raise Refused("bad_count", f"Of {money(value)}, count 0 to 10,000,000.", 422)
+    return paper.as_chips(chips)
+
+
+def _refuse_amount(slip: Slip) -> None:
+    """What is moved has to be there when it is asked for and when it is moved."""
+    if slip.series == "cage":
+        return
+    if slip.total_cents <= 0:
+        raise Refused("bad_amount", f"Say how many chips of each kind the {slip.series} is for.", 422)
+    place = VAULT if slip.series == "withdrawal" else CAGE
+    there = cage.balance(Account.objects.get(place=place))
+    if slip.total_cents > there:
+        raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(slip.total_cents)}.", 422)
+
+
+def _write(
+    head: Head, after: Slip, said: Said, waiting: tuple[Slip, ...], begins: int | None, key: UUID, by: Staff
+) -> None:
+    content = paper.content(said, after, waiting)
+    moves: list[Move] = paper.moves(cage.chart(head.book_id), after)
+    draft = Draft("slip", f"{after.series}_{paper.kind_of(said.stage)}", by.signature, content, key=key)
+    written = cage.post(head, draft, moves)
+    series, year, number = said.slip.split("/")
+    signing = Signing(series, int(year), int(number), said.stage, by.username, by.role, begins)
+    slips.write(signing, head.book_id, written.seq)
+    if after.agreed is not None and after.total_cents != after.expected_cents:
+        discrepancies.variance(
+            Book.objects.get(name=HOUSE),
+            "the cage",
+            after.total_cents - after.expected_cents,
+            key=f"count:{head.book_id}:{written.seq}",
+            involved=[one.username for one in after.signed],
+            slip=after.name,
+        )

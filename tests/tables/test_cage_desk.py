@@ -1,0 +1,129 @@
+"""The cage: chips for cash and back, the vault behind it, and counts of what it holds."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from ledger import cage
+from ledger.models import HOUSE, Book, Discrepancy, LogEntry, Slip
+from tables import audit, cage_desk
+from tables.inputs import BeginSlip, SignSlip
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.tables.at_once import at_once
+
+CHIPS = ((10_000, 10),)
+
+
+@pytest.fixture
+def house(db: None) -> Book:
+    """A house with one table, chips in the cage and none in the vault."""
+    floor.table()
+    return Book.objects.get(name=HOUSE)
+
+
+def someone(role: Role, name: str) -> Staff:
+    return Staff.objects.filter(username=name).first() or floor.staff(role, name)
+
+
+def held() -> dict[str, int]:
+    sums: dict[str, int] = {}
+    net = cage.net_effect(cage.all_books())
+    from ledger.models import Account
+
+    for account, place in Account.objects.values_list("pk", "place"):
+        sums[place] = sums.get(place, 0) + net.get(account, 0)
+    return sums
+
+
+def changed(before: dict[str, int]) -> dict[str, int]:
+    return {place: cents - before[place] for place, cents in held().items() if cents != before[place]}
+
+
+def sign(by: Staff, entered: Any) -> str:
+    return cage_desk.sign(entered, by=by, key=uuid.uuid4())
+
+
+def refused(deed: Any) -> Refused:
+    before = LogEntry.objects.count(), Slip.objects.count()
+    with pytest.raises(Refused) as raised:
+        deed()
+    assert (LogEntry.objects.count(), Slip.objects.count()) == before
+    return raised.value
+
+
+def test_chips_are_sold_and_redeemed_for_cash(house: Book) -> None:
+    """Harm: chips leave the cage, and the cash for them is nowhere."""
+    cashier, before = someone(Role.CASHIER, "carmen"), held()
+    cage_desk.sell(50_000, by=cashier, key=uuid.uuid4())
+    assert changed(before) == {"cage": -50_000, "players": 50_000, "cash": -50_000, "bank": 50_000}
+    key = uuid.uuid4()
+    for _ in range(2):
+        cage_desk.redeem(20_000, by=cashier, key=key)
+    assert changed(before) == {"cage": -30_000, "players": 30_000, "cash": -30_000, "bank": 30_000}
+    assert audit.verify(house).fault is None
+
+
+@pytest.mark.parametrize("amount", [0, -100, 150 + 1, 10**15, 9_000_000])
+def test_the_cage_gives_what_it_has_and_chips_can_make(house: Book, amount: int) -> None:
+    cashier = someone(Role.CASHIER, "carmen")
+    assert refused(lambda: cage_desk.sell(amount, by=cashier, key=uuid.uuid4())).code == "bad_amount"
+    assert refused(lambda: cage_desk.redeem(amount, by=cashier, key=uuid.uuid4())).code == "bad_amount"
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role != Role.CASHIER])
+def test_only_a_cashier_sells_chips(house: Book, role: Role) -> None:
+    nosy = someone(role, "nosy")
+    assert refused(lambda: cage_desk.sell(100, by=nosy, key=uuid.uuid4())).code == "wrong_role"
+
+
+def test_the_vault_opens_for_two(house: Book) -> None:
+    """Harm: a cashier who helps themselves to the house's chips."""
+    cashier, boss, before = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris"), held()
+    slip = sign(cashier, BeginSlip("deposit", CHIPS))
+    assert changed(before) == {}
+    assert refused(lambda: sign(cashier, SignSlip(slip, "approved"))).code == "wrong_role"
+    sign(boss, SignSlip(slip, "approved"))
+    assert changed(before) == {"cage": -100_000, "vault": 100_000}
+    slip = sign(cashier, BeginSlip("withdrawal", CHIPS))
+    sign(boss, SignSlip(slip, "approved"))
+    assert changed(before) == {}
+    assert refused(lambda: sign(cashier, BeginSlip("withdrawal", CHIPS))).code == "bad_amount"
+    assert audit.verify(house).fault is None
+
+
+@pytest.mark.parametrize(("count", "over"), [(50_000, 0), (49_999, -100), (50_002, 200)])
+def test_the_cage_is_counted_by_two_and_what_differs_is_a_discrepancy(house: Book, count: int, over: int) -> None:
+    """Harm: what is missing from the cage is found at the end of the year."""
+    before = held()
+    slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, count),)))
+    sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", ((100, count),)))
+    assert changed(before) == ({"cage": over, "over_short": -over} if over else {})
+    assert [one.amount_cents for one in Discrepancy.objects.all()] == ([over] if over else [])
+    assert audit.verify(house).fault is None
+
+
+def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
+    before = held()
+    slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, 5),)))
+    assert refused(lambda: sign(someone(Role.CASHIER, "carmen"), SignSlip(slip, "recounted", ((100, 5),)))).code == (
+        "signed_already"
+    )
+    sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", ((100, 6),)))
+    assert changed(before) == {}
+    assert cage_desk.in_progress(house.pk) == ()
+    assert not Discrepancy.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_sales_at_once_are_ten_sales() -> None:
+    """Harm: two counters at one moment, and the cage gives what it has twice."""
+    floor.table()
+    cashier, before = someone(Role.CASHIER, "carmen"), held()
+    answers = at_once(*[lambda: cage_desk.sell(1_000_000, by=cashier, key=uuid.uuid4()) for _ in range(7)])
+    assert sum(answer is None for answer in answers) == 5
+    assert changed(before)["cage"] == -5_000_000
+    assert {one.code for one in answers if isinstance(one, Refused)} == {"bad_amount"}
