@@ -14,7 +14,7 @@ import msgspec
 from ledger import merkle
 from ledger.chain import Broken, Entry, Head, canonical, walk
 from ledger.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
-from ledger.moves import Chart, Move, Posted, reconcile
+from ledger.moves import Chart, Move, Posted, Proven, reconcile
 from tables.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.fold import Standing, fold
 from tables.games.catalog import GAMES
@@ -114,39 +114,21 @@ class BookProof:
         return Wrong(self.part, f"{self.name}, entry {self.at}: {what}")
 
     def _run(self) -> None:
-        opening = self.opening
-        state = self._carried()
-        self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
-        after = Head(0, self.name, opening["last"], bytes.fromhex(opening["head"])) if opening else None
-        last = self.leaves[-1]
-        head = Head(0, self.name, last["last"], bytes.fromhex(last["head"]))
+        opening, state = self.opening, self._carried()
         self.part = self.files["entries"]
-        previous = bytes.fromhex(opening["head"]) if opening else None
-        chain = walk(self._entries(opening["last"] if opening else 0, previous), head, after=after)
+        self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
+        before, after = _head(opening), _head(self.leaves[-1])
+        chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
-        expected = opening["last"] + 1 if opening else 1
+        last = before.seq
         for leaf in self.leaves:
-            if leaf["first"] != expected or leaf["last"] < leaf["first"] - 1:
-                raise Wrong(
-                    leaves_part(leaf["day"]), f"{self.name}: its part of the day does not follow the day before"
-                )
-            expected = leaf["last"] + 1
+            if leaf["first"] != last + 1 or leaf["last"] < last:
+                says = f"{self.name}: its part of the day does not follow the day before"
+                raise Wrong(leaves_part(leaf["day"]), says)
+            last = leaf["last"]
             replay = self._begin(leaf, state, replay)
-            slips = dict(leaf["slips"])
-            tree, ends = merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
-            for _ in range(leaf["last"] - leaf["first"] + 1):
-                entry, posted = next(proven)
-                self.at = entry.seq
-                if entry.document["at"] >= ends:
-                    raise self._wrong(f"it is of {entry.document['at']}, after the end of {leaf['day']}")
-                if (slip := slips.get(entry.seq)) != _begins(entry, slip):
-                    raise self._wrong(
-                        f"it begins the slip {_begins(entry, slip)}, {leaf['day']} was sealed with {slip}"
-                    )
-                tree.add(entry.hash)
-                self._check(entry, posted, state, replay)
-            self._end(leaf, tree, state, replay)
+            self._day(leaf, proven, state, replay)
         for _ in proven:  # whatever stands after the last leaf is a fault, which the chain names
             pass
         self._tell()
@@ -163,6 +145,19 @@ class BookProof:
             return replace(replay, chart=chart)
         held = {place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None}
         return Replay(chart, state.now, state.seals, held, dict(self.held_moves))
+
+    def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
+        """The entries of one day, and what was signed of it."""
+        slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
+        for _ in range(leaf["first"], leaf["last"] + 1):
+            entry, posted = next(proven)
+            if entry.document["at"] >= ends:
+                raise self._wrong(f"it is of {entry.document['at']}, after the end of {leaf['day']}")
+            if (slip := slips.get(entry.seq)) != (begun := _begins(entry, slip)):
+                raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
+            tree.add(entry.hash)
+            self._check(entry, posted, state, replay)
+        self._end(leaf, tree, state, replay)
 
     def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
         for one in posted:
@@ -352,8 +347,10 @@ class BookProof:
             raise self._wrong("it is an entry of another book, or another one of this book")
         return entry
 
-    def _entries(self, after: int, previous: bytes | None) -> Iterator[Entry]:
-        for seq, line in enumerate(self.bundle.lines(self.files["entries"]), after + 1):
+    def _entries(self, before: Head) -> Iterator[Entry]:
+        previous = before.hash
+        for seq, line in enumerate(self.bundle.lines(self.files["entries"]), before.seq + 1):
+            self.at = seq
             if len(line) < 66 or line[64:65] != b" ":
                 raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
             digest = bytes.fromhex(line[:64].decode())
@@ -375,6 +372,13 @@ class BookProof:
 
 
 # --- reading what is there --------------------------------------------------------------------------------------
+
+
+def _head(leaf: Document | None) -> Head:
+    """Where a book's chain stands at the end of a day."""
+    if leaf is None:
+        return Head(0, "", 0, None)
+    return Head(0, str(leaf["book"]), int(leaf["last"]), bytes.fromhex(leaf["head"]))
 
 
 def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entry:

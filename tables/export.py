@@ -15,7 +15,7 @@ from ledger import merkle
 from ledger.cage import Posted, transfers
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry, Transfer
-from ledger.surveillance import canonical, entries
+from ledger.surveillance import Head, canonical, entries, read_head
 from tables import sealing, standing
 from tables.bundle import KEYS, ROOTS, Writer, book_part, leaves_part
 
@@ -53,8 +53,8 @@ def _refuse(first: date, last: date) -> None:
 
 def _refuse_secrets(row: BookRoot) -> None:
     """A game that hides cards from those who play it is not told before it is over."""
-    current = standing.at(sealing.Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
-    now = standing.at(sealing.surveillance.read_head(row.book_id)).round
+    current = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
+    now = standing.at(read_head(row.book_id)).round
     if current is None or now is None or current.number != now.number:
         return
     if now.secret and not now.over:
