@@ -485,5 +485,6 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("terminal", "changed"): Rule(),
     ("key", "published"): Rule(),
     ("key", "rotated"): Rule(),
+    ("key", "replaced"): Rule(),
     ("day", "sealed"): Rule(),
 } | {("slip", kind): Rule(moves=moved) for kind, moved in paper.kinds(house=True).items()}

@@ -307,6 +307,19 @@ def rotate() -> str:
     return seals.public_of(new)
 
 
+def replace_lost(reason: str) -> str:
+    """The key is gone: make and publish another, which nothing vouches for but the house's word and the reason."""
+    if key_file().exists():
+        raise BadKey(f"The key file {key_file()} is there: `audit key --rotate` has it sign the new key.")
+    if not reason.strip() or published_key() is None:
+        raise BadKey("Say why a published key is replaced: auditors read it, and need the new key from you.")
+    key = seals.make_key(key_file())
+    with transaction.atomic():
+        content = {"key": seals.public_of(key), "reason": reason.strip()}
+        surveillance.append(house.lock(), Draft("key", "replaced", BY, content))
+    return seals.public_of(key)
+
+
 def _published(head: Head, key: Ed25519PrivateKey) -> Head:
     """The house's head once its log names this key."""
     public, known = seals.public_of(key), published_key()
@@ -315,7 +328,7 @@ def _published(head: Head, key: Ed25519PrivateKey) -> Head:
     if known != public:
         raise BadKey(
             f"The house published the key {known[:16]}, the file {key_file()} holds {public[:16]}: put the right file"
-            " back, or change keys with `manage.py audit key --rotate` while the old one is there."
+            " back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
         )
     return head
 
@@ -373,14 +386,14 @@ def _lying(document: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _wrong_key(book: Book) -> Fault | None:
-    """The house publishes one key, and each later one is signed by the one before."""
+    """The house publishes one key, and each later one is signed by the one before, or is known to be without."""
     entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
     known = None
     for seq, kind, body in entries:
         content = _read(body)["content"]
         if (kind == "published") != (known is None):
             return Fault(book.name, seq, "it publishes a key beside the one that the house has")
-        if known is not None:
+        if known is not None and kind != "replaced":
             statement, signature = seals.rotation(known, content["key"]), bytes.fromhex(content["signature"])
             if content["rotation"] != statement or not seals.is_signed(known, signature, statement):
                 return Fault(book.name, seq, "it changes keys, and the old key did not sign the new one")

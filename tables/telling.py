@@ -248,6 +248,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("key", "rotated"): lambda content: (
         f"Another key takes the place of the old one, which signs it: {content['key'][:16]}"
     ),
+    ("key", "replaced"): lambda content: f"The key is lost, and another takes its place: {content['reason']}",
     ("day", "sealed"): lambda content: f"{content['document']['day']} is sealed: {content['document']['root'][:16]}",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

@@ -72,17 +72,24 @@ class _Verifier:
     # --- who signed
 
     def _trust(self, key: str | None, chain: Sequence[Document]) -> None:
-        count = len(self.keys)
-        names = f"{count} key{'s' * (count > 1)}, each signed by the one before" if count > 1 else "1 key"
-        self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
         known = [one["key"] for one in self.keys]
+        count = len(known)
+        names = f"{count} key{'s' * (count > 1)}"
+        self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
+        replaced = [at for at, one in enumerate(self.keys) if one.get("reason")]
+        for at in replaced:
+            self.say(f"note   the key {known[at]} is not signed by the one before it: {self.keys[at]['reason']}")
         if key is None:
             self.say(f"note   no key was given from outside: all that follows is as good as the key {known[-1]}")
             return
         if key not in known:
             raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
-        if known.index(chain[-1]["key"]) < known.index(key):
-            signer = chain[-1]["key"]
+        signer = chain[-1]["key"]
+        if any(known.index(key) < at <= known.index(signer) for at in replaced):
+            raise Wrong(
+                KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
+            )
+        if known.index(signer) < known.index(key):
             raise Wrong(ROOTS, f"its last day is signed by {signer}, which is older than the key that you trust")
         self.say("holds  the key that you trust: the last day is signed by it, or by one that it vouched for")
 
@@ -157,6 +164,8 @@ def _keys(bundle: Bundle) -> list[Document]:
     if not keys:
         raise Wrong(KEYS, "it names no key")
     for old, new in pairwise(keys):
+        if new.get("reason"):
+            continue  # the old key was lost: only who trusts this one, or a later one, may go on
         statement = seals.rotation(old["key"], new["key"])
         signature = bytes.fromhex(new.get("signature", ""))
         if new.get("rotation") != statement or not seals.is_signed(old["key"], signature, statement):

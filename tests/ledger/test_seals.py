@@ -202,6 +202,24 @@ def test_the_command_makes_a_key_once_and_says_its_public_half(
         call_command("audit", "key")
 
 
+def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settings: Any) -> None:
+    """Harm prevented: a house that can seal no day any more because a disk broke; a key changed in silence."""
+    with pytest.raises(BadKey, match="is there"):
+        sealing.replace_lost("the disk broke")
+    key_file.unlink()
+    with pytest.raises(BadKey, match="Say why"):
+        sealing.replace_lost(" ")
+    with pytest.raises(CommandError, match="Say why"):
+        call_command("audit", "key", "--lost", "")
+    call_command("audit", "key", "--lost", "the disk broke")
+    assert [row.number for row in sealing.seal_finished(later(2))] == [2]
+    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert (
+        sealing._read(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
+        == "the disk broke"
+    )
+
+
 # --- what the database refuses, and what a proof finds ---------------------------------------------------------
 
 

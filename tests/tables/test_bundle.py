@@ -475,6 +475,19 @@ def test_a_key_that_was_rotated_is_vouched_for_by_the_old_one(evidence: Evidence
                 checked(path, key=evidence.public)
 
 
+def test_a_key_that_was_lost_vouches_for_none_after_it(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: whoever says that the key was lost signs from then on, and nobody asks."""
+    new = seals.make_key(tmp_path / "new.pem")
+    forger = Forger(evidence.first)
+    forger.put("keys.jsonl", [{"key": evidence.public}, {"key": seals.public_of(new), "reason": "the disk broke"}])
+    forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
+    path = forger.write(tmp_path / "lost.zip")
+    with pytest.raises(Wrong, match="was lost and signed no later one"):
+        checked(path, key=evidence.public)
+    said = checked(path, key=seals.public_of(new))
+    assert any(line.startswith("note") and "the disk broke" in line for line in said)
+
+
 # --- broken files ----------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the key that days are sealed with, and publish it")
         key.add_argument("--rotate", action="store_true", help="put a new key, signed by the old one, in its place")
+        key.add_argument("--lost", metavar="REASON", help="the published key is gone: make another, and say why")
         days = commands.add_parser("export", help="write the bundle of a gaming day, or of several")
         days.add_argument("--day", type=date.fromisoformat, metavar="YYYY-MM-DD")
         days.add_argument("--from", dest="first", type=date.fromisoformat, metavar="YYYY-MM-DD")
@@ -42,10 +43,12 @@ class Command(BaseCommand):
         except (BadKey, NotYet) as wrong:
             raise CommandError(str(wrong)) from None
 
-    def _key(self, *, rotate: bool, **options: Any) -> None:
+    def _key(self, *, rotate: bool, lost: str | None, **options: Any) -> None:
         path = sealing.key_file()
         if rotate:
             public = sealing.rotate()
+        elif lost is not None:
+            public = sealing.replace_lost(lost)
         else:
             if not path.exists():
                 seals.make_key(path)
