@@ -165,7 +165,11 @@ class BookProof:
         if self.name == HOUSE:
             self._house(entry)
         else:
-            self._table(entry, posted, state, replay)
+            self._table(entry, replay.now, state)
+        opened = state.seals.live if entry.content.get("opened") else None
+        replay.follow(entry, posted)
+        self.counts["orders"] += opened is not None
+        self.counts["rounds"] = replay.rounds
         self.held[entry.seq] = entry
         self.counts["entries"] += 1
         self.counts["transfers"] += len(posted)
@@ -210,13 +214,11 @@ class BookProof:
         if len(rests) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
         self.held = {entry.seq: entry for entry in rests}
-        if self.name != HOUSE:
-            state.now = replay.now
-            told = _State()
-            for entry in rests:
-                told.carry(entry)
-            if not told.same(state):
-                raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells another table")
+        state.now, told = replay.now, _State()
+        for entry in rests:
+            told.carry(entry)
+        if not told.same(state):
+            raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
 
     def _sums(self, leaf: Document, part: str) -> None:
         chips = cash = 0
@@ -235,18 +237,13 @@ class BookProof:
 
     # --- one entry
 
-    def _table(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
-        before = replay.now
+    def _table(self, entry: Entry, before: Standing, state: _State) -> None:
         if (entry.subject, entry.kind) == ("table", "settings_changed"):
             self._settings(entry, state)
         if entry.subject == "round" and "opening" in entry.content:
             self._opened(entry, before, state.settings)
         if entry.subject == "correction":
             self._correction(entry, state)
-        opened = state.seals.live if entry.content.get("opened") else None
-        replay.follow(entry, posted)
-        self.counts["orders"] += opened is not None
-        self.counts["rounds"] = replay.rounds
 
     def _settings(self, entry: Entry, state: _State) -> None:
         known = msgspec.to_builtins(asdict(state.settings)) if state.settings else {}
@@ -323,9 +320,8 @@ class BookProof:
             if entry.seq not in wanted:
                 continue  # it is there for what it moved, which is reversed
             self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
-            if self.name != HOUSE:
-                state.carry(entry)
-            elif entry.subject == "key":
+            state.carry(entry)
+            if entry.subject == "key":
                 self._key(entry)
         if self.opening:
             state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))

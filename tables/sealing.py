@@ -208,10 +208,16 @@ def _read(body: bytes | memoryview) -> dict[str, Any]:
 
 def carried(head: Head) -> list[int]:
     """The entries that tell where a book stands: whoever proves the next day alone folds these first."""
+    found = {*standing.registers(head)}
     if head.name == HOUSE:
-        keys = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
-        return list(keys.order_by("seq").values_list("seq", flat=True))
-    return sorted({*_settings(head), *standing.registers(head), *_of_the_shoe(head), *_corrections(head)})
+        return sorted(found | {*_keys(head)})
+    return sorted(found | {*_settings(head), *_of_the_shoe(head), *_corrections(head)})
+
+
+def _keys(head: Head) -> Iterable[int]:
+    """Every entry about the house's keys."""
+    found = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
+    return found.values_list("seq", flat=True)
 
 
 def _settings(head: Head) -> Iterable[int]:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 from zipfile import ZipFile
 
 import pytest
@@ -19,7 +20,7 @@ from django.utils import timezone
 
 from ledger import merkle, seals
 from ledger.chain import canonical
-from tables import corrections, dealing, export, sealing, setup
+from tables import cage_desk, corrections, dealing, export, sealing, setup
 from tables.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet
@@ -75,10 +76,14 @@ def two_days(folder: Path) -> Evidence:
         correction = _propose(hands[0], people["boss"])
         whole = credit(hands[1], people, STAGES)
         half = credit(hands[2], people, STAGES[:4])
+        cage_desk.sign(BeginSlip("deposit", ((10_000, 2),)), by=people["cashier"], key=uuid4())
+        cage_desk.sign(SignSlip(f"deposit/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
+        cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=people["cashier"], key=uuid4())
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
         clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
+        cage_desk.sign(SignSlip(f"withdrawal/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
         signs(hands[1].table, people["other_cashier"], VoidSlip(whole, "it was another table's"))
         signs(hands[1].table, people["operator"], SignSlip(whole, "voided"))

@@ -329,6 +329,18 @@ def corrected_more(forger: Forger, evidence: Evidence) -> None:
     forger.rewrite(KEYED, seq, lambda document: document["content"]["correction"].update(reason="Another"))
 
 
+def approved_alone(forger: Forger, evidence: Evidence) -> None:
+    """Chips leave the vault by the cashier who asked for them."""
+    seq = forger.find("house", "slip", "withdrawal_approved")
+    asked = forger.part("house", "carried")[-1]
+    first = json.loads(json.loads(asked)["body"])["content"]
+
+    def alone(document: dict[str, Any]) -> None:
+        document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}
+
+    forger.rewrite("house", seq, alone)
+
+
 def reversed_otherwise(forger: Forger, evidence: Evidence) -> None:
     """A void that reverses a transfer of the day before, with more than that was."""
     seq = forger.find(OF_THE_HOUSE, "slip", "credit_voided")
@@ -373,7 +385,7 @@ def dated_later(forger: Forger, evidence: Evidence) -> None:
         (other_number, "roots.jsonl", "its slips are numbered up to"),
         (untold_slip, book_part(2, "entries"), "it begins the slip fill/"),
         (more_in_the_rack, leaves_part(DAY), "the transfers make it"),
-        (rest_on_less, leaves_part(DAY), "what the day after rests on tells another table"),
+        (rest_on_less, leaves_part(DAY), "what the day after rests on tells it otherwise"),
         (dated_later, book_part(1, "entries"), f"after the end of {DAY}"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -410,6 +422,7 @@ def another_card(forger: Forger, evidence: Evidence) -> None:
         (another_card, book_part(2, "entries"), "order and nonce are not those"),
         (corrected_alone, book_part(1, "entries"), "could not be signed then"),
         (corrected_more, book_part(1, "entries"), "could not be signed then"),
+        (approved_alone, book_part(4, "entries"), "it could not be signed then"),
         (reversed_otherwise, book_part(2, "entries"), "which is another, or was reversed before"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
