@@ -28,7 +28,7 @@ from tables import dealing, doors, signin, standing
 from tables.board import Board, board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
-from tables.inputs import BuyIn, CashOut, CheckDecks, Input, SignIn, StartGame, read
+from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, SignIn, StartGame, read
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -244,6 +244,8 @@ def _entered(form: QueryDict) -> Input:
         return StartGame(tuple(map(_number, form.getlist("plays"))) or _nobody())
     if form.get("do") == "buy_in":
         return CashOut(_seat(form)) if "off" in form else _buy_in(form)
+    if form.get("do") == "cash":
+        return _cash(form)
     if "amount" in form:
         return Bet(_seat(form), 0 if "off" in form else cents(form.get("amount", "")))
     if "count1" in form:
@@ -263,6 +265,12 @@ def cents(typed: str, code: str = "bad_bet") -> int:
 
 def _buy_in(form: QueryDict) -> BuyIn:
     return BuyIn(_seat(form), cents(form.get("amount", ""), "bad_amount"), chips="chips" in form)
+
+
+def _cash(form: QueryDict) -> Input:
+    """Chips for cash, or for others of the same worth."""
+    amount = cents(form.get("amount", ""), "bad_amount")
+    return SellChips(amount) if "sell" in form else ChangeChips(amount, up="up" in form)
 
 
 def _nobody() -> tuple[int, ...]:
