@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Any, Final
 
 from tables.games.cards import RANKS, Composition
+from tables.games.rocket import Rocket
 from tables.maths.situation import Situation, Strategy, Unknowable, fresh
 from tables.maths.value import DEALER_RANKS, LAST, Choice, Solution, solve
 
@@ -146,7 +147,16 @@ class Sheet:
             low, high = (low, middle) if above(middle) else (middle, high)
         return high
 
-    def facts(self, bankroll: float | None = None) -> dict[str, Any]:
+    def together(self, seats: int) -> tuple[float, float]:
+        """Of so many seats with one bet each: the covariance of any two, and the deviation of what all win together."""
+        from tables.maths.together import covariance
+
+        if seats not in Rocket.seat_counts:
+            raise Unknowable(f"Rocket is not dealt to {seats} seats: it has 1 to {Rocket.seat_counts[-1]}")
+        between = covariance(self.solution) if seats > 1 else 0.0
+        return between, sqrt(seats * self.solution.variance + seats * (seats - 1) * between)
+
+    def facts(self, bankroll: float | None = None, seats: int | None = None) -> dict[str, Any]:
         """The sheet for machines, at full precision."""
         situation, solution = self.solution.situation, self.solution
         most, chance = self.exposure
@@ -195,6 +205,9 @@ class Sheet:
         if bankroll is not None:
             ruin = self.ruin(bankroll)
             facts["ruin"] = {"bankroll_bets": ruin.bankroll, "least": ruin.least, "most": ruin.most}
+        if seats is not None:
+            covariance, deviation = self.together(seats)
+            facts["table"] = {"seats": seats, "covariance": covariance, "standard_deviation": deviation}
         return facts
 
 
@@ -212,12 +225,17 @@ def sheet(decks: int, composition: Composition | None, strategy: Strategy, burn:
 # --- for readers ------------------------------------------------------------------------------------------------
 
 
-def lines(sheet: Sheet, bankroll: float | None = None) -> Iterator[str]:
+def lines(sheet: Sheet, bankroll: float | None = None, seats: int | None = None) -> Iterator[str]:
     """The sheet as text, part by part."""
     for part in (_heading, _worth, _chart, _later, _outcomes, _hold):
         yield from part(sheet)
         yield ""
     yield from _bankrolls(sheet, bankroll)
+    if seats is not None:
+        between, deviation = sheet.together(seats)
+        yield ""
+        yield f"{seats} seats with equal bets: standard deviation {deviation:.6f} bets a round"
+        yield f"Covariance of two seats {between:.6f}, correlation {between / sheet.solution.variance:.6f}"
 
 
 def _heading(sheet: Sheet) -> Iterator[str]:

@@ -7,9 +7,9 @@ as many for a dealer's card. A layer is a matrix: a row for each set of the play
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import Final
 
@@ -37,7 +37,7 @@ OUTCOMES: Final = ("fold", "pair", "dealer_pair", "death_card")
 
 
 @dataclass(frozen=True)
-class _Step:
+class Step:
     """How a rank joins a set: the places of the larger sets that hold it, and of the same sets without it."""
 
     rank: int
@@ -45,7 +45,7 @@ class _Step:
     smaller: Indices
 
 
-class _Sets:
+class Sets:
     """All subsets of some ranks, by size, each with a place of its own."""
 
     def __init__(self, ranks: tuple[int, ...]) -> None:
@@ -59,28 +59,30 @@ class _Sets:
         self.low = [np.array([min(one, default=0) for one in sets], dtype=np.float64) for sets in every]
         self.joining = [[self._step(size, rank) for rank in ranks] for size in range(len(ranks))]
 
-    def _step(self, size: int, rank: int) -> _Step:
+    def _step(self, size: int, rank: int) -> Step:
         larger = [at for at, one in enumerate(self.sets[size + 1]) if rank in one]
         smaller = [
             self.place[size][tuple(other for other in self.sets[size + 1][at] if other != rank)] for at in larger
         ]
-        return _Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
+        return Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
 
 
 @cache
-def _players() -> _Sets:
-    return _Sets(tuple(RANKS))
+def players() -> Sets:
+    """What a seat that is still in can hold."""
+    return Sets(tuple(RANKS))
 
 
 @cache
-def _dealers() -> _Sets:
-    return _Sets(DEALER_RANKS)
+def dealers() -> Sets:
+    """What a dealer who is still in can hold."""
+    return Sets(DEALER_RANKS)
 
 
 @cache
-def _costs(size: int) -> Floats:
+def costs(size: int) -> Floats:
     """What a fold costs: the lowest card of both sides. Of the empty sets: none."""
-    return np.minimum(_players().low[size][:, None], _dealers().low[size][None, :])
+    return np.minimum(players().low[size][:, None], dealers().low[size][None, :])
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,14 @@ class Solution:
         """The seat's decision with these cards. Raises Unknowable where it has none."""
         mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
         size = len(mine)
-        row, column = _players().place[size].get(mine), None
+        row, column = players().place[size].get(mine), None
         if 0 < size == len(theirs) <= LAST:
-            column = _dealers().place[size].get(theirs)
+            column = dealers().place[size].get(theirs)
         if row is None or column is None:
             raise Unknowable(
                 "a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3"
             )
-        return Choice(float(self.hit[size][row, column]), -float(_costs(size)[row, column]))
+        return Choice(float(self.hit[size][row, column]), -float(costs(size)[row, column]))
 
     @cached_property
     def outcomes(self) -> dict[tuple[str, int], float]:
@@ -169,7 +171,7 @@ class Solution:
 
     def at_cost(self, size: int, cost: int) -> tuple[float, float]:
         """The probabilities that the seat decides in a layer where a fold costs so much, and that it folds there."""
-        at, reached = _costs(size) == cost, self.reached(size)
+        at, reached = costs(size) == cost, self.reached(size)
         return float(reached[at].sum()), float(reached[at & self.folds[size]].sum())
 
     @cached_property
@@ -179,15 +181,30 @@ class Solution:
 
 def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
     """Backward from the last layer to the deal."""
-    hit: list[Floats] = [np.empty((0, 0))] * (LAST + 1)
-    folds: list[Flags] = [np.empty((0, 0), dtype=np.bool_)] * (LAST + 1)
+    layers = list(backward(situation.base, partial(_folds, strategy)))[::-1]
+    return Solution(situation, strategy, tuple(one.hit for one in layers), tuple(one.folds for one in layers))
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What a layer is worth to the seat: when the dealer's card is due after its hit, by a hit, and as it decides."""
+
+    size: int
+    due: Floats
+    hit: Floats
+    folds: Flags
+    value: Floats
+
+
+def backward(base: Callable[[int], Composition], folds: Callable[[int, Floats], Flags]) -> Iterator[Layer]:
+    """Layer by layer from the last: from which composition a card comes, and where the seat folds, given its hits."""
     value: Floats | None = None
     for size in range(LAST, -1, -1):
-        dealt = _dealer_hits(situation, size, value)
-        hit[size] = _hit(situation, size, dealt)
-        folds[size] = _folds(strategy, size, hit[size])
-        value = np.where(folds[size], -_costs(size), hit[size])
-    return Solution(situation, strategy, tuple(hit), tuple(folds))
+        due = _dealer_hits(base(2 * size + 1), size, value)
+        hit = _hit(base(2 * size), size, due)
+        chosen = folds(size, hit)
+        value = np.where(chosen, -costs(size), hit)
+        yield Layer(size, due, hit, chosen, value)
 
 
 def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> Choice:
@@ -209,7 +226,7 @@ def _place(player: Iterable[int], dealer: Iterable[int]) -> tuple[int, int, int]
     mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
     size = len(mine)
     if 0 < size == len(theirs) <= LAST:
-        row, column = _players().place[size].get(mine), _dealers().place[size].get(theirs)
+        row, column = players().place[size].get(mine), dealers().place[size].get(theirs)
         if row is not None and column is not None:
             return size, row, column
     raise Unknowable("a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3")
@@ -223,39 +240,37 @@ def _folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
     if size == 0:
         return np.zeros((1, 1), dtype=np.bool_)
     if strategy.limit is not None:
-        return _costs(size) <= strategy.limit
-    return hit + _TIE < -_costs(size)
+        return costs(size) <= strategy.limit
+    return hit + _TIE < -costs(size)
 
 
-def _hit(situation: Situation, size: int, dealt: Floats) -> Floats:
+def _hit(base: Composition, size: int, dealt: Floats) -> Floats:
     """What a hit is worth at each place of a layer, from what a dealer's card is worth after it."""
-    base = situation.base(2 * size)
-    held, theirs = _players().holds[size], _dealers().holds[size]
+    held, theirs = players().holds[size], dealers().holds[size]
     # A pair of r costs r, and base - 1 - [the dealer holds r] cards make it.
     total = -(held @ (_WORTH * (_array(base) - 1)))[:, None] + (held * _WORTH) @ theirs.T
-    for step in _players().joining[size]:
+    for step in players().joining[size]:
         cards = base[step.rank - 1] - theirs[:, step.rank - 1]
         total[step.smaller] += dealt[step.larger] * cards
-    total /= sum(base) - 2 * size
+    total /= max(sum(base) - 2 * size, 1)  # where no card is left nothing is reached, so any number will do
     return total
 
 
-def _dealer_hits(situation: Situation, size: int, value: Floats | None) -> Floats:
+def _dealer_hits(base: Composition, size: int, value: Floats | None) -> Floats:
     """What the dealer's next card is worth to a seat that has just taken one more card than the dealer has.
 
     Turned on its side while it is added up, so that whole rows are taken.
     """
-    base = situation.base(2 * size + 1)
-    held, theirs = _players().holds[size + 1], _dealers().holds[size]
+    held, theirs = players().holds[size + 1], dealers().holds[size]
     ends = theirs * _WORTH
     total = (ends @ (_array(base) - 1))[:, None] - ends @ held.T
     total += DEATH_CARD * (base[_DEATH] - held[:, _DEATH])
     if value is not None:
         sideways = np.ascontiguousarray(value.T)
-        for step in _dealers().joining[size]:
+        for step in dealers().joining[size]:
             cards = base[step.rank - 1] - held[:, step.rank - 1]
             total[step.smaller] += sideways[step.larger] * cards
-    total /= sum(base) - 2 * size - 1
+    total /= max(sum(base) - 2 * size - 1, 1)
     return np.ascontiguousarray(total.T)
 
 
@@ -263,7 +278,7 @@ def places(solution: Solution) -> Iterator[tuple[Indices, Indices, Flags]]:
     """Each layer of decisions: the sets of both sides, as numbers with a bit for each rank, and the folds."""
     bits = 2 ** np.arange(len(RANKS))
     for size in range(1, LAST + 1):
-        mine, theirs = ((sets.holds[size] @ bits).astype(np.intp) for sets in (_players(), _dealers()))
+        mine, theirs = ((sets.holds[size] @ bits).astype(np.intp) for sets in (players(), dealers()))
         yield mine, theirs, solution.folds[size]
 
 
@@ -278,9 +293,9 @@ def _stays(solution: Solution, size: int, reached: Floats) -> Floats:
 
 def _after_hit(solution: Solution, size: int, one_card: Floats) -> Floats:
     """The chance that a dealer's card is due at each place, times that of any one card of the shoe."""
-    base, theirs = solution.situation.base(2 * size), _dealers().holds[size]
-    reached = np.zeros((len(_players().sets[size + 1]), len(theirs)))
-    for step in _players().joining[size]:
+    base, theirs = solution.situation.base(2 * size), dealers().holds[size]
+    reached = np.zeros((len(players().sets[size + 1]), len(theirs)))
+    for step in players().joining[size]:
         cards = base[step.rank - 1] - theirs[:, step.rank - 1]
         reached[step.larger] += one_card[step.smaller] * cards
     return reached / (sum(solution.situation.base(2 * size + 1)) - 2 * size - 1)
@@ -288,10 +303,10 @@ def _after_hit(solution: Solution, size: int, one_card: Floats) -> Floats:
 
 def _after_dealer(solution: Solution, size: int, one_card: Floats) -> Floats:
     """The chance that the seat decides at each place of the next layer."""
-    base, held = solution.situation.base(2 * size + 1), _players().holds[size + 1]
+    base, held = solution.situation.base(2 * size + 1), players().holds[size + 1]
     sideways = np.ascontiguousarray(one_card.T)
-    reached = np.zeros((len(_dealers().sets[size + 1]), len(held)))
-    for step in _dealers().joining[size]:
+    reached = np.zeros((len(dealers().sets[size + 1]), len(held)))
+    for step in dealers().joining[size]:
         cards = base[step.rank - 1] - held[:, step.rank - 1]
         reached[step.larger] += sideways[step.smaller] * cards
     return np.ascontiguousarray(reached.T)
@@ -320,9 +335,9 @@ def _forward(solution: Solution) -> Floats:
         reached, base = solution.reached(size), situation.base(2 * size)
         folded = np.where(solution.folds[size], reached, 0.0)
         if size:
-            folds += np.bincount(_costs(size).astype(np.intp).ravel() - 1, folded.ravel(), len(RANKS))
+            folds += np.bincount(costs(size).astype(np.intp).ravel() - 1, folded.ravel(), len(RANKS))
         one_card = _stays(solution, size, reached)
-        held, theirs = _players().holds, _dealers().holds[size]
+        held, theirs = players().holds, dealers().holds[size]
         pairs += _pairs(one_card, held[size], theirs, base)
         base = situation.base(2 * size + 1)
         due = _after_hit(solution, size, one_card)

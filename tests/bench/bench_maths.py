@@ -24,6 +24,7 @@ from tables.games.rocket import Rocket, Rules
 from tables.management.commands import simulate
 from tables.maths.simulation import Table, chart, deal, nothing
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
+from tables.maths.together import covariance
 from tables.maths.value import solve
 
 SOURCE = Path(__file__).with_name("maths.c")
@@ -114,6 +115,8 @@ def agrees(rounds: int) -> bool:
     for one in simulate.facts(table, tally)["seats"]:
         print(f"seat {one['seat']}: edge {one['edge']:.6%}, {one['errors_off']:+.2f} standard errors off")
         off.append(abs(one["errors_off"]))
+    exact, simulated = covariance(table.solution) / table.solution.variance, simulate.facts(table, tally)
+    print(f"correlation of two seats: exact {exact:.6f}, simulated {simulated['correlation_of_seats']:.6f}")
     return max(off) < 4
 
 

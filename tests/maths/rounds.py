@@ -14,11 +14,13 @@ Ends = dict[tuple[str, int | None, int], Fraction]
 """By outcome, rank and what the seat won, in tenths: the probability."""
 
 
-def begun(situation: Situation) -> State:
-    """A seat has bet; the cards that are not unseen are gone."""
+def begun(situation: Situation, seats: tuple[int, ...] = (1,)) -> State:
+    """These seats have bet; the cards that are not unseen are gone."""
     gone = tuple(full - unseen for full, unseen in zip(situation.full, situation.unseen, strict=True))
-    state = GAME.open(Rules(situation.decks, situation.burn), Opening((1,), dealt=gone))
-    return GAME.apply(GAME.apply(state, Bet(1, BET)), CloseBets())
+    state = GAME.open(Rules(situation.decks, situation.burn), Opening(seats, dealt=gone))
+    for seat in seats:
+        state = GAME.apply(state, Bet(seat, BET))
+    return GAME.apply(state, CloseBets())
 
 
 def ends(situation: Situation, strategy: Strategy) -> Ends:
@@ -65,3 +67,32 @@ def ended(state: State) -> Ends:
 
 def mean(found: Ends) -> Fraction:
     return sum((won * chance for (_, _, won), chance in found.items()), Fraction(0))
+
+
+def results(situation: Situation, strategy: Strategy, seats: tuple[int, ...]) -> dict[tuple[int, ...], Fraction]:
+    """The probability of each row of what the seats win, in tenths, when all fold at the same cost."""
+    known: dict[tuple[object, ...], dict[tuple[int, ...], Fraction]] = {}
+
+    def told(state: State) -> dict[tuple[int, ...], Fraction]:
+        if not GAME.prompts(state):
+            return {tuple(payout.net_cents for payout in GAME.settle(state)): Fraction(1)}
+        sets = tuple(frozenset(stack) for stack in state.stacks)
+        place = (state.stage, state.waiting, sets, frozenset(state.dealer), state.gone, state.payouts)
+        if place not in known:
+            known[place] = tell(state)
+        return known[place]
+
+    def tell(state: State) -> dict[tuple[int, ...], Fraction]:
+        (ask,) = GAME.prompts(state)
+        if isinstance(ask, AskChoice):
+            folds = ask.choices[-1].cost_cents <= (strategy.limit or 0)
+            return told(GAME.apply(state, Choose(ask.seat, "fold" if folds else "hit")))
+        assert isinstance(ask, AskCard)
+        found: Counter[tuple[int, ...]] = Counter()
+        cards = Counter(ask.may_come)
+        for rank, held in cards.items():
+            for row, share in told(GAME.apply(state, Card(rank, ask.to))).items():
+                found[row] += Fraction(held, cards.total()) * share
+        return dict(found)
+
+    return told(begun(situation, seats))

@@ -34,6 +34,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--bankroll", type=float, metavar="BETS", help="say how likely the house loses so many bets"
         )
+        parser.add_argument(
+            "--seats", type=int, metavar="N", help="add the deviation of N equal bets (takes half a minute)"
+        )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
         parser.add_argument(
             "--html", action="store_true", help="print a page for a file or a printer, with the chart drawn"
@@ -75,6 +78,7 @@ def _answer(
     html: bool,
     player: str | None,
     dealer: str | None,
+    seats: int | None,
     **options: Any,
 ) -> str:
     from tables.maths import par, printed, situation
@@ -88,7 +92,9 @@ def _answer(
         sheet.ruin(bankroll)  # refuses it before anything is printed
     if html:
         return printed.page(sheet, bankroll)
-    return json.dumps(sheet.facts(bankroll), indent=2) if as_json else "\n".join(par.lines(sheet, bankroll))
+    return (
+        json.dumps(sheet.facts(bankroll, seats), indent=2) if as_json else "\n".join(par.lines(sheet, bankroll, seats))
+    )
 
 
 def _decision(
