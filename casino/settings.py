@@ -141,7 +141,6 @@ CELERY_TIMEZONE = "UTC"
 # A run that found its slot done already does nothing, so beat asks more often than the plans in tables/watch.py say.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
-    "seal finished days": {"task": "tables.tasks.seal_days", "schedule": timedelta(minutes=10)},
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
 

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from ledger import merkle, seals, surveillance
+from ledger import alerts, merkle, seals, surveillance
 from ledger.chips import HOUSE_PLACES
 from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry, Slip
 from ledger.recount import moved_cents
@@ -67,6 +67,16 @@ def unsealed(now: datetime) -> Iterator[date]:
 def seal_finished(now: datetime | None = None) -> list[DayRoot]:
     """Seal every gaming day that is over. Raises BadKey where there is no key to sign with."""
     return [seal(day) for day in list(unsealed(now or timezone.now()))]
+
+
+def seal_days() -> int:
+    """Seal whatever was missed; where that cannot be done the pit hears of it. How many things were wrong."""
+    try:
+        seal_finished()
+    except BadKey as wrong:
+        alerts.raise_alert(Book.objects.filter(name=HOUSE).first(), "not_sealed", f"No day can be sealed: {wrong}")
+        return 1
+    return 0
 
 
 def seal(day: date) -> DayRoot:

@@ -8,10 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from ledger import alerts
-from ledger.models import HOUSE, Book
-from ledger.seals import BadKey
-from tables import audit, sealing
+from tables import audit
 from tables import watch as watching
 
 
@@ -31,16 +28,6 @@ def verify_everything() -> list[str]:
 def watch() -> list[str]:
     """Do what the watch has due; the names of what this worker did."""
     return watching.watch()
-
-
-@shared_task
-def seal_days() -> list[str]:
-    """Seal every gaming day that is over, whatever was missed meanwhile; returns their names."""
-    try:
-        return [row.day.isoformat() for row in sealing.seal_finished()]
-    except BadKey as wrong:
-        alerts.raise_alert(Book.objects.filter(name=HOUSE).first(), "not_sealed", f"No day can be sealed: {wrong}")
-        return []
 
 
 @shared_task

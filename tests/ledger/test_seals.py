@@ -16,7 +16,7 @@ from ledger import cage, merkle, seals, surveillance
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, Immutable, LogEntry
 from ledger.seals import BadKey
 from ledger.surveillance import Draft, canonical
-from tables import audit, sealing, tasks
+from tables import audit, sealing, watch
 from tests.intruder import at_work
 from tests.ledger.conftest import Felt, lay_felt
 
@@ -160,8 +160,18 @@ def test_without_a_key_the_pit_hears_of_it_and_nothing_is_signed(
     """Harm prevented: days that nobody sealed for weeks because a file was missing."""
     settings.AUDIT_KEY_FILE = ""
     monkeypatch.setattr(timezone, "now", lambda: later(1))
-    assert tasks.seal_days() == []
+    assert sealing.seal_days() == 1
     assert "No key file is set" in Alert.objects.get(kind="not_sealed").message
+
+
+def test_the_watch_seals_what_is_over(felt: Felt, key_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm prevented: days that are sealed only when somebody thinks of it."""
+    assert sealing.seal_days() == 0
+    assert DayRoot.objects.count() == 0
+    monkeypatch.setattr(timezone, "now", lambda: later(3))
+    assert "seal_days" in watch.watch()
+    assert DayRoot.objects.count() == 3
+    assert "seal_days" not in watch.watch()
 
 
 def test_another_key_than_the_published_one_signs_nothing(sealed: Felt, settings: Any, tmp_path: Path) -> None:
