@@ -190,3 +190,15 @@ def test_the_tables_of_the_page_are_computed() -> None:
 def test_the_page_has_the_full_shoe() -> None:
     """Harm: a default that is another shoe than the table's."""
     assert facts("rocket")["composition"] == list(shoe(6))
+
+
+def test_the_deviation_of_a_table_counts_that_its_seats_hang_together() -> None:
+    """Harm: a table's band as if each seat had a dealer of its own."""
+    asked = ("--strategy", "fold_at:8", "--seats", "6")
+    table, solution = facts(*asked)["table"], solve(fresh(6), Strategy(8))
+    assert table["standard_deviation"] == pytest.approx(sqrt(6 * solution.variance + 30 * table["covariance"]))
+    assert 0 < table["covariance"] < solution.variance
+    assert f"6 seats with equal bets: standard deviation {table['standard_deviation']:.6f}" in printed(*asked)
+    assert facts("--seats", "1")["table"]["standard_deviation"] == pytest.approx(solve(fresh(6)).standard_deviation)
+    with pytest.raises(CommandError, match="Rocket is not dealt to 7 seats"):
+        printed("--seats", "7")
