@@ -28,8 +28,8 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes.
-REVOKE ALL ON tables_houseshoe, tables_verification FROM :"app_role";
+-- orders of house shoes; and the house's hours.
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
     ledger_transfer,
@@ -47,7 +47,8 @@ GRANT SELECT, INSERT ON
     ledger_run,
     ledger_runend,
     tables_houseshoe,
-    tables_verification
+    tables_verification,
+    tables_househours
 TO :"app_role";
 
 -- The pages of seats come and go, but none is given another address.

@@ -25,10 +25,19 @@ from ledger.admin import LogEntryAdmin
 from ledger.chips import money
 from ledger.models import LogEntry
 from ledger.surveillance import entries
-from tables import secrecy, setup, signin, staffing, standing, terminals
-from tables.forms import DenominationForm, EnrolForm, Judged, StaffForm, TableForm, TerminalForm, option_fields
+from tables import secrecy, setup, shifts, signin, staffing, standing, terminals
+from tables.forms import (
+    DenominationForm,
+    EnrolForm,
+    HouseHoursForm,
+    Judged,
+    StaffForm,
+    TableForm,
+    TerminalForm,
+    option_fields,
+)
 from tables.games.catalog import GAMES
-from tables.models import Denomination, Staff, Table, Terminal
+from tables.models import Denomination, HouseHours, Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.standing import Standing
 
@@ -251,6 +260,28 @@ class DenominationAdmin(SetUp):
     def at(self, chip: Any) -> int:
         """At how many tables."""
         return int(chip.table_count)
+
+
+@admin.register(HouseHours)
+class HouseHoursAdmin(SetUp):
+    """The gaming day and its shifts: set for days to come, never changed afterwards."""
+
+    form = HouseHoursForm
+    list_display = ("from_day", "day_starts", "time_zone", "in_words", "by", "at")
+    fields = ("from_day", "time_zone", "day_starts", "shifts")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With who set them, once they are set."""
+        return ("from_day", "time_zone", "day_starts", "in_words", "by", "at") if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Hours stand: others are set from another day on."""
+        return False
+
+    @admin.display(description="shifts")
+    def in_words(self, hours: HouseHours) -> str:
+        """In order."""
+        return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
 
 
 @admin.register(Staff)

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from typing import Final
 
 from django.db import DataError
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from ledger.alerts import raise_alert
 from ledger.cage import Posted, chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
-from ledger.models import HOUSE, Book, Recount
+from ledger.models import HOUSE, Book, LogEntry, Recount
 from ledger.moves import reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
@@ -25,12 +26,15 @@ from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, 
 from tables import sealing, standing
 from tables.conduct import Floor
 from tables.games.felt import Illegal
-from tables.models import Table, Verification
+from tables.models import HouseHours, Table, Verification
 from tables.orders import Seals, Unproven
 from tables.proof import Misconduct, Replay
 from tables.standing import Standing
 
 _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
+
+BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"),)
+"""Rows that are an index of the house's entries: whose, and of which entries."""
 
 
 @dataclass(slots=True)
@@ -62,6 +66,7 @@ def verify(book: Book, since: Verification | None = None) -> Report:
             or wrong_recount(book.pk, since=_recounted(book, start))
             or _unsigned(book, start)
             or sealing.wrong_root(book, since=start)
+            or (strayed(book) if book.name == HOUSE else None)
         )
     except OUTAGE:
         raise
@@ -96,6 +101,16 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
         what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
     return report
+
+
+def strayed(book: Book) -> Fault | None:
+    """The first row beside the house's log that no entry of it speaks of."""
+    for model, subject, kind in BESIDE_THE_LOG:
+        entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
+        row = model.objects.filter(~Exists(entry)).order_by("seq").first()
+        if row is not None:
+            return Fault(book.name, row.seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
+    return None
 
 
 def verify_new(book: Book) -> Report:

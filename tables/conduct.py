@@ -18,7 +18,7 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shoes, slips
+from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shifts, shoes, slips
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -49,7 +49,7 @@ from tables.inputs import (
     TakeBack,
     TimeCharge,
 )
-from tables.models import ShoeSource, Staff, Table
+from tables.models import HouseHours, ShoeSource, Staff, Table
 from tables.paper import Said
 from tables.proof import DEALT, Misconduct
 from tables.refusals import Refused
@@ -68,6 +68,8 @@ class Rule:
     says: Callable[[Scene, Entry], Step] | None = None
     """What the floor would have written; None where only the writer knows."""
     moves: frozenset[str] = frozenset()
+    holds: Callable[[Entry], None] | None = None
+    """Raises Misconduct where the rows beside the log, or the house's entries before it, say something else."""
 
 
 class Floor:
@@ -93,6 +95,8 @@ class Floor:
             raise Misconduct(f"it makes a {min(wrong)}, which no {entry.subject} {entry.kind} does")
         if (entry.subject, entry.kind) == ("table", "settings_changed"):
             self._change(now, entry.content)
+        if rule.holds:
+            rule.holds(entry)
         if rule.entered is None and rule.says is None:
             return None
         return self._enacted(rule, self._scene(now, entry), entry)
@@ -372,6 +376,22 @@ def _paid_until(scene: Scene, entry: Entry, step: Step) -> Step:
     return replace(step, content={**step.content, "charged_at": until})
 
 
+# --- the house's day -------------------------------------------------------------------------------------------
+
+
+def _hours_hold(entry: Entry) -> None:
+    """Hours are those that the row beside the log has, and were set for days to come."""
+    said, known = shifts.Hours.read(entry.content), shifts.calendar(before_seq=entry.seq)
+    row = HouseHours.objects.filter(seq=entry.seq).first()
+    if row is None or shifts.hours_in(row) != said or row.by != entry.by:
+        raise Misconduct("the house's hours, as they are kept beside the log, are others")
+    before = replace(known.hours_of(said.from_day), from_day=said.from_day)
+    if where := _difference(before.spelled(), entry.content["before"]):
+        raise Misconduct(f"the hours were others before it: its before.{where}")
+    if entry.at is None or (wrong := shifts.faults(said, known, entry.at)):
+        raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
+
+
 # --- disputes and corrections ----------------------------------------------------------------------------------
 
 
@@ -471,6 +491,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "redeemed"): Rule(moves=frozenset({"redeem", "cash_out"})),
     ("chips", "added"): Rule(),
     ("chips", "changed"): Rule(),
+    ("hours", "changed"): Rule(holds=_hours_hold),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
     ("staff", "lock_out_lifted"): Rule(),

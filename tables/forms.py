@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import time
 from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 import msgspec
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 from unfold import widgets
 
 from ledger.chips import money
-from tables import denominations, setup, staffing, standing, terminals
+from tables import denominations, setup, shifts, staffing, standing, terminals
 from tables.games.catalog import GAMES
-from tables.models import MOST_RAKE_PERMILLE, Denomination, Staff, Table, Terminal
+from tables.models import MOST_RAKE_PERMILLE, Denomination, HouseHours, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import Faults, Settings
+from tables.shifts import Hours
 
 OPTION: Final = "option_"
 """What the fields of a game's options begin with."""
@@ -325,6 +328,49 @@ class TerminalForm(Judged):
         """Bind it."""
         terminals.bind(self.instance, self.cleaned_data["table"], by=by)
         return self.instance
+
+
+class HouseHoursForm(Judged):
+    """The gaming day and its shifts, from a day to come on. What is in force now is typed in already."""
+
+    shifts = forms.CharField(
+        widget=widgets.UnfoldAdminTextareaWidget({"rows": 4}),
+        help_text="One a line, name and start: Day 06:00. The first one starts with the day.",
+    )
+
+    class Meta:
+        model = HouseHours
+        fields = ("from_day", "time_zone", "day_starts")
+        help_texts = {"time_zone": "As in the IANA database: Europe/Berlin, America/New_York, UTC."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        now = shifts.calendar()
+        tomorrow = now.day_of(timezone.now()) + shifts.DAY
+        hours = now.hours_of(tomorrow)
+        known = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
+        self.initial = {**known, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
+
+    def clean_shifts(self) -> list[list[str]]:
+        """Name and start of each, as the row keeps them."""
+        try:
+            return [[name, f"{starts:%H:%M}"] for name, starts in shifts.read_shifts(self.cleaned_data["shifts"])]
+        except ValueError as wrong:
+            raise ValidationError(str(wrong)) from None
+
+    def hours(self) -> Hours:
+        """What was typed."""
+        typed = self.cleaned_data
+        named = tuple((name, time.fromisoformat(starts)) for name, starts in typed["shifts"])
+        return Hours(typed["from_day"], typed["time_zone"], typed["day_starts"], named)
+
+    def faults(self) -> Faults:
+        """While the day is what it is."""
+        return shifts.faults(self.hours(), shifts.calendar(), timezone.now())
+
+    def write(self, by: Staff) -> HouseHours:
+        """Set them."""
+        return shifts.set_hours(self.hours(), by=by)
 
 
 class EnrolForm(forms.Form):

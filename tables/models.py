@@ -257,3 +257,23 @@ class Verification(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.book} through {self.through_seq}"
+
+
+class HouseHours(AppendOnly):
+    """From which gaming day on the house's day and shifts begin when. The entry of the house's book says the same."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    from_day = models.DateField("from the gaming day")
+    time_zone = models.CharField(max_length=64)
+    day_starts = models.TimeField("the day starts at")
+    shifts = models.JSONField()
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "gaming day and shifts"
+        ordering: ClassVar[list[str]] = ["-from_day", "-seq"]
+
+    def __str__(self) -> str:
+        return f"from {self.from_day}, {self.day_starts:%H:%M} {self.time_zone}"

@@ -144,6 +144,11 @@ def _signed_in_to_the_house(content: Content) -> str:
     return f"{content['username']} signs in to the house" + (f" at {where}" if where else "")
 
 
+def _hours(content: Content) -> str:
+    shifts = ", ".join(f"{name} {starts}" for name, starts in content["shifts"])
+    return f"From {content['from_day']} the day starts at {content['day_starts']} in {content['time_zone']}: {shifts}"
+
+
 def _bound(content: Content) -> str:
     return f" for {content['table']}" if content.get("table") else ""
 
@@ -250,5 +255,6 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ),
     ("key", "replaced"): lambda content: f"The key is lost, and another takes its place: {content['reason']}",
     ("day", "sealed"): lambda content: f"{content['document']['day']} is sealed: {content['document']['root'][:16]}",
+    ("hours", "changed"): _hours,
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

@@ -7,7 +7,7 @@ import logging
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from ledger import alerts, discrepancies
 from ledger.models import Account, Book, LogEntry, Recount, Transfer
@@ -24,6 +25,7 @@ from tables import dealing, terminals
 from tables.inputs import OpenDispute
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
+from tables.shifts import DAY, day_of, default, set_hours
 from tests import floor
 
 IN = "to sign-in"
@@ -188,6 +190,7 @@ EVERY_MODEL = {"<path:object_id>/": MOVED, "<path:object_id>/history/": READ, "<
 MODELS = {f"ledger/{name}": RECORDS for name in ("book", "logentry", "transfer", "account", "recount", "alert")}
 MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff")}
 MODELS |= {"tables/terminal": TERMINALS}
+MODELS |= {"tables/househours": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}}
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
 }
@@ -258,11 +261,13 @@ def house(db: None) -> Iterator[House]:
     disputed = OpenDispute(1, "Not paid", "Seat 1", seat=1)
     dealing.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     recount(dealer.table.book_id, "a test")
+    hours = set_hours(replace(default(), from_day=day_of(timezone.now()) + DAY), by=staff[Role.OPERATOR])
     firsts: tuple[Any, ...] = (Denomination, Book, LogEntry, Transfer, Account, Recount)
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
     keys |= {
         "table": dealer.table.pk,
         "staff": boss.by.pk,
+        "househours": hours.pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
             dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"
