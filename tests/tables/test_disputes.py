@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
+from tests.tables.at_once import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -354,6 +356,24 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
     assert (first, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
     assert [one.state for one in corrections.shown(felt.table.book_id, 1)] == ["proposed", "declined"]
     assert [str(one) for one in Slip.objects.filter(series="correction").order_by("number")] == [first, waiting(felt)]
+    assert holds(felt)
+
+
+def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: two screens on which the same slip is signed at the same moment, and the player is paid twice."""
+    enter(felt, boss, OWED)
+    slip, olga = waiting(felt), floor.staff(Role.OPERATOR, "olga")
+    answers = at_once(*[partial(enter, felt, by, SignCorrection(slip)) for by in (second, olga) * 4])
+    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert Transfer.objects.filter(kind="correct_pay").count() == 1
+    assert holds(felt)
+
+
+def test_of_many_proposals_at_once_one_waits(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: the same mispay is proposed by both bosses of a pit, and signed twice."""
+    answers = at_once(*[partial(enter, felt, by, OWED) for by in (boss, second) * 4])
+    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert waiting(felt).endswith("/1")
     assert holds(felt)
 
 
