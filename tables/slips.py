@@ -15,6 +15,7 @@ from django.utils import timezone
 from ledger import cage, slips
 from ledger.chips import CAGE, DROP_BOX, RACK, money
 from ledger.models import Account, LogEntry, SlipSignature, Transfer
+from ledger.moves import Move
 from ledger.slips import Signing
 from tables import doors, paper
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
@@ -76,6 +77,7 @@ def _signed(scene: Scene, slip: str, stage: str, *, begins_cents: int | None = N
     said = Said(slip, stage, who.username, who.name, who.badge, who.role, expected_cents=expected, **adds)
     step, after = entry(scene, said)
     _refuse_own_shift(scene, after)
+    _refuse_empty(scene, after, step.moves)
     signing = Signing(series, int(year), int(number), stage, who.username, who.role, begins_cents)
     return Outcome([step, *doors.follows(scene, after)], signing=signing, variance=_variance(scene, after))
 
@@ -161,6 +163,21 @@ def _refuse_amount(scene: Scene, series: str, cents: int) -> None:
     there = cage.balance(account)
     if cents > there:
         raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(cents)}.", 422)
+
+
+def _refuse_empty(scene: Scene, slip: Slip, moves: Sequence[Move]) -> None:
+    """Chips that were there when a slip was begun may have gone elsewhere before they are carried, or brought back."""
+    if slip.series not in paper.VOIDABLE:
+        return
+    gone: dict[int, int] = {}
+    for move in moves:
+        gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
+        gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
+    for account in Account.objects.filter(pk__in=[one for one, cents in gone.items() if cents > 0]):
+        there, cents = cage.balance(account), gone[account.pk]
+        if cents > there:
+            says = f"The {account.place} holds {money(there)} by now: it cannot give {money(cents)}."
+            raise Refused("bad_amount", says, 409)
 
 
 def _own(scene: Scene, place: str) -> Account:

@@ -419,6 +419,29 @@ def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Han
     assert audit.verify(table.book).fault is None
 
 
+def test_a_void_does_not_bring_back_chips_that_are_gone(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips that players bought meanwhile are booked back to the cage, and the rack holds less than nothing."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    for stage in list(CREW)[1:]:
+        signs(dealer.table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
+    rack = held(dealer.table)["rack"]
+    dealer("sell_chips", amount_cents=rack - 5_000)
+    signs(dealer.table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "twice"))
+    gone = refused(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
+    assert gone.sentence == "The rack holds 50 by now: it cannot give 100."
+
+
+def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what a credit asked for is sold to players before security comes, and carried to the cage all the same."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "credit")
+    signs(dealer.table, dealer.by, SignSlip(slip, "issued"))
+    signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    dealer("sell_chips", amount_cents=held(dealer.table)["rack"])
+    assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
+
+
 def test_a_count_is_not_made_void(db: None) -> None:
     table = floor.table()
     slip = begun(table, crew("received"), "opener", ((100, 1),))
