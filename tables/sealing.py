@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry, Sli
 from ledger.recount import moved_cents
 from ledger.seals import BadKey
 from ledger.surveillance import Draft, Fault, Head, canonical, timestamp
-from tables import house, standing
+from tables import house, shifts, standing
 
 BY: Final = "sealing"
 GRACE: Final = timedelta(minutes=5)
@@ -35,17 +35,6 @@ GRACE: Final = timedelta(minutes=5)
 # --- Which days ------------------------------------------------------------------------------------------------
 
 
-def day_of(moment: datetime) -> date:
-    """The gaming day that a moment belongs to."""
-    return moment.astimezone(UTC).date()
-
-
-def span(day: date) -> tuple[datetime, datetime]:
-    """When a gaming day begins, and when it is over."""
-    begins = datetime.combine(day, time(), UTC)
-    return begins, begins + timedelta(days=1)
-
-
 def unsealed(now: datetime) -> Iterator[date]:
     """The gaming days that are over and not sealed, the first one first."""
     last = DayRoot.objects.order_by("-number").values_list("day", flat=True).first()
@@ -53,10 +42,10 @@ def unsealed(now: datetime) -> Iterator[date]:
         began = LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"]
         if began is None:
             return
-        day = day_of(began)
+        day = shifts.day_of(began)
     else:
         day = last + timedelta(days=1)
-    while span(day)[1] + GRACE <= now:
+    while shifts.span(day)[1] + GRACE <= now:
         yield day
         day += timedelta(days=1)
 
@@ -96,7 +85,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     before = DayRoot.objects.order_by("-number").first()
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
-    leaves, (begins, ends) = leaves_of(day), span(day)
+    leaves, (begins, ends) = leaves_of(day), shifts.span(day)
     begun = [slip for leaf in leaves for _, slip in _read(leaf)["slips"]]
     number = before.number + 1 if before else 1
     document = {
@@ -140,7 +129,7 @@ def seal_book(book: Book, day: date) -> BookRoot | None:
         return there
     before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = before.last_seq + 1 if before else 1
-    last = _last_before(book, first, span(day)[1])
+    last = _last_before(book, first, shifts.span(day)[1])
     if last == 0:
         return None
     known = _read(before.body) if before else None
@@ -436,6 +425,9 @@ def _not_as_kept(content: Mapping[str, Any], kept: Iterable[DayRoot]) -> str | N
     row, before = rows.get(document["number"]), rows.get(document["number"] - 1)
     if row is None or canonical(document) != bytes(row.body) or content["signature"] != bytes(row.signature).hex():
         return f"the day that it sealed, {document['day']}, is not the one that is kept"
+    begins, ends = shifts.span(row.day)
+    if (document["begins"], document["ends"]) != (timestamp(begins), timestamp(ends)):
+        return f"the gaming day {row.day} was sealed with other hours than it had"
     if document["previous"] != (bytes(before.hash).hex() if before else None):
         return f"the root of {row.day} is not chained to the day before it"
     if not seals.is_signed(document["key"], bytes(row.signature), document):

@@ -191,6 +191,8 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
             raise Wrong(ROOTS, f"the day {day} does not name the day before it: one of the two was written anew")
         if before and date.fromisoformat(before["day"]) + timedelta(days=1) != date.fromisoformat(day):
             raise Wrong(ROOTS, f"the day {day} does not follow {before['day']}")
+        if not (before["ends"] if before else document["begins"]) == document["begins"] < document["ends"]:
+            raise Wrong(ROOTS, f"the day {day} does not begin where the day before it ended, or has no time")
         chain.append(document)
     if not chain:
         raise Wrong(ROOTS, "it has no day")

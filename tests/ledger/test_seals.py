@@ -16,16 +16,17 @@ from ledger import cage, merkle, seals, surveillance
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, Immutable, LogEntry
 from ledger.seals import BadKey
 from ledger.surveillance import Draft, canonical
-from tables import audit, sealing, watch
+from tables import audit, sealing, shifts, watch
+from tables.shifts import Calendar
 from tests.intruder import at_work
 from tests.ledger.conftest import Felt, lay_felt
 
-TODAY = datetime.now(UTC).date()
+TODAY = Calendar((shifts.default(),)).day_of(datetime.now(UTC))
 
 
 def later(days: int) -> datetime:
     """A moment at which so many days from today on are over."""
-    return sealing.span(TODAY + timedelta(days=days))[0] + sealing.GRACE
+    return shifts.span(TODAY + timedelta(days=days))[0] + sealing.GRACE
 
 
 @pytest.fixture

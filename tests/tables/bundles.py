@@ -20,16 +20,17 @@ from django.utils import timezone
 
 from ledger import merkle, seals
 from ledger.chain import canonical
-from tables import cage_desk, corrections, dealing, export, sealing, setup
+from tables import cage_desk, corrections, dealing, export, sealing, setup, shifts
 from tables.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet
 from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
+from tables.shifts import Calendar
 from tests.floor import Hand, signs, staff, table
 
-ONE = datetime.now(UTC).date()
+ONE = Calendar((shifts.default(),)).day_of(datetime.now(UTC))
 TWO = ONE + timedelta(days=1)
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
@@ -81,7 +82,7 @@ def two_days(folder: Path) -> Evidence:
         cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=people["cashier"], key=uuid4())
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
-        clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
+        clock.setattr(timezone, "now", lambda: shifts.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
         cage_desk.sign(SignSlip(f"withdrawal/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
@@ -93,7 +94,7 @@ def two_days(folder: Path) -> Evidence:
             _until_it_is_over(hand)
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
-        clock.setattr(timezone, "now", lambda: sealing.span(TWO)[1] + timedelta(hours=1))
+        clock.setattr(timezone, "now", lambda: shifts.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
         for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
             path.write_bytes(exported(*days))

@@ -444,6 +444,14 @@ def test_what_rests_on_the_day_before_is_held_against_it(
 # --- keys and histories ----------------------------------------------------------------------------------------
 
 
+def test_days_join_without_a_gap(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: an hour between two days, of which nobody has to show anything."""
+    forger = Forger(evidence.second)
+    forger.sign_day(2, evidence.key, lambda document: document.update(begins=document["ends"]))
+    with pytest.raises(Wrong, match="does not begin where the day before it ended"):
+        checked(forger.write(tmp_path / "gap.zip"))
+
+
 def test_a_replaced_key_is_found_by_the_key_from_outside(
     forge: Callable[..., str], evidence: Evidence, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from ledger import seals
-from tables import sealing, verifier
+from tables import sealing, shifts, verifier
 from tables.export import NotYet
 from tables.refusals import Refused
 from tests.floor import Hand, Player, dealt, for_pot, player
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.django_db
 
 def next_day(clock: pytest.MonkeyPatch) -> None:
     """The first day is over and sealed."""
-    clock.setattr(timezone, "now", lambda: sealing.span(TWO)[0] + timedelta(hours=9))
+    clock.setattr(timezone, "now", lambda: shifts.span(TWO)[0] + timedelta(hours=9))
     sealing.seal_finished()
 
 
 def day_after(clock: pytest.MonkeyPatch) -> None:
     """So is the second."""
-    clock.setattr(timezone, "now", lambda: sealing.span(TWO)[1] + timedelta(hours=1))
+    clock.setattr(timezone, "now", lambda: shifts.span(TWO)[1] + timedelta(hours=1))
     sealing.seal_finished()
 
 
