@@ -29,7 +29,7 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
 -- orders of house shoes; and the house's hours.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours FROM :"app_role";
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
     ledger_transfer,
@@ -48,7 +48,8 @@ GRANT SELECT, INSERT ON
     ledger_runend,
     tables_houseshoe,
     tables_verification,
-    tables_househours
+    tables_househours,
+    tables_dayclose
 TO :"app_role";
 
 -- The pages of seats come and go, but none is given another address.

@@ -113,6 +113,7 @@ class LogEntry(AppendOnly):
         indexes = [
             models.Index(fields=["book", "round", "seq"], name="ledger_logentry_round"),
             models.Index(fields=["book", "subject", "seq"], name="ledger_logentry_subject"),
+            models.Index(fields=["book", "at", "seq"], name="ledger_logentry_moment_at"),
         ]
 
     def __str__(self) -> str:

@@ -26,14 +26,14 @@ from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, 
 from tables import sealing, standing
 from tables.conduct import Floor
 from tables.games.felt import Illegal
-from tables.models import HouseHours, Table, Verification
+from tables.models import DayClose, HouseHours, Table, Verification
 from tables.orders import Seals, Unproven
 from tables.proof import Misconduct, Replay
 from tables.standing import Standing
 
 _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
 
-BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"),)
+BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
 """Rows that are an index of the house's entries: whose, and of which entries."""
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -49,7 +50,7 @@ from tables.inputs import (
     TakeBack,
     TimeCharge,
 )
-from tables.models import HouseHours, ShoeSource, Staff, Table
+from tables.models import DayClose, HouseHours, ShoeSource, Staff, Table
 from tables.paper import Said
 from tables.proof import DEALT, Misconduct
 from tables.refusals import Refused
@@ -392,6 +393,27 @@ def _hours_hold(entry: Entry) -> None:
         raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
 
 
+def _close_holds(entry: Entry) -> None:
+    """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
+    said = entry.content
+    row = DayClose.objects.filter(seq=entry.seq).first()
+    if row is None or (row.day.isoformat(), row.closed_by, row.proposed_by) != (
+        said["day"], said["username"], said["proposed_by"],
+    ):  # fmt: skip
+        raise Misconduct("the day's close, as it is kept beside the log, is another")
+    first = LogEntry.objects.filter(book_id=entry.book_id, seq=said["proposal"], seq__lt=entry.seq).first()
+    if first is None or (first.subject, first.kind) != ("day", "proposed"):
+        raise Misconduct("it closes a day that nobody proposed")
+    proposed = json.loads(bytes(first.body))["content"]
+    if proposed["username"] != said["proposed_by"] or said["proposed_by"] == said["username"]:
+        raise Misconduct("its two signatures are not of two people")
+    digest = sha256(canonical({"day": said["day"], "figures": said["figures"]})).hexdigest()
+    if not digest == said["digest"] == proposed["digest"] or said["day"] != proposed["day"]:
+        raise Misconduct("its figures are not those that were signed first")
+    if entry.at is None or entry.at < shifts.calendar().span(row.day).end:
+        raise Misconduct("it closes a day that goes on")
+
+
 # --- disputes and corrections ----------------------------------------------------------------------------------
 
 
@@ -492,6 +514,8 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "added"): Rule(),
     ("chips", "changed"): Rule(),
     ("hours", "changed"): Rule(holds=_hours_hold),
+    ("day", "proposed"): Rule(),
+    ("day", "closed"): Rule(holds=_close_holds),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
     ("staff", "lock_out_lifted"): Rule(),

@@ -277,3 +277,26 @@ class HouseHours(AppendOnly):
 
     def __str__(self) -> str:
         return f"from {self.from_day}, {self.day_starts:%H:%M} {self.time_zone}"
+
+
+class DayClose(AppendOnly):
+    """A gaming day that two people closed. Its figures are in the entry of the house's book."""
+
+    day = models.DateField(unique=True)
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    proposed_by = models.CharField(max_length=40)
+    closed_by = models.CharField(max_length=40)
+    at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "day close"
+        ordering: ClassVar[list[str]] = ["-day"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="tables_dayclose_by_two", condition=~models.Q(closed_by=models.F("proposed_by"))
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.day)

@@ -33,7 +33,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.PIT_BOSS: frozenset({"tables.watch_floor", "tables.run_floor", "ledger.acknowledge_alert"}),
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
-    | {"tables.enrol_terminal", "tables.add_househours", "ledger.acknowledge_alert"},
+    | {"tables.enrol_terminal", "tables.add_househours", "tables.close_day", "ledger.acknowledge_alert"},
     Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count"},
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),

@@ -256,5 +256,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("key", "replaced"): lambda content: f"The key is lost, and another takes its place: {content['reason']}",
     ("day", "sealed"): lambda content: f"{content['document']['day']} is sealed: {content['document']['root'][:16]}",
     ("hours", "changed"): _hours,
+    ("day", "proposed"): lambda content: f"{content['name']} signs the figures of {content['day']}",
+    ("day", "closed"): lambda content: f"{content['name']} signs second: {content['day']} is closed",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

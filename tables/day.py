@@ -1,0 +1,202 @@
+"""Closing a gaming day: once, by two people, and only when all that belongs to it was counted and signed.
+
+A pit boss proposes the day's figures with a first signature; an operator closes the day with a second. What arrives
+afterwards is an adjustment to that day: the day is shown as it was closed, and as it is now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from ledger import surveillance
+from ledger.models import HOUSE, LogEntry
+from ledger.surveillance import Draft, canonical
+from tables import figures, house, shifts, standing
+from tables.figures import LEDGER, Figures, Late, Report
+from tables.models import DayClose, Staff, Table
+from tables.past import last_count
+from tables.refusals import Refused
+
+COUNT_BEFORE: Final = shifts.SHORTEST
+"""A table that stays open over the end of the day is counted not earlier than this before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The figures of a day that somebody signed first, and that wait for the second signature."""
+
+    day: date
+    seq: int
+    username: str
+    name: str
+    at: datetime
+    digest: str
+    rows: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A closed day: its figures as they were signed, as they are now, and what came in between."""
+
+    close: DayClose
+    as_closed: Sequence[Mapping[str, Any]]
+    now: Report
+    adjustments: Sequence[Late]
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def closed(day: date) -> Closed | None:
+    """A day that was closed, with its adjustments; None while it is not."""
+    close = DayClose.objects.filter(day=day).first()
+    if close is None:
+        return None
+    content = _content(close.seq)
+    late = figures.late(*shifts.span(day), content["through"])
+    return Closed(close, content["figures"], figures.day(day), late)
+
+
+def proposal(day: date) -> Proposal | None:
+    """The newest first signature under a day's figures."""
+    found = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
+    for seq, at, body in found.values_list("seq", "at", "body")[:50]:
+        said = json.loads(bytes(body))["content"]
+        if said["day"] == day.isoformat():
+            return Proposal(day, seq, said["username"], said["name"], at, said["digest"], said["figures"])
+    return None
+
+
+def adjustments(day: date) -> Sequence[Late]:
+    """What arrived for a day after it was closed."""
+    found = closed(day)
+    return () if found is None else found.adjustments
+
+
+def _content(seq: int) -> dict[str, Any]:
+    body = LogEntry.objects.values_list("body", flat=True).get(book__name=HOUSE, seq=seq)
+    content: dict[str, Any] = json.loads(bytes(body))["content"]
+    return content
+
+
+# --- Closing ---------------------------------------------------------------------------------------------------
+
+
+def propose(day: date, *, by: Staff) -> Proposal:
+    """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
+    _await_writers()
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_closed(day)
+        content = _figures(day)
+        known = proposal(day)
+        if known and known.digest == content["digest"] and known.username == by.username:
+            return known
+        surveillance.append(head, Draft("day", "proposed", by.signature, {**content, **_person(by)}))
+    made = proposal(day)
+    assert made is not None  # noqa: S101 -- it was just written
+    return made
+
+
+def close(day: date, *, by: Staff, digest: str) -> DayClose:
+    """Sign a day's figures second, which closes it for good. ``digest`` names the figures that the signer saw.
+
+    By the same person again it is answered as before. Raises Refused."""
+    if not by.has_perm("tables.close_day"):
+        raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
+    _await_writers()
+    with transaction.atomic():
+        head = house.lock()
+        done = DayClose.objects.filter(day=day).first()
+        if done is not None and done.closed_by == by.username:
+            return done
+        _refuse_closed(day)
+        first = proposal(day)
+        if first is None:
+            raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
+        if first.username == by.username:
+            raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
+        content = _figures(day)
+        if not content["digest"] == first.digest == digest:
+            says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
+            raise Refused("figures_changed", says, 409)
+        said = {**content, **_person(by), "proposal": first.seq, "proposed_by": first.username}
+        written = surveillance.append(head, Draft("day", "closed", by.signature, said))
+        return DayClose.objects.create(
+            day=day, seq=written.seq, proposed_by=first.username, closed_by=by.username, at=written.at or first.at
+        )
+
+
+def _person(by: Staff) -> dict[str, Any]:
+    return {"username": by.username, "name": by.name, "role": str(by.role)}
+
+
+def _figures(day: date) -> dict[str, Any]:
+    """What is signed: every table's figures, and how far its book was read. Raises Refused while something is open."""
+    report = figures.day(day)
+    if reasons := open_matters(day, report):
+        raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
+    rows = [line.row() for line in report.lines]
+    digest = sha256(canonical({"day": day.isoformat(), "figures": rows})).hexdigest()
+    return {"day": day.isoformat(), "figures": rows, "digest": digest, "through": dict(report.through)}
+
+
+def _refuse_closed(day: date) -> None:
+    if timezone.now() < shifts.span(day).end:
+        raise Refused("day_goes_on", f"{day} goes on until {shifts.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
+    if DayClose.objects.filter(day=day).exists():
+        raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)
+
+
+def open_matters(day: date, report: Report | None = None) -> list[str]:
+    """Why a day cannot be closed yet, and what to do: one sentence for each table and matter."""
+    report = report or figures.day(day)
+    tables = {table.name: table for table in Table.objects.select_related("book")}
+    heads = {table.book_id: surveillance.read_head(table.book_id) for table in tables.values()}
+    now = standing.at_all(list(heads.values()))
+    found: list[str] = []
+    for line in report.lines:
+        table = tables[line.name]
+        if line.closer_is == LEDGER and not _counted(table, report):
+            found.append(f"{table.name} was open at the end of {day}: count its rack, or close it with a closer.")
+        for slip in now[table.book_id].slips:
+            if _began(table, slip.signed[0].seq) < report.end:
+                found.append(f"{slip.name} at {table.name} is in progress: finish it, or make it void.")
+        if line.drop_is != figures.COUNTED:
+            found.append(f"A drop box of {table.name} is not counted: remove it, and have it counted twice.")
+    return found
+
+
+def _began(table: Table, seq: int) -> datetime:
+    return LogEntry.objects.values_list("at", flat=True).get(book_id=table.book_id, seq=seq)
+
+
+def _counted(table: Table, report: Report) -> bool:
+    """Whether an open table's rack was counted at the end of the day, or since."""
+    seq = last_count(table.book_id, table.book.head_seq)
+    return seq > 0 and _began(table, seq) >= report.end - COUNT_BEFORE
+
+
+def _await_writers() -> None:
+    """Wait for whoever was writing at a table when the day ended: what they write belongs to it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM ledger_book WHERE id NOT IN (SELECT id FROM ledger_book FOR SHARE SKIP LOCKED)")
+        held = [book for (book,) in cursor.fetchall()]
+        for book in held:
+            with transaction.atomic():
+                cursor.execute("SELECT 1 FROM ledger_book WHERE id = %s FOR SHARE", [book])
+
+
+def rows(lines: Sequence[Figures]) -> list[dict[str, Any]]:
+    """As a CSV file has them."""
+    return [line.row() for line in lines]

@@ -1,0 +1,480 @@
+"""What tables won: opener, closer, fills, credits, drop, win, hold and handle, of any span of time, from the log alone.
+
+A table's stretch from opening to closing is a *run*; where a span cuts a run, the ledger's rack at that moment stands
+for the count. So win is the sum over runs of closer + credits + drop - opener - fills, and figures of spans that join
+add up. Money is whole cents, ratios are fractions. Every query is about all tables at once, and the span's rows only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any, Final
+
+from django.db import connection
+from django.utils import timezone
+
+from tables import maths, paper, shifts
+from tables.games.catalog import GAMES
+from tables.models import Table
+from tables.setup import rules_of
+
+COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
+"""How a number was had: people counted; the ledger's rack at that moment; the cash dropped, its box not counted yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one table, or several together, did in a span."""
+
+    name: str
+    game: str = ""
+    opener_cents: int = 0
+    opener_is: str = COUNTED
+    closer_cents: int = 0
+    closer_is: str = COUNTED
+    between_cents: int = 0
+    """What a rack gained while the table was closed within the span: fills and counts between two runs."""
+    fills_cents: int = 0
+    credits_cents: int = 0
+    cash_cents: int = 0
+    """What was dropped by the transfers."""
+    box_variance_cents: int = 0
+    """What the span's boxes were counted more (or less) than that."""
+    drop_is: str = COUNTED
+    corrections_cents: int = 0
+    """Corrections of this span's rounds made elsewhere, less those made in it for rounds of another."""
+    handle_cents: int = 0
+    rounds: int = 0
+    open_seconds: int = 0
+    theoretical: Fraction | None = None
+    """What the house wins of this handle on average, in cents; None where no exact edge is known."""
+
+    @property
+    def drop_cents(self) -> int:
+        """Cash in the boxes: as counted, as far as it was counted."""
+        return self.cash_cents + self.box_variance_cents
+
+    @property
+    def win_cents(self) -> int:
+        """What the house won."""
+        held = self.closer_cents + self.credits_cents + self.drop_cents
+        return held - self.opener_cents - self.fills_cents - self.between_cents + self.corrections_cents
+
+    @property
+    def hold(self) -> Fraction | None:
+        """Win as a part of the drop."""
+        return Fraction(self.win_cents, self.drop_cents) if self.drop_cents else None
+
+    @property
+    def hold_permille(self) -> int | None:
+        """The same, rounded for print."""
+        return None if self.hold is None else round(self.hold * 1000)
+
+    @property
+    def theoretical_cents(self) -> int | None:
+        """Rounded for print."""
+        return None if self.theoretical is None else round(self.theoretical)
+
+    @property
+    def rounds_per_hour(self) -> Fraction | None:
+        """While the table was open."""
+        return Fraction(self.rounds * 3600, self.open_seconds) if self.open_seconds else None
+
+    def row(self) -> dict[str, Any]:
+        """One line of a list: what a CSV file or a log entry has."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+COLUMNS: Final = (
+    "name", "game", "opener_cents", "opener_is", "fills_cents", "credits_cents", "between_cents", "closer_cents",
+    "closer_is", "drop_cents", "drop_is", "corrections_cents", "win_cents", "hold_permille", "handle_cents",
+    "theoretical_cents", "rounds", "open_seconds",
+)  # fmt: skip
+
+_SUMMED: Final = (
+    "opener_cents", "closer_cents", "between_cents", "fills_cents", "credits_cents", "cash_cents",
+    "box_variance_cents", "corrections_cents", "handle_cents", "rounds", "open_seconds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Something entered for a span after it: a box counted, or a correction of one of its rounds."""
+
+    table: str
+    seq: int
+    at: datetime
+    what: str
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All tables in one span."""
+
+    start: datetime
+    end: datetime
+    lines: tuple[Figures, ...]
+    through: Mapping[str, int] = field(default_factory=dict)
+    """Up to which entry each table's book was read, for what came after the span."""
+
+    @property
+    def games(self) -> tuple[Figures, ...]:
+        """The same by game."""
+        sort = sorted(self.lines, key=lambda line: line.game)
+        return tuple(together(game, group) for game, group in groupby(sort, key=lambda line: line.game))
+
+    @property
+    def pit(self) -> Figures:
+        """All tables together."""
+        return together("All tables", self.lines)
+
+
+def together(name: str, lines: Iterable[Figures]) -> Figures:
+    """Several tables as one line; of the ways in which a number was had, the weakest."""
+    found = list(lines)
+    sums = {column: sum(getattr(line, column) for line in found) for column in _SUMMED}
+    known = [line.theoretical for line in found if line.theoretical is not None]
+    return Figures(
+        name=name,
+        game=found[0].game if found and len({line.game for line in found}) == 1 else "",
+        opener_is=_weakest(line.opener_is for line in found),
+        closer_is=_weakest(line.closer_is for line in found),
+        drop_is=_weakest(line.drop_is for line in found),
+        theoretical=sum(known, Fraction(0)) if found and len(known) == len(found) else None,
+        **sums,
+    )
+
+
+def _weakest(ways: Iterable[str]) -> str:
+    return next((way for way in ways if way != COUNTED), COUNTED)
+
+
+def edge_of(table: Table) -> Fraction | None:
+    """What the house wins of a bet on average, as a part of it, to nine digits; None where it is not known exactly."""
+    known = maths.house_edge(GAMES[table.game], rules_of(table))
+    return None if known is None else Fraction(round(known[0] * 10**9), 10**9)
+
+
+# --- Reports ---------------------------------------------------------------------------------------------------
+
+
+def day(on: date, tables: Sequence[Table] | None = None) -> Report:
+    """A gaming day, of all tables or of some."""
+    return between(*shifts.span(on), tables)
+
+
+def by_shift(on: date, tables: Sequence[Table] | None = None) -> dict[str, Report]:
+    """The shifts of a gaming day, in order."""
+    return {one.name: between(one.start, one.end, tables) for one in shifts.shifts_of(on)}
+
+
+def month_to_date(on: date, tables: Sequence[Table] | None = None) -> Report:
+    """From the first of the month through a gaming day."""
+    known = shifts.calendar()
+    return between(known.span(on.replace(day=1)).start, known.span(on).end, tables)
+
+
+def year_to_date(on: date, tables: Sequence[Table] | None = None) -> Report:
+    """From the first of the year through a gaming day."""
+    known = shifts.calendar()
+    return between(known.span(on.replace(month=1, day=1)).start, known.span(on).end, tables)
+
+
+def between(start: datetime, end: datetime, tables: Sequence[Table] | None = None) -> Report:
+    """Any span of time. One that is not over yet ends with the newest entries."""
+    chosen = list(Table.objects.order_by("name")) if tables is None else list(tables)
+    read = _read(start, end, [table.book_id for table in chosen])
+    lines = tuple(_figures(table, read[table.book_id], start, min(end, timezone.now())) for table in chosen)
+    return Report(start, end, lines, {table.name: read[table.book_id].head for table in chosen})
+
+
+def late(start: datetime, end: datetime, through: Mapping[str, int]) -> list[Late]:
+    """What was entered for a span after the entries that a report had read."""
+    chosen = list(Table.objects.filter(name__in=list(through)))
+    read = _read(start, end, [table.book_id for table in chosen])
+    found = []
+    for table in chosen:
+        one, since = read[table.book_id], through[table.name]
+        for after in one.afterwards:
+            if after.seq > since and one.first < after.anchor <= one.last and after.counts:
+                found.append(Late(table.name, after.seq, after.at, after.what, after.cents))
+    return sorted(found, key=lambda one: one.at)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """A table opened or closed."""
+
+    seq: int
+    at: datetime
+    opens: bool
+    rack_cents: int
+
+
+@dataclass(slots=True)
+class _Run:
+    """A stretch in which a table was open, as far as it lies in the span."""
+
+    opened: _Door
+    closed: _Door | None
+    first: int
+    last: int
+    opener_is: str
+    sums: Mapping[str, int] = field(default_factory=dict)
+    opener_cents: int = 0
+
+    @property
+    def closer_cents(self) -> int:
+        """As counted; or what the transfers left there."""
+        return self.closed.rack_cents if self.closed else self.opener_cents + self.sums["rack"]
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """A box removed or counted, or a correction signed: where it belongs, and what it is worth to the house."""
+
+    seq: int
+    at: datetime
+    what: str
+    anchor: int
+    cents: int
+    removal: int = 0
+    counts: bool = True
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read of one table's book."""
+
+    first: int
+    last: int
+    head: int
+    rounds: int
+    runs: list[_Run] = field(default_factory=list)
+    afterwards: list[_After] = field(default_factory=list)
+
+
+_BOUNDS: Final = """
+    SELECT b.id, coalesce(lo.seq, 0), coalesce(hi.seq, 0), b.head_seq,
+        coalesce((SELECT round FROM ledger_logentry WHERE book_id = b.id AND subject = 'round' AND seq <= hi.seq
+            ORDER BY seq DESC LIMIT 1), 0)
+        - coalesce((SELECT round FROM ledger_logentry WHERE book_id = b.id AND subject = 'round' AND seq <= lo.seq
+            ORDER BY seq DESC LIMIT 1), 0)
+    FROM ledger_book AS b
+    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = b.id AND at < %(start)s
+        ORDER BY at DESC, seq DESC LIMIT 1) AS lo ON true
+    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = b.id AND at < %(end)s
+        ORDER BY at DESC, seq DESC LIMIT 1) AS hi ON true
+    WHERE b.id = ANY(%(books)s)
+"""
+_DOORS: Final = """
+    SELECT s.book, e.seq, e.at, e.kind, e.body
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
+    CROSS JOIN LATERAL (
+        (SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
+            AND kind IN ('opened', 'closed') AND seq <= s.low ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
+            AND kind IN ('opened', 'closed') AND seq > s.low AND seq <= s.high) AS e
+    ORDER BY s.book, e.seq
+"""
+# A run that began before the span: from the newest recount within it, or else from its opener.
+_RACKS: Final = """
+    SELECT s.book, coalesce(r.cents, s.rack) + (
+        SELECT coalesce(sum(CASE WHEN source_place = 'rack' THEN -amount_cents WHEN target_place = 'rack'
+            THEN amount_cents ELSE 0 END), 0)
+        FROM ledger_transfer WHERE book_id = s.book AND seq > coalesce(r.seq, s.opened) AND seq <= s.low)
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(opened)s::bigint[], %(racks)s::bigint[])
+        AS s (book, low, opened, rack)
+    LEFT JOIN LATERAL (SELECT c.through_seq AS seq, c.balance_cents AS cents
+        FROM ledger_recount AS c JOIN ledger_account AS a ON a.id = c.account_id AND a.place = 'rack'
+        WHERE c.book_id = s.book AND c.through_seq BETWEEN s.opened AND s.low ORDER BY c.through_seq DESC LIMIT 1
+    ) AS r ON true
+"""
+# The aggregate inside makes the planner look up each run by its numbers, and never read the whole table.
+_SUMS: Final = """
+    SELECT s.at, m.* FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+        WITH ORDINALITY AS s (book, low, high, at)
+    CROSS JOIN LATERAL (SELECT
+        coalesce(sum(CASE WHEN source_place = 'rack' THEN -amount_cents WHEN target_place = 'rack' THEN amount_cents
+            END), 0) AS rack,
+        coalesce(sum(CASE WHEN kind = 'fill' THEN amount_cents WHEN kind = 'reversal' AND source_place = 'rack'
+            AND target_place = 'transit' THEN -amount_cents END), 0) AS fills,
+        coalesce(sum(CASE WHEN kind = 'credit_out' THEN amount_cents WHEN kind = 'reversal' AND target_place = 'rack'
+            AND source_place = 'transit' THEN -amount_cents END), 0) AS credits,
+        coalesce(sum(CASE WHEN kind = 'drop' THEN amount_cents WHEN kind = 'reversal' AND source_place = 'drop_box'
+            AND target_place = 'cash' THEN -amount_cents END), 0) AS cash,
+        coalesce(sum(CASE WHEN kind IN ('stake', 'pay_pot', 'pay_seat') THEN amount_cents
+            WHEN kind = 'reversal' AND ((source_place = 'layout' AND target_place = 'players')
+            OR (target_place = 'seat' AND source_place IN ('pot', 'seat'))) THEN -amount_cents END), 0) AS handle,
+        count(DISTINCT seq) FILTER (WHERE kind = 'stake') - count(DISTINCT seq) FILTER (WHERE kind = 'reversal'
+            AND source_place = 'layout' AND target_place = 'players') AS rounds,
+        coalesce(min(seq) FILTER (WHERE kind = 'drop'), 0) AS first_cash,
+        coalesce(max(seq) FILTER (WHERE kind = 'drop'), 0) AS last_cash
+        FROM ledger_transfer WHERE book_id = s.book AND seq > s.low AND seq <= s.high) AS m
+"""
+_SUM_NAMES: Final = ("rack", "fills", "credits", "cash", "handle", "rounds", "first_cash", "last_cash")
+# Boxes and corrections are few; a box that was taken from a closed table belongs to where the table was open last.
+_AFTERWARDS: Final = """
+    SELECT s.book, e.seq, e.at, e.subject, e.kind, e.body, (
+        SELECT max(r.seq) FROM ledger_logentry AS r WHERE r.book_id = s.book AND r.subject = 'round' AND r.legs > 0
+            AND e.subject = 'correction'
+            AND r.round = (convert_from(e.body, 'UTF8')::jsonb #>> '{content,correction,round}')::int),
+        door.kind, door.seq
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(heads)s::bigint[]) AS s (book, low, head)
+    JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq > s.low AND e.seq <= s.head
+        AND (e.subject = 'slip' AND e.kind IN ('drop_witnessed', 'drop_recounted')
+            OR e.subject = 'correction' AND e.kind = 'signed')
+    LEFT JOIN LATERAL (SELECT kind, seq FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
+        AND kind IN ('opened', 'closed') AND seq < CASE WHEN e.kind = 'drop_witnessed' THEN e.seq
+            ELSE coalesce((SELECT (one ->> 4)::bigint FROM jsonb_array_elements(
+                convert_from(e.body, 'UTF8')::jsonb #> '{content,now,signed}') AS one
+                WHERE one ->> 0 = 'witnessed'), 0) END
+        ORDER BY seq DESC LIMIT 1) AS door ON true
+    ORDER BY s.book, e.seq
+"""
+
+
+def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())
+
+
+def _read(start: datetime, end: datetime, books: Sequence[int]) -> dict[int, _Read]:
+    """Everything about a span of these books, in five statements."""
+    found = {
+        book: _Read(low, high, head, rounds)
+        for book, low, high, head, rounds in _rows(_BOUNDS, {"books": list(books), "start": start, "end": end})
+    }
+    spans = {
+        "books": list(found),
+        "lows": [one.first for one in found.values()],
+        "highs": [one.last for one in found.values()],
+    }
+    for book, group in groupby(_rows(_DOORS, spans), key=itemgetter(0)):
+        doors = [
+            _Door(seq, at, kind == "opened", int(json.loads(bytes(body))["content"]["rack_cents"]))
+            for _, seq, at, kind, body in group
+        ]
+        found[book].runs = list(_runs(doors, found[book]))
+    _begin(found)
+    _sum_up(found)
+    heads = {"heads": [one.head for one in found.values()]}
+    for book, *row in _rows(_AFTERWARDS, {"books": spans["books"], "lows": spans["lows"], **heads}):
+        found[book].afterwards.append(_after(*row))
+    return found
+
+
+def _runs(doors: Sequence[_Door], read: _Read) -> Iterable[_Run]:
+    for number, door in enumerate(doors):
+        if not door.opens:
+            continue
+        closed = doors[number + 1] if number + 1 < len(doors) else None
+        last = closed.seq if closed else read.last
+        yield _Run(door, closed, max(door.seq, read.first), last, COUNTED if door.seq > read.first else LEDGER)
+
+
+def _begin(found: Mapping[int, _Read]) -> None:
+    """What lay in each rack when its run began, or when the span did."""
+    cut = {book: one.runs[0] for book, one in found.items() if one.runs and one.runs[0].opener_is == LEDGER}
+    parameters = {
+        "books": list(cut),
+        "lows": [run.first for run in cut.values()],
+        "opened": [run.opened.seq for run in cut.values()],
+        "racks": [run.opened.rack_cents for run in cut.values()],
+    }
+    racks = dict(_rows(_RACKS, parameters)) if cut else {}
+    for book, one in found.items():
+        for run in one.runs:
+            run.opener_cents = int(racks[book]) if run.opener_is == LEDGER else run.opened.rack_cents
+
+
+def _sum_up(found: Mapping[int, _Read]) -> None:
+    runs = [(book, run) for book, one in found.items() for run in one.runs]
+    parameters = {
+        "books": [book for book, _ in runs],
+        "lows": [run.first for _, run in runs],
+        "highs": [run.last for _, run in runs],
+    }
+    for at, *sums in _rows(_SUMS, parameters) if runs else []:
+        runs[at - 1][1].sums = dict(zip(_SUM_NAMES, map(int, sums), strict=True))
+
+
+def _after(
+    seq: int, at: datetime, subject: str, kind: str, body: bytes, settled: int | None, door: str | None, closed: int
+) -> _After:
+    content = json.loads(bytes(body))["content"]
+    if subject == "correction":
+        cents = int(content["off_cents"]) - int(content["difference_cents"])
+        return _After(seq, at, f"correction of round {content['correction']['round']}", settled or 0, cents)
+    slip = paper.read(content["now"])
+    removal = next((one.seq for one in slip.signed if one.stage == "witnessed"), seq)
+    anchor = closed if door == "closed" else removal
+    counted = kind == "drop_recounted" and slip.agreed is not None
+    cents = slip.total_cents - slip.expected_cents if counted else 0
+    return _After(seq, at, f"box {slip.box} counted", anchor, cents, removal, counts=counted)
+
+
+# --- Figures ---------------------------------------------------------------------------------------------------
+
+
+def _figures(table: Table, read: _Read, start: datetime, end: datetime) -> Figures:
+    made = Figures(table.name, GAMES[table.game].title)
+    if not read.runs:
+        return made
+    sums = {name: sum(run.sums[name] for run in read.runs) for name in _SUM_NAMES}
+    first, last = read.runs[0], read.runs[-1]
+    edge = edge_of(table)
+    gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(read.runs))
+    hours = [(run.closed.at if run.closed else end) - max(run.opened.at, start) for run in read.runs]
+    return replace(
+        made,
+        opener_cents=first.opener_cents,
+        opener_is=first.opener_is,
+        closer_cents=last.closer_cents,
+        closer_is=COUNTED if last.closed else LEDGER,
+        between_cents=gaps,
+        fills_cents=sums["fills"],
+        credits_cents=sums["credits"],
+        cash_cents=sums["cash"],
+        box_variance_cents=sum(
+            one.cents for one in read.afterwards if one.removal and read.first < one.anchor <= read.last
+        ),
+        drop_is=_drop_is(read),
+        corrections_cents=_corrections(read),
+        handle_cents=sums["handle"],
+        rounds=sums["rounds"] if table.is_banked else read.rounds,
+        open_seconds=round(sum(one.total_seconds() for one in hours)),
+        theoretical=None if edge is None else edge * sums["handle"],
+    )
+
+
+def _corrections(read: _Read) -> int:
+    """Those of this span's rounds, less those that moved this span's chips."""
+    signed = [one for one in read.afterwards if not one.removal]
+    named = sum(one.cents for one in signed if read.first < one.anchor <= read.last)
+    moved = sum(one.cents for one in signed if read.first < one.seq <= read.last)
+    return named - moved
+
+
+def _drop_is(read: _Read) -> str:
+    """Whether every box with cash of this span was counted."""
+    dropped = [run.sums for run in read.runs if run.sums["last_cash"]]
+    if not dropped:
+        return COUNTED
+    first, last = dropped[0]["first_cash"], dropped[-1]["last_cash"]
+    removed = sorted({one.removal for one in read.afterwards if one.removal > first})
+    counted = {one.removal for one in read.afterwards if one.removal and one.counts}
+    needed = [one for number, one in enumerate(removed) if number == 0 or removed[number - 1] < last]
+    return COUNTED if needed and needed[-1] > last and counted.issuperset(needed) else EXPECTED
