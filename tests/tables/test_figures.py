@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -80,7 +81,9 @@ def test_win_by_the_formula_is_what_the_rounds_won(dealer: Hand) -> None:
 def test_fills_and_counts_do_not_change_what_was_won_but_a_variance_does(dealer: Hand) -> None:
     """Harm: chips brought to the table look like a win, or chips missing at the closer like none."""
     won = plays(dealer)
+    dealing.sign_in(dealer.table, floor.crew("received"))
     floor.fill(dealer.table, ((500, 20),))
+    dealing.sign_in(dealer.table, dealer.by)
     assert line().fills_cents == 10_000
     assert line().win_cents == won
     boss = Hand(dealer.table, Staff.objects.get(username="bella"))
@@ -160,7 +163,7 @@ def test_spans_that_join_add_up(dealer: Hand, monkeypatch: Any) -> None:
     floor.counted(boss, "closer", 500)
     boss("open_table")
     at(monkeypatch, edges[-1])
-    parts = [figures.between(*edge).lines[0] for edge in zip(edges, edges[1:], strict=False)]
+    parts = [figures.between(*edge).lines[0] for edge in pairwise(edges)]
     whole = figures.between(edges[0], edges[-1]).lines[0]
     assert sum(one.win_cents for one in parts) == whole.win_cents == won + 500
     assert [one.rounds for one in parts] == [1, 1, 1]

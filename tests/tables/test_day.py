@@ -1,0 +1,255 @@
+"""Closing a gaming day: who may, when, once; and what arrives for it later."""
+
+import json
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.utils import timezone
+
+from ledger import surveillance
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.surveillance import Draft
+from tables import audit, day, figures, house, inputs, shifts, standing
+from tables.models import DayClose, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.telling import tell
+from tests import floor
+from tests.floor import Hand, dealt, signs
+from tests.tables.at_once import at_once
+from tests.tables.test_figures import at, box, count, plays, record
+
+pytestmark = pytest.mark.django_db
+
+
+def evening(monkeypatch: Any) -> datetime:
+    """A moment of a day's middle, so that a test does not run over the end of a real day."""
+    noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    at(monkeypatch, noon)
+    return noon
+
+
+@pytest.fixture
+def noon(monkeypatch: Any) -> datetime:
+    return evening(monkeypatch)
+
+
+@pytest.fixture
+def dealer(noon: datetime) -> Hand:
+    """A table at which a round was played and cash dropped; it is open."""
+    hand = dealt(options={"decks": 6})[0]
+    plays(hand)
+    hand("sell_chips", amount_cents=10_000)
+    return hand
+
+
+@pytest.fixture
+def boss(dealer: Hand) -> Staff:
+    return Staff.objects.get(username="bella")
+
+
+@pytest.fixture
+def operator(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga")
+
+
+@pytest.fixture
+def over(dealer: Hand, boss: Staff, noon: datetime, monkeypatch: Any) -> date:
+    """The day is over, and everything of it was counted."""
+    Hand(dealer.table, boss)("close_table")
+    box(dealer.table, cash=((10_000, 1),))
+    on = shifts.day_of(noon)
+    at(monkeypatch, noon + timedelta(days=1))
+    return on
+
+
+def refused(call: Any) -> Refused:
+    with pytest.raises(Refused) as found:
+        call()
+    return found.value
+
+
+def closes(on: date, boss: Staff, operator: Staff) -> DayClose:
+    return day.close(on, by=operator, digest=day.propose(on, by=boss).digest)
+
+
+def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: a day's win that one person alone stands for."""
+    proposed = day.propose(over, by=boss)
+    assert [row["name"] for row in proposed.rows] == ["Rocket 1"]
+    row = day.close(over, by=operator, digest=proposed.digest)
+    assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
+    found = day.closed(over)
+    assert found is not None
+    assert found.as_closed == [line.row() for line in found.now.lines]
+    assert not found.adjustments
+    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    said = json.loads(bytes(LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body))["content"]
+    assert tell("day", "closed", said) == f"Olga signs second: {over} is closed"
+
+
+def test_the_same_again_is_answered_as_before(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: a button pressed twice signs twice."""
+    first = day.propose(over, by=boss)
+    assert day.propose(over, by=boss).seq == first.seq
+    row = day.close(over, by=operator, digest=first.digest)
+    assert day.close(over, by=operator, digest=first.digest) == row
+    assert refused(lambda: day.propose(over, by=boss)).code == "day_closed"
+    other = floor.staff(Role.OPERATOR, "otto")
+    assert refused(lambda: day.close(over, by=other, digest=first.digest)).code == "day_closed"
+
+
+def test_who_signs_first_and_who_second(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: the second signature is worth nothing where anybody may give it."""
+    for role in set(Role) - {Role.PIT_BOSS}:
+        who = floor.staff(role, f"a.{role}")
+        assert refused(lambda who=who: day.propose(over, by=who)).code == "not_permitted"
+    digest = day.propose(over, by=boss).digest
+    for role in set(Role) - {Role.OPERATOR}:
+        who = floor.staff(role, f"b.{role}")
+        assert refused(lambda who=who: day.close(over, by=who, digest=digest)).code == "not_permitted"
+
+
+def test_nobody_signs_twice_whatever_their_role_became(over: date, boss: Staff) -> None:
+    """Harm: a pit boss is made an operator overnight, and signs under their own figures."""
+    digest = day.propose(over, by=boss).digest
+    boss.role = Role.OPERATOR
+    boss.save()
+    assert refused(lambda: day.close(over, by=boss, digest=digest)).code == "signed_already"
+    with pytest.raises(IntegrityError, match="tables_dayclose_by_two"), transaction.atomic():
+        DayClose.objects.create(day=over, seq=1, proposed_by="bella", closed_by="bella", at=timezone.now())
+
+
+def test_a_day_that_goes_on_is_not_closed(dealer: Hand, boss: Staff, noon: datetime) -> None:
+    """Harm: what is played after the close belongs to no day."""
+    assert refused(lambda: day.propose(shifts.day_of(noon), by=boss)).code == "day_goes_on"
+
+
+def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noon: datetime, monkeypatch: Any) -> None:
+    """Harm: figures that nobody counted are signed as if somebody had."""
+    on = shifts.day_of(noon)
+    at(monkeypatch, noon + timedelta(days=1))
+    says = refused(lambda: day.propose(on, by=boss)).sentence
+    assert "Rocket 1 was open at the end" in says
+    assert "A drop box of Rocket 1 is not counted" in says
+    Hand(dealer.table, boss)("close_table")
+    box(dealer.table, cash=(), counted=False)
+    reasons = day.open_matters(on)
+    assert reasons == ["A drop box of Rocket 1 is not counted: remove it, and have it counted twice."]
+    count(dealer.table, standing.of(dealer.table).slips[-1].name, ((10_000, 1),))
+    assert day.open_matters(on) == []
+
+
+def test_a_day_waits_for_its_slips(dealer: Hand, boss: Staff, over: date, noon: datetime, monkeypatch: Any) -> None:
+    """Harm: a fill on its way is in no table's figures, and the day is closed."""
+    at(monkeypatch, noon + timedelta(hours=25))
+    Hand(dealer.table, boss)("open_table")
+    at(monkeypatch, noon + timedelta(hours=26))
+    signs(dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((500, 20),)))
+    assert day.open_matters(over) == []
+    on = shifts.day_of(noon + timedelta(hours=26))
+    assert "fill/" in " ".join(day.open_matters(on))
+
+
+def test_figures_that_changed_since_the_first_signature_are_signed_anew(
+    over: date, dealer: Hand, boss: Staff, operator: Staff, monkeypatch: Any
+) -> None:
+    """Harm: the second person signs other figures than the first, or than they saw."""
+    first = day.propose(over, by=boss)
+    assert refused(lambda: day.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
+    monkeypatch.setattr(figures, "edge_of", lambda table: None)
+    assert refused(lambda: day.close(over, by=operator, digest=first.digest)).code == "figures_changed"
+    again = day.propose(over, by=boss)
+    assert again.seq > first.seq
+    assert day.close(over, by=operator, digest=again.digest).day == over
+
+
+def test_what_arrives_later_is_an_adjustment(
+    over: date, dealer: Hand, boss: Staff, operator: Staff, monkeypatch: Any
+) -> None:
+    """Harm: a closed day's figures change in silence, or a mispay found later is told of another day."""
+    closes(over, boss, operator)
+    before = day.closed(over)
+    assert before is not None
+    at(monkeypatch, timezone.now() + timedelta(hours=1))
+    Hand(dealer.table, boss)("open_table")
+    correct(dealer, boss)
+    found = day.closed(over)
+    assert found is not None
+    assert found.as_closed == before.as_closed
+    [late] = found.adjustments
+    assert late.what == "correction of round 1"
+    assert late.cents != 0
+    assert found.now.lines[0].win_cents == int(found.as_closed[0]["win_cents"]) + late.cents
+
+
+def correct(dealer: Hand, boss: Staff) -> None:
+    """The seat that was paid 3 too little gets them."""
+    won = dealer.now.round
+    assert won is not None
+    seat = won.settled[0].seat
+    handed = won.settled[0].net_cents - 300 if won.settled[0].net_cents > 0 else won.settled[0].net_cents + 300
+    proposed = inputs.ProposeCorrection(1, seat, handed, "Paid wrong by 3")
+
+    record(dealer.table, proposed, boss)
+    slip = f"correction/{timezone.localtime().year}/1"
+    record(dealer.table, inputs.SignCorrection(slip), floor.staff(Role.PIT_BOSS, "bert"))
+
+
+@pytest.mark.parametrize("sql", ["UPDATE tables_dayclose SET id = id", "DELETE FROM tables_dayclose"])
+def test_a_close_is_neither_changed_nor_deleted(over: date, boss: Staff, operator: Staff, sql: str) -> None:
+    """Harm: a day opened again by whoever gets hold of the application's connection."""
+    closes(over, boss, operator)
+    with pytest.raises(DatabaseError, match="permission denied"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql)
+
+
+# --- What a forger may try ------------------------------------------------------------------------------------
+
+
+def forged(on: date, first: day.Proposal, **changed: Any) -> None:
+    """A close as the ledger would write it, with its row, but for some of what it says."""
+    content = {
+        "day": on.isoformat(), "figures": list(first.rows), "digest": first.digest, "through": {}, "username": "olga",
+        "name": "Olga", "role": "operator", "proposal": first.seq, "proposed_by": first.username,
+    } | changed  # fmt: skip
+    with transaction.atomic():
+        seq = surveillance.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
+    DayClose.objects.create(day=on, seq=seq, proposed_by="bella", closed_by="olga", at=timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"username": "bella"}, "as it is kept beside the log"),
+        ({"proposed_by": "omar"}, "as it is kept beside the log"),
+        ({"day": "2020-01-01"}, "as it is kept beside the log"),
+        ({"proposal": 1}, "nobody proposed"),
+        ({"figures": []}, "not those that were signed first"),
+    ],
+)
+def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff, changed: dict[str, Any], says: str) -> None:
+    """Harm: a day closed over other figures, or by one person, and the proof believes it."""
+    forged(over, day.propose(over, by=boss), **changed)
+    fault = audit.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    assert says in fault.what
+
+
+# --- At the same moment ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: two operators close one day, over figures of two moments."""
+    proposals = at_once(*[lambda: day.propose(over, by=boss)] * 4)
+    assert len({one.seq for one in proposals}) == 1
+    digest = proposals[0].digest
+    others = [operator, floor.staff(Role.OPERATOR, "otto")]
+    results = at_once(*[lambda who=who: day.close(over, by=who, digest=digest) for who in others * 2])
+    assert DayClose.objects.count() == 1
+    assert {one.code for one in results if isinstance(one, Refused)} == {"day_closed"}
+    assert len({one.pk for one in results if isinstance(one, DayClose)}) == 1
+    assert LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed").count() == 1
