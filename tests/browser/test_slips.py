@@ -1,0 +1,203 @@
+"""Slips in a real browser: a fill that five people sign, a rack that two count, for eyes, fingers and keyboards."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ledger import cage
+from ledger.models import Account, LogEntry
+from tables import audit, standing
+from tables.inputs import BeginSlip
+from tables.models import Staff, Table
+from tables.roles import Role
+from tests import floor, processes
+from tests.browser.conftest import LAPTOP, PORTRAIT, cookies_of
+from tests.browser.test_dealer_look import violations
+from tests.floor import PIN, Hand
+
+pytestmark = pytest.mark.browser
+
+Looking = Callable[..., Any]
+WIDE = {"laptop": LAPTOP, "portrait": PORTRAIT}
+SMALL = """() => [...document.querySelectorAll("main :is(button, summary, a.button, input:not([type=hidden]))")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48)
+  .map(([one, box]) => `${one.tagName} ${one.name} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+SIGNERS = (
+    ("Given out by the cage", Role.CASHIER, "cleo", "302"),
+    ("Carried by", Role.SECURITY, "stan", "303"),
+    ("Counted in by the dealer", Role.DEALER, "dora", "101"),
+    ("Seen by the floor", Role.PIT_BOSS, "bo", "305"),
+)
+
+
+@pytest.fixture
+def looking(browser: Any, web: processes.Web) -> Iterator[Looking]:
+    """``looking(staff, path)``: a page of a browser of their own. No page may break or breach its policy."""
+    contexts: list[Any] = []
+    complaints: list[str] = []
+
+    def look(who: Staff, path: str, viewport: dict[str, int] = LAPTOP, **options: Any) -> Any:
+        context = browser.new_context(base_url=web.url, viewport=viewport, **options)
+        context.set_default_timeout(20_000)
+        context.add_cookies(cookies_of(who, web.url))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: "Policy" in said.text and complaints.append(said.text))
+        page.goto(path)
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def someone(role: Role, name: str, badge: str) -> Staff:
+    return Staff.objects.filter(username=name).first() or floor.staff(role, name, badge)
+
+
+def rack(table: Table) -> int:
+    return cage.balance(Account.objects.get(book_id=table.book_id, place="rack"))
+
+
+def sign(page: Any, badge: str, pin: str = PIN) -> None:
+    """Badge and PIN from the keyboard, as somebody types who does not look for the button."""
+    page.focus("#badge")
+    page.keyboard.type(badge)
+    page.keyboard.press("Tab")
+    page.keyboard.type(pin)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def count(page: Any, **colours: int) -> None:
+    for colour, chips in colours.items():
+        page.get_by_label(colour).fill(str(chips))
+
+
+def readable(page: Any) -> None:
+    """Nothing that axe calls serious, nothing too small for a finger, nothing beside the screen."""
+    assert violations(page) == []
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("viewport", WIDE)
+def test_five_people_sign_a_fill(looking: Looking, transactional_db: None, viewport: str) -> None:
+    """Harm: a slip that the floor cannot read, reach or sign, so that chips are carried without one."""
+    dealer, _ = floor.dealt()
+    boss = someone(Role.PIT_BOSS, "paula", "301")
+    before = rack(dealer.table)
+    page = looking(boss, f"/slips/{dealer.table.pk}/new/fill/", WIDE[viewport])
+    readable(page)
+    count(page, red=10, white=50)
+    assert page.inner_text("[data-sum]") == "100"
+    sign(page, "301")
+    for says, role, name, badge in SIGNERS:
+        someone(role, name, badge)
+        assert page.inner_text(".slip-page__side h2") == says
+        assert page.inner_text(".is-due .paper__what") == says
+        assert rack(dealer.table) == before
+        readable(page)
+        sign(page, badge)
+        assert f"is signed by {name.title()}" in page.inner_text("[role=status]")
+    assert page.inner_text(".paper__state") == "Complete"
+    assert page.locator(".paper__lines .is-signed").count() == 5
+    readable(page)
+    assert rack(dealer.table) == before + 10_000
+    assert audit.verify(dealer.table.book).fault is None
+    page.goto("/slips/")
+    assert "Nothing waits for a signature." in page.inner_text("main")
+    readable(page)
+
+
+def test_who_signed_already_is_told_so_and_the_form_stays(looking: Looking, transactional_db: None) -> None:
+    """Harm: a refusal without a sentence, or one that takes what was typed with it."""
+    dealer, _ = floor.dealt()
+    boss = someone(Role.PIT_BOSS, "paula", "301")
+    page = looking(boss, f"/slips/{dealer.table.pk}/new/fill/")
+    count(page, red=10)
+    sign(page, "301", "9999")
+    assert page.inner_text("[role=alert]") == "Badge number or PIN is wrong."
+    assert page.get_by_label("red").input_value() == "10"
+    assert page.input_value("#badge") == "301"
+    assert page.input_value("#pin") == ""
+    page.fill("#badge", "")
+    sign(page, "301")
+    sign(page, "301")
+    assert "this step is signed by a cashier, not by Paula" in page.inner_text("[role=alert]")
+    assert page.get_attribute("#badge", "aria-describedby") == "refused"
+    readable(page)
+
+
+def test_a_table_opens_when_two_counts_agree(looking: Looking, transactional_db: None) -> None:
+    """Harm: the second one reads what the first one counted, or a table that opens with a rack nobody agreed on."""
+    table = floor.table()
+    boss = someone(Role.PIT_BOSS, "paula", "301")
+    someone(Role.DEALER, "dora", "101")
+    new = f"/slips/{table.pk}/new/opener/"
+    page = looking(boss, new)
+    readable(page)
+    count(page, white=9_000)
+    sign(page, "101")
+    assert "9,000" not in page.inner_text("main")
+    assert [one.input_value() for one in page.locator("[data-value]").all()] == [""] * len(floor.CHIPS)
+    readable(page)
+    count(page, white=8_999)
+    sign(page, "301")
+    assert page.inner_text(".paper__state") == "Counts differ: nothing came of it"
+    assert not standing.of(table).is_open
+    page.goto(new)
+    count(page, white=9_001)
+    sign(page, "101")
+    count(page, white=9_001)
+    sign(page, "301")
+    assert page.inner_text(".paper__state") == "Complete"
+    assert "over: +1" in page.inner_text(".paper__variance")
+    readable(page)
+    assert standing.of(table).is_open
+    assert LogEntry.objects.filter(book=table.book, subject="table", kind="opened").count() == 1
+
+
+def test_two_presses_are_one_slip(looking: Looking, transactional_db: None) -> None:
+    """Harm: a nervous finger asks the cage for twice the chips."""
+    dealer, _ = floor.dealt()
+    page = looking(someone(Role.PIT_BOSS, "paula", "301"), f"/slips/{dealer.table.pk}/new/fill/")
+    count(page, red=10)
+    page.fill("#badge", "301")
+    page.fill("#pin", PIN)
+    with page.expect_navigation(url="**/fill/**"):
+        page.dblclick(".button--primary")
+    page.wait_for_selector(".paper__lines")
+    assert len(standing.of(dealer.table).slips) == 1
+
+
+def test_a_slip_is_signed_without_any_script(looking: Looking, transactional_db: None) -> None:
+    """Harm: a script that did not load stops chips on their way."""
+    dealer, _ = floor.dealt()
+    path = f"/slips/{dealer.table.pk}/new/fill/"
+    page = looking(someone(Role.PIT_BOSS, "paula", "301"), path, java_script_enabled=False)
+    count(page, red=10)
+    sign(page, "301")
+    assert page.inner_text(".slip-page__side h2") == "Given out by the cage"
+
+
+def test_the_printed_slip_is_the_paper_alone(looking: Looking, transactional_db: None) -> None:
+    """Harm: a print-out with forms and menus on it, or without the signatures."""
+    dealer, boss = floor.dealt()
+    slip = asked(dealer)
+    page = looking(boss.by, f"/slips/{dealer.table.pk}/{slip}/")
+    page.emulate_media(media="print")
+    assert page.is_visible(".paper__lines")
+    assert not page.is_visible(".slip-page__side")
+    assert not page.is_visible(".bar")
+
+
+def asked(dealer: Hand) -> str:
+    """A fill that is asked for."""
+    floor.signs(dealer.table, floor.crew("requested"), BeginSlip("fill", ((500, 10),)))
+    return standing.of(dealer.table).slips[-1].name
