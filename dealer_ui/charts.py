@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import accumulate
 from typing import Final
 
@@ -49,6 +50,88 @@ def shares(parts: Sequence[tuple[str, int]]) -> list[Share]:
         found.append(Share(label, cents, round(x, 2), round(width, 2)))
         x += width
     return found
+
+
+FIGURE_LEFT: Final = 130
+FIGURE_WIDTH: Final = 540
+FIGURE_ROW: Final = 44
+
+
+@dataclass(frozen=True, slots=True)
+class FigureBar:
+    """One table: its win from zero to the right or left, its drop below."""
+
+    name: str
+    win_cents: int
+    win_x: float
+    win_width: float
+    win_y: float
+    drop_width: float
+    drop_y: float
+    text_y: float
+    value_x: float
+
+
+@dataclass(frozen=True, slots=True)
+class FigureBars:
+    """Win and drop of several tables."""
+
+    bars: tuple[FigureBar, ...]
+    zero: float
+    height: int
+
+
+def figure_bars(lines: Sequence[tuple[str, int, int]]) -> FigureBars:
+    """(name, win, drop) in cents as horizontal bars around a common zero."""
+    most = max([1, *(max(win, drop) for _, win, drop in lines)])
+    least = min([0, *(win for _, win, _ in lines)])
+    scale = FIGURE_WIDTH / (most - least)
+    zero = FIGURE_LEFT - least * scale
+    bars = []
+    for at, (name, win, drop) in enumerate(lines):
+        top, width = at * FIGURE_ROW, abs(win) * scale
+        x = zero if win >= 0 else zero - width
+        right = zero + max(win, drop, 0) * scale
+        bars.append(
+            FigureBar(
+                name, win, round(x, 1), round(width, 1), top + 8, round(max(0, drop) * scale, 1), top + 24,
+                top + 24, round(right + 8, 1),
+            )
+        )  # fmt: skip
+    return FigureBars(tuple(bars), round(zero, 1), max(1, len(lines)) * FIGURE_ROW)
+
+
+@dataclass(frozen=True, slots=True)
+class DayBar:
+    """One day's win."""
+
+    day: date
+    win_cents: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class DayBars:
+    """The win of days beside each other."""
+
+    bars: tuple[DayBar, ...]
+    zero: float
+
+
+def day_bars(lines: Sequence[tuple[date, int, int]]) -> DayBars:
+    """(day, win, drop) as bars up and down from zero."""
+    most, least = max([1, *(win for _, win, _ in lines)]), min([0, *(win for _, win, _ in lines)])
+    scale = 180 / (most - least)
+    zero, step = 10 + most * scale, 760 / max(1, len(lines))
+    bars = []
+    for at, (day, win, _) in enumerate(lines):
+        height = abs(win) * scale
+        y = zero - height if win >= 0 else zero
+        bars.append(DayBar(day, win, round(at * step + 6, 1), round(y, 1), round(step - 12, 1), round(height, 1)))
+    return DayBars(tuple(bars), round(zero, 1))
 
 
 @dataclass(frozen=True, slots=True)

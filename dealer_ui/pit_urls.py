@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import disputes, pit, reconciling
+from dealer_ui import disputes, pit, reconciling, reports
 
 app_name = "pit"
 
@@ -15,6 +15,9 @@ urlpatterns = [
     path("alerts/open", pit.alert_panel, name="alert-panel"),
     path("alerts/<int:pk>/acknowledge", pit.acknowledge, name="acknowledge"),
     path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
+    path("reports/", reports.reports, name="reports"),
+    path("reports.csv", reports.reports_csv, name="reports-csv"),
+    path("reports/<str:day>/close", reports.close_day, name="close-day"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),
     path("discrepancies.csv", reconciling.discrepancies_csv, name="discrepancies-csv"),
     path("discrepancies/<int:pk>/take", reconciling.take, name="take-discrepancy"),

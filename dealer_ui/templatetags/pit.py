@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from django import template
@@ -28,6 +29,12 @@ def signed(cents: int | None) -> str:
 def per_cent(permille: int) -> str:
     """A part of a thousand, as it is said: 5 %, 2.5 %."""
     return f"{permille / 10:g} %"
+
+
+@register.filter
+def rounded(ratio: Fraction) -> int:
+    """A ratio as a whole number."""
+    return round(ratio)
 
 
 @register.filter

@@ -63,6 +63,7 @@ AT_THE_TABLE_DISPUTE = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403,
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
+SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 404, 404, 404))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
@@ -146,6 +147,9 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/log/": WATCH,
     "pit/tables/<int:pk>/log.csv": WATCH,
     "pit/tables/<int:pk>/do/<slug:name>/": RUN,
+    "pit/reports/": WATCH,
+    "pit/reports.csv": WATCH,
+    "pit/reports/<str:day>/close": SIGN_A_DAY,
     "pit/discrepancies/": WATCH,
     "pit/discrepancies.csv": WATCH,
     "pit/discrepancies/<int:pk>/take": ACKNOWLEDGE,

@@ -1,0 +1,145 @@
+"""What the tables won: win, drop and hold of a shift, a day, a month or a year, drawn and listed; closing a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import charts, exports
+from dealer_ui.pit import watches
+from dealer_ui.slips import Signature
+from tables import day as days
+from tables import figures, shifts, signing
+from tables.figures import COLUMNS, Figures, Report
+from tables.refusals import Refused
+
+SPANS: Final[dict[str, tuple[str, Callable[[date], Report]]]] = {
+    "day": ("Day", figures.day),
+    "month": ("Month to date", figures.month_to_date),
+    "year": ("Year to date", figures.year_to_date),
+}
+DAYS_BACK: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a report: a shift, or the whole span."""
+
+    name: str
+    report: Report
+
+
+@watches
+@require_GET
+def reports(request: HttpRequest) -> HttpResponse:
+    """One span of the floor."""
+    return _page(request, None)
+
+
+def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
+    on, span = _asked(request)
+    parts = _parts(on, span)
+    whole = parts[-1].report
+    proposal = days.proposal(on)
+    closed = days.closed(on)
+    context = {
+        "on": on,
+        "span": span,
+        "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
+        "before": on - timedelta(days=1),
+        "after": on + timedelta(days=1) if on < shifts.day_of(timezone.now()) else None,
+        "parts": parts,
+        "whole": whole,
+        "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
+        "days": charts.day_bars(_back(on)) if span in ("day", "shifts") else None,
+        "closed": closed,
+        "proposal": None if closed else proposal,
+        "matters": [] if closed else days.open_matters(on, whole) if span == "day" else [],
+        "over": shifts.span(on).end <= timezone.now(),
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
+
+
+def _back(on: date) -> list[tuple[date, int, int]]:
+    """The win and drop of the days before, and of this one."""
+    found = []
+    for back in range(DAYS_BACK - 1, -1, -1):
+        day = on - timedelta(days=back)
+        pit = figures.day(day).pit
+        found.append((day, pit.win_cents, pit.drop_cents))
+    return found
+
+
+def _asked(request: HttpRequest) -> tuple[date, str]:
+    """The day and the span that the query asks for; nonsense asks for today."""
+    today = shifts.day_of(timezone.now())
+    try:
+        day = parse_date(request.GET.get("day", "")) or today
+    except ValueError:
+        day = today
+    span = request.GET.get("span", "day")
+    return (day if 2000 <= day.year <= 2999 and day <= today else today), (
+        span if span in (*SPANS, "shifts") else "day"
+    )
+
+
+def _parts(on: date, span: str) -> list[Part]:
+    if span != "shifts":
+        says, read = SPANS[span]
+        return [Part(says, read(on))]
+    return [*(Part(name, report) for name, report in figures.by_shift(on).items()), Part("Day", figures.day(on))]
+
+
+@watches
+@require_GET
+def reports_csv(request: HttpRequest) -> HttpResponseBase:
+    """The same as a list: a row for each table, the games and the pit."""
+    on, span = _asked(request)
+    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span)))
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
+    for part in parts:
+        report = part.report
+        blocks: list[tuple[str, Sequence[Figures]]] = [
+            ("table", report.lines),
+            ("game", report.games),
+            ("pit", [report.pit]),
+        ]
+        yield [(part.name, of, *line.row().values()) for of, lines in blocks for line in lines]
+
+
+@watches
+@sensitive_post_parameters("pin")
+@require_POST
+def close_day(request: HttpRequest, day: str) -> HttpResponse:
+    """Sign a day's figures: a pit boss first, then an operator."""
+    on = parse_date(day)
+    if on is None:
+        raise Http404("There is no such day.")
+    try:
+        form = Signature(request.POST)
+        if not form.is_valid():
+            raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
+        by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
+        if request.POST.get("digest"):
+            days.close(on, by=by, digest=request.POST["digest"])
+            messages.success(request, f"{on} is closed by {by.name}.")
+        else:
+            days.propose(on, by=by)
+            messages.success(request, f"The figures of {on} are signed by {by.name}: an operator closes the day.")
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    return redirect(f"{reverse('pit:reports')}?day={on}")
