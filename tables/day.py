@@ -81,6 +81,13 @@ def adjustments(day: date) -> Sequence[Late]:
     return () if found is None else found.adjustments
 
 
+def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, Any]]]:
+    """The figures of so many closed days before one, as they were signed; the newest first."""
+    seqs = list(DayClose.objects.filter(day__lt=before).order_by("-day").values_list("seq", flat=True)[:count])
+    bodies = LogEntry.objects.filter(book__name=HOUSE, seq__in=seqs).order_by("-seq").values_list("body", flat=True)
+    return [json.loads(bytes(body))["content"]["figures"] for body in bodies]
+
+
 def _content(seq: int) -> dict[str, Any]:
     body = LogEntry.objects.values_list("body", flat=True).get(book__name=HOUSE, seq=seq)
     content: dict[str, Any] = json.loads(bytes(body))["content"]

@@ -123,6 +123,8 @@ class Report:
     lines: tuple[Figures, ...]
     through: Mapping[str, int] = field(default_factory=dict)
     """Up to which entry each table's book was read, for what came after the span."""
+    entries: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The entries of each table in the span: after the first number, up to the second."""
 
     @property
     def games(self) -> tuple[Figures, ...]:
@@ -192,7 +194,9 @@ def between(start: datetime, end: datetime, tables: Sequence[Table] | None = Non
     chosen = list(Table.objects.order_by("name")) if tables is None else list(tables)
     read = _read(start, end, [table.book_id for table in chosen])
     lines = tuple(_figures(table, read[table.book_id], start, min(end, timezone.now())) for table in chosen)
-    return Report(start, end, lines, {table.name: read[table.book_id].head for table in chosen})
+    through = {table.name: read[table.book_id].head for table in chosen}
+    entries = {table.name: (read[table.book_id].first, read[table.book_id].last) for table in chosen}
+    return Report(start, end, lines, through, entries)
 
 
 def late(start: datetime, end: datetime, through: Mapping[str, int]) -> list[Late]:
