@@ -22,7 +22,7 @@ from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, s
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
-from tables import corrections, dealing, disputes, history, standing
+from tables import corrections, dealing, disputes, history, sealing, standing
 from tables.games.catalog import GAMES
 from tables.history import Wanted
 from tables.models import Staff, Table, Verification
@@ -52,7 +52,8 @@ def runs(view: View) -> View:
 
 def _floor(request: HttpRequest) -> dict[str, Any]:
     tables = seen(_viewer(request))
-    return {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())} | _open_alerts_of(request)
+    floor = {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())}
+    return floor | {"root": sealing.todays_root()} | _open_alerts_of(request)
 
 
 def _open_alerts_of(request: HttpRequest) -> dict[str, Any]:

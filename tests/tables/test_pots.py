@@ -265,12 +265,16 @@ def test_time_is_charged_once_for_each_half_hour_and_no_more_than_is_there(monke
 def test_chips_are_bought_from_the_rack_or_brought_along() -> None:
     """Harm: chips at a seat that came from nowhere."""
     dealer, _ = for_pot("starboard", seats={})
-    rack, players = lying(dealer)["rack"], lying(dealer)["players"]
+    rack = lying(dealer)["rack"]
     dealer("buy_in", seat=1, amount_cents=1_000)
-    assert moved(dealer) == [("buy_in", "rack", "players", 1_000), ("sit_down", "players", "seat 1", 1_000)]
+    assert moved(dealer) == [
+        ("buy_in", "rack", "players", 1_000),
+        ("drop", "cash", "drop_box", 1_000),
+        ("sit_down", "players", "seat 1", 1_000),
+    ]
     dealer("buy_in", seat=2, amount_cents=500, chips=True)
     assert moved(dealer) == [("sit_down", "players", "seat 2", 500)]
-    assert (lying(dealer)["rack"], lying(dealer)["players"]) == (rack - 1_000, players - 500)
+    assert (lying(dealer)["rack"], lying(dealer)["players"], lying(dealer)["drop_box"]) == (rack - 1_000, -500, 1_000)
     dealer("cash_out", seat=1)
     assert moved(dealer) == [("stand_up", "seat 1", "players", 1_000)]
     assert dealer.now.stacks == {2: 500}
