@@ -11,10 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -22,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from ledger import cage
 from ledger.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
-from tables import audit, dealing, inputs, paper, standing, watch
+from tables import audit, dealing, figures, inputs, paper, standing, watch
 from tables.dealing import Answer
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet, Payout
@@ -55,10 +57,12 @@ PEOPLE = {
 WHITE, RED = 100, 500
 AMOUNTS = st.sampled_from((WHITE, 20_000, 20_000, 500_000, 500_000, "all", "more"))
 """What is sold or asked for: a chip, some, much, everything that is there, and more than that."""
+DAY = timedelta(days=1)
 KEPT = ("retire_shoe", "take_back", "cut_card_out")
 """Buttons that would make of most floors the shuffling of a shoe."""
 ERRORS = st.sampled_from((-20_001 // WHITE * WHITE, -WHITE, 0, 0, WHITE, 30_000))
 """By how much both who count are wrong."""
+RACK_COUNTS = st.sampled_from(("rack", "rack", "opener", "closer"))
 CHANCE = st.integers(0, 2**32)
 WHICH = st.sampled_from((0, 0, 0, 1))
 """The first table is open when a floor begins, the second one closed."""
@@ -88,6 +92,10 @@ class Known:
     rounds: dict[int, dict[int, Payout]] = field(default_factory=dict)
     reckoned: Counter[str] = field(default_factory=Counter)
     """What the house won since the table opened, and by what: rounds, counts, corrections."""
+    earlier_cents: int = 0
+    """What it won in all the times that it was open before."""
+    boxes_cents: int = 0
+    """What was counted in its boxes beyond the cash that was dropped."""
     mispays: list[Mispay] = field(default_factory=list)
     proposed: dict[str, Mispay] = field(default_factory=dict)
     is_overdrawn: bool = False
@@ -146,9 +154,19 @@ class Floor(RuleBasedStateMachine):
                 assert audit.verify(book).fault is None
             assert watch.recount() == sum(self.held(at, "rack") < 0 for at in self.known)
             assert watch.reconcile() == watch.prove_sums() == 0
+            self._report()
         finally:
             transaction.set_rollback(True)
             self.undo.__exit__(None, None, None)
+
+    def _report(self) -> None:
+        """The house's report of the whole time says the same as the test reckoned step by step."""
+        now = timezone.now()
+        lines = {line.name: line for line in figures.between(now - DAY, now + DAY).lines}
+        for at in self.known:
+            won = at.earlier_cents + sum(at.reckoned.values()) + at.boxes_cents
+            assert lines[at.table.name].win_cents == won
+            assert lines[at.table.name].rounds == len(at.rounds)
 
     # --- entering, dying, being refused ---
 
@@ -329,9 +347,12 @@ class Floor(RuleBasedStateMachine):
 
     @rule(which=WHICH)
     def remove_box(self, which: int) -> None:
-        self.enter(self.known[which], BeginSlip("drop", (), "box"), self.house.staff["sue"])
+        """A box is taken away. What lay in that of a table which was never open would belong to no report."""
+        at = self.known[which]
+        if at.now.opened_seq:
+            self.enter(at, BeginSlip("drop", (), "box"), self.house.staff["sue"])
 
-    @rule(which=WHICH, series=st.sampled_from(("rack", *paper.COUNTS)), error=ERRORS)
+    @rule(which=WHICH, series=RACK_COUNTS, error=ERRORS)
     def count_rack(self, which: int, series: str, error: int) -> None:
         """A rack is counted, alike by two, perhaps wrongly: the table opens or closes with it, or is dealt on."""
         at = self.known[which]
@@ -340,7 +361,7 @@ class Floor(RuleBasedStateMachine):
         if self.enter(at, BeginSlip(series, chips), self.house.staff["dee"]):
             self._count_again(at, chips)
 
-    @rule(which=WHICH, series=st.sampled_from(paper.COUNTS))
+    @rule(which=WHICH, series=RACK_COUNTS)
     def count_rack_unlike(self, which: int, series: str) -> None:
         """Two do not count the same: nothing comes of it."""
         at = self.known[which]
@@ -365,6 +386,7 @@ class Floor(RuleBasedStateMachine):
         for one in at.mispays:
             one.is_counted = True
         if slip.series == "opener":
+            at.earlier_cents += sum(at.reckoned.values())
             at.reckoned, at.opened_cents = Counter(), found
         else:
             at.reckoned["counts"] += found - expected
@@ -419,6 +441,7 @@ class Floor(RuleBasedStateMachine):
             case "drop", "recounted" if chips in slip.counts:
                 self.moved(at, "cash_over_short", "boxes", paper.total(chips) - slip.expected_cents)
                 self.moved(at, "boxes", "bank", paper.total(chips))
+                at.boxes_cents += paper.total(chips) - slip.expected_cents
                 self.done["box counted"] += 1
 
     def _go_back(self, at: Known, slip: paper.Slip, cents: int) -> None:
