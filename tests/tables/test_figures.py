@@ -126,12 +126,19 @@ def test_a_round_that_was_taken_back_is_no_round(dealer: Hand) -> None:
     assert (line().rounds, line().handle_cents, line().win_cents) == (0, 0, 0)
 
 
-def test_a_table_with_a_pot_wins_its_rake() -> None:
-    """Harm: what players win of each other is told as the house's."""
-    dealer, _ = for_pot("goblin_poker", seats={1: 10_000, 2: 10_000})
+def test_a_table_with_a_pot_wins_its_time_charge(monkeypatch: Any) -> None:
+    """Harm: what players bring to the table is told as the house's."""
+    start = timezone.now()
+    dealer, _ = for_pot("goblin_poker", seats={1: 10_000, 2: 10_000}, time_charge_cents=500)
     dealer("buy_in", seat=3, amount_cents=5_000)
-    assert line().win_cents == 0
-    assert line().theoretical is None
+    span = (start - timedelta(hours=1), start + timedelta(hours=2))
+    assert figures.between(*span).lines[0].win_cents == 0
+    at(monkeypatch, start + timedelta(minutes=31))
+    dealer("time_charge")
+    [found] = figures.between(*span).lines
+    assert found.win_cents == 3 * 500
+    assert found.drop_cents == 25_000
+    assert found.theoretical is None
 
 
 def test_the_theoretical_win_is_handle_times_edge(dealer: Hand) -> None:
