@@ -76,6 +76,7 @@ def _exchange(
         head = house.lock()
         if _known(head, key):
             return
+        cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > there:
             raise Refused("bad_amount", f"The {out_of} holds {money(there)}.", 422)
@@ -149,6 +150,7 @@ def _refuse_amount(slip: Slip) -> None:
     if slip.total_cents <= 0:
         raise Refused("bad_amount", f"Say how many chips of each kind the {slip.series} is for.", 422)
     place = VAULT if slip.series == "withdrawal" else CAGE
+    cage.hold_shared()
     there = cage.balance(Account.objects.get(place=place))
     if slip.total_cents > there:
         raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(slip.total_cents)}.", 422)

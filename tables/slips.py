@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger import cage, slips
-from ledger.chips import CAGE, DROP_BOX, RACK, money
+from ledger.chips import CAGE, DROP_BOX, HOUSE_PLACES, RACK, money
 from ledger.models import Account, LogEntry, SlipSignature, Transfer
 from ledger.moves import Move
 from ledger.slips import Signing
@@ -170,6 +170,8 @@ def _refuse_empty(scene: Scene, slip: Slip, moves: Sequence[Move]) -> None:
     if slip.series not in paper.VOIDABLE:
         return
     gone: dict[int, int] = {}
+    if any(move.source_place in HOUSE_PLACES for move in moves):
+        cage.hold_shared()
     for move in moves:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents

@@ -1,14 +1,22 @@
 """A worker is killed in the middle of the watch: the next one ends what it began, and nothing is done twice."""
 
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
+import redis
 
+from casino import keeper, settings
+from casino.celery import app
 from ledger.models import Alert, Run, RunEnd
 from tables import tasks
 from tests import processes
+from tests.conftest import as_owner
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,6 +36,59 @@ def worker(process_environment: dict[str, str], tmp_path_factory: pytest.TempPat
     found.start()
     yield found
     found.kill()
+
+
+@pytest.fixture
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[processes.Served, str]]:
+    """A Valkey of this test's own, to be killed, and its address."""
+    folder = Path(tempfile.mkdtemp(prefix="broker-"))
+    socket = folder / "redis.sock"
+    command = [keeper.valkey_program(), "--port", "0", "--unixsocket", str(socket), "--dir", str(folder)]
+    command += ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+    url = f"unix://{socket}?db=0"
+
+    def answers(_: processes.Served) -> bool:
+        try:
+            return bool(redis.Redis(unix_socket_path=str(socket)).ping())
+        except redis.ConnectionError:
+            return False
+
+    found = processes.Served(command, dict(os.environ), tmp_path_factory.mktemp("valkey") / "log", answers)
+    found.start()
+    yield found, url
+    found.kill()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def ask(url: str) -> None:
+    """What beat does, on this broker."""
+    with app.connection_for_write(url=settings.broker(url)) as connection:
+        tasks.watch.apply_async(connection=connection)
+
+
+def test_what_was_asked_for_outlives_a_broker_that_dies(
+    broker: tuple[processes.Served, str], process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Harm: Redis restarts in the night, and the watch never runs again; or what was queued is gone."""
+    valkey, url = broker
+    environment = process_environment | {"REDIS_URL": url}
+    worker = processes.worker_process(environment, tmp_path_factory.mktemp("worker") / "log")
+    dealt()
+    ask(url)
+    valkey.kill()
+    valkey.start()
+    worker.start()
+    try:
+        eventually(lambda: RunEnd.objects.filter(run__task="prove_all").exists())
+        valkey.kill()
+        valkey.start()
+        with as_owner():  # as if the next slots had come
+            RunEnd.objects.all()._raw_delete("default")
+            Run.objects.all()._raw_delete("default")
+        ask(url)
+        eventually(lambda: RunEnd.objects.filter(run__task="prove_all").exists())
+    finally:
+        worker.kill()
 
 
 def waits(superuser: psycopg.Connection) -> bool:

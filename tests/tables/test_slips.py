@@ -237,6 +237,22 @@ def standing_year() -> int:
     return int(Slip.objects.latest("pk").year)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_two_tables_do_not_carry_the_same_chips_out_of_the_cage() -> None:
+    """Harm: each of them sees that the cage has enough, and it gives what it has twice."""
+    carriers, deeds = [crew("carried"), floor.staff(Role.SECURITY, "sue")], []
+    tables = [floor.table(f"Rocket {number}") for number in (1, 2)]
+    there = cage.balance(Account.objects.get(place="cage"))
+    chips = ((100, there // 100 - 1_000),)
+    for table, carrier in zip(tables, carriers, strict=True):
+        slip = begun(table, crew("requested"), "fill", chips)
+        signs(table, crew("issued"), SignSlip(slip, "issued"))
+        deeds.append(lambda table=table, carrier=carrier, slip=slip: signs(table, carrier, SignSlip(slip, "carried")))
+    answers = at_once(*deeds)
+    assert sorted(isinstance(one, Refused) for one in answers) == [False, True], answers
+    assert cage.balance(Account.objects.get(place="cage")) == 100_000
+
+
 def test_every_year_begins_with_one(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
     from tables import slips as writing
 
