@@ -102,6 +102,28 @@ def figure_bars(lines: Sequence[tuple[str, int, int]]) -> FigureBars:
 
 
 @dataclass(frozen=True, slots=True)
+class Whisker:
+    """An interval on a line of 240, and where the value lies."""
+
+    low: float
+    width: float
+    value: float
+    outside: bool
+
+
+def whisker(low: float, high: float, value: float) -> Whisker:
+    """Where a value lies to the interval that it was to be expected in."""
+    left, right = min(low, value), max(high, value)
+    scale = 220 / ((right - left) or 1)
+    return Whisker(
+        round(10 + (low - left) * scale, 1),
+        round(max(2.0, (high - low) * scale), 1),
+        round(10 + (value - left) * scale, 1),
+        not low <= value <= high,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class DayBar:
     """One day's win."""
 

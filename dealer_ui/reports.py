@@ -20,8 +20,9 @@ from dealer_ui import charts, exports
 from dealer_ui.pit import watches
 from dealer_ui.slips import Signature
 from tables import day as days
-from tables import figures, shifts, signing
+from tables import figures, outliers, shifts, signing
 from tables.figures import COLUMNS, Figures, Report
+from tables.outliers import Interval, Looked
 from tables.refusals import Refused
 
 SPANS: Final[dict[str, tuple[str, Callable[[date], Report]]]] = {
@@ -38,6 +39,27 @@ class Part:
 
     name: str
     report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinary:
+    """How a table's day compares with what was to be expected of it."""
+
+    looked: Looked
+
+    @property
+    def win(self) -> charts.Whisker | None:
+        """Its win against chance."""
+        return _whisker(self.looked.win)
+
+    @property
+    def hold(self) -> charts.Whisker | None:
+        """Its hold against its own days before."""
+        return _whisker(self.looked.hold)
+
+
+def _whisker(interval: Interval | None) -> charts.Whisker | None:
+    return None if interval is None else charts.whisker(interval.low, interval.high, interval.value)
 
 
 @watches
@@ -63,6 +85,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "whole": whole,
         "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": charts.day_bars(_back(on)) if span in ("day", "shifts") else None,
+        "ordinary": [Ordinary(one) for one in outliers.day(on) if one.win or one.hold] if span == "day" else [],
         "closed": closed,
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, whole) if span == "day" else [],

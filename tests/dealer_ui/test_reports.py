@@ -1,0 +1,98 @@
+"""The page of figures: what it says is what the tables won, in every span; a day is closed there by two people."""
+
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from openpyxl import load_workbook
+
+from dealer_ui import charts
+from ledger import discrepancies
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hands() -> tuple[Hand, Hand]:
+    """One round, in which the house won 8 of 10."""
+    dealer, boss = dealt()
+    dealer("sell_chips", amount_cents=20_000)
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 4, 8)
+    dealer.pay()
+    return dealer, boss
+
+
+def browser(hand: Hand) -> Client:
+    client = Client()
+    client.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def text(hand: Hand, **query: str) -> str:
+    answer = browser(hand).get(reverse("pit:reports"), query)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+@pytest.mark.parametrize("span", ["day", "shifts", "month", "year", "nonsense", ""])
+def test_every_span_says_what_was_won(hands: tuple[Hand, Hand], span: str) -> None:
+    """Harm: a pit boss answers for figures that are another table's or another day's."""
+    page = text(hands[1], span=span)
+    assert "+8" in page
+    assert "Rocket 1" in page
+    assert "200" in page
+
+
+@pytest.mark.parametrize("day", ["", "x", "2026-99-99", "0001-01-01", "9999-12-31", "2020-01-01"])
+def test_any_day_is_answered(hands: tuple[Hand, Hand], day: str) -> None:
+    assert "Win" in text(hands[1], day=day)
+
+
+def test_the_list_goes_out_as_a_file_and_as_a_workbook(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what is shown on the page cannot be taken to the accountants."""
+    client, url = browser(hands[1]), reverse("pit:reports-csv")
+    book = load_workbook(io.BytesIO(b"".join(client.get(url, {"as": "xlsx"}).streaming_content)))
+    rows = list(book.active.iter_rows(values_only=True))
+    win = rows[0].index("win_cents")
+    assert [(row[1], row[2], row[win]) for row in rows[1:]] == [
+        ("table", "Rocket 1", 800), ("game", "Rocket", 800), ("pit", "All tables", 800),
+    ]  # fmt: skip
+
+
+def test_a_workbook_runs_no_formula(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what somebody typed as a reason is run on the accountant's machine."""
+    discrepancies.open_(hands[0].table.book, "variance", 100, "=cmd|'/c calc'!A0\x07", key="x")
+    answer: Any = browser(hands[1]).get(reverse("pit:discrepancies-csv"), {"as": "xlsx"})
+    sheet = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active
+    assert [cell.value for cell in sheet["D"]] == ["message", "'=cmd|'/c calc'!A0"]
+
+
+def test_the_bars_stand_on_one_zero() -> None:
+    """Harm: a table that lost looks as if it had won."""
+    drawn = charts.figure_bars([("A", 500, 1_000), ("B", -500, 200)])
+    won, lost = drawn.bars
+    assert won.win_x == drawn.zero
+    assert lost.win_x + lost.win_width == pytest.approx(drawn.zero, abs=0.2)
+    assert won.win_width == pytest.approx(lost.win_width, abs=0.2)
+    assert charts.figure_bars([]).height > 0
+
+
+@pytest.mark.parametrize(("value", "outside"), [(5.0, False), (0.0, False), (10.0, False), (11.0, True), (-1.0, True)])
+def test_a_mark_outside_of_its_bar_is_said_to_be(value: float, outside: bool) -> None:
+    drawn = charts.whisker(0.0, 10.0, value)
+    assert drawn.outside is outside
+    assert (drawn.low <= drawn.value <= drawn.low + drawn.width) is not outside
+
+
+def test_today_is_not_closed(hands: tuple[Hand, Hand]) -> None:
+    assert "It can be closed when it is over" in text(hands[1])
+
+
+def test_an_auditor_looks(hands: tuple[Hand, Hand]) -> None:
+    assert "+8" in text(Hand(hands[0].table, floor.staff(Role.AUDITOR, "aude")))
