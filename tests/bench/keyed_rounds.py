@@ -15,7 +15,7 @@ CHEAP = 3
 """A fold that costs so many tenths of the bet is taken."""
 
 
-def plan(rounds: int, seed: int) -> list[list[Input]]:
+def plan(rounds: int, seed: int, bettors: tuple[int, ...] = SEATS) -> list[list[Input]]:
     """The inputs of each round; where the cut card came out, the shuffle comes first."""
     chance = random.Random(seed)
     cards, gone, planned = _shuffled(chance), NOTHING, []
@@ -24,7 +24,7 @@ def plan(rounds: int, seed: int) -> list[list[Input]]:
         if len(cards) <= ROCKET.at_cut(RULES):
             entered += [inputs.ShuffleShoe(), inputs.PlaceCutCard(), inputs.Burn()]
             cards, gone = _shuffled(chance), NOTHING
-        gone = _deal(entered, cards, gone, chance)
+        gone = _deal(entered, cards, gone, chance, bettors)
         planned.append(entered)
     return planned
 
@@ -35,9 +35,12 @@ def _shuffled(chance: random.Random) -> list[int]:
     return chance.sample(cards, len(cards))[RULES.burn :]
 
 
-def _deal(entered: list[Input], cards: list[int], gone: Composition, chance: random.Random) -> Composition:
+def _deal(
+    entered: list[Input], cards: list[int], gone: Composition, chance: random.Random, bettors: tuple[int, ...]
+) -> Composition:
     """One round: adds its inputs and takes its cards; returns what is gone from the shoe afterwards."""
-    bets = [Bet(seat, 1_000 * chance.randint(1, 10)) for seat in SEATS]
+    bets = [Bet(seat, 1_000 * chance.randint(1, 10)) for seat in bettors]
+    stakes = {bet.seat: bet.amount_cents for bet in bets}
     entered += [*bets, CloseBets()]
     state = ROCKET.open(RULES, Opening(SEATS, dealt=gone))
     for action in (*bets, CloseBets()):
@@ -46,7 +49,7 @@ def _deal(entered: list[Input], cards: list[int], gone: Composition, chance: ran
     while prompts := ROCKET.prompts(state):
         known, ask = ROCKET.settle(state), prompts[0]
         actions: list[Action] = []
-        if isinstance(ask, AskChoice) and ask.choices[-1].cost_cents * 10 <= CHEAP * bets[ask.seat - 1].amount_cents:
+        if isinstance(ask, AskChoice) and ask.choices[-1].cost_cents * 10 <= CHEAP * stakes[ask.seat]:
             actions = [Choose(ask.seat, "fold")]
             entered.append(actions[0])
         else:

@@ -1,0 +1,389 @@
+"""A month of a whole house, laid by COPY: every table has the same day, day after day, as record() wrote it once.
+
+One table, the pattern, deals a real day through record(): opener, fill, rounds of one seat, chips sold, credit, closer,
+each slip signed. Every table's day is that day again with the numbers, times, keys, accounts and hashes of its own, and
+rows for its slips and signatures. The pattern's day leaves the rack as it found it, so that counts hold every day.
+
+As a restore does, rows come in under all CHECKs (the hash of every entry is one of them), and indexes, unique and
+foreign keys are made again afterwards, which proves them over all rows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from itertools import count
+from time import perf_counter
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+import psycopg
+from django.db import connection, transaction
+
+from ledger import cage, surveillance
+from ledger.cage import Chart, Place, chart
+from ledger.models import LogEntry, Slip, SlipSignature
+from ledger.surveillance import Draft, canonical, read_head, timestamp
+from tables import dealing, inputs, standing
+from tables.models import Table
+from tables.roles import Role
+from tests import floor
+from tests.bench.keyed_rounds import plan
+from tests.floor import Hand
+
+DAYS: Final = 30
+NULL: Final = "\\N"
+FLOAT_CENTS: Final = 2_000_000
+ENTRY: Final = """COPY ledger_logentry
+    (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash) FROM STDIN"""
+TRANSFER: Final = """COPY ledger_transfer
+    (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents) FROM STDIN"""
+SLIP: Final = "COPY ledger_slip (id, series, year, number, previous, book_id, seq, total_cents) FROM STDIN"
+SIGNATURE: Final = "COPY ledger_slipsignature (slip_id, stage, username, role, book_id, seq) FROM STDIN"
+
+
+# --- the pattern: one real day -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Line:
+    """One entry of the pattern, with blanks for what differs from table to table and from day to day."""
+
+    subject: str
+    kind: str
+    by: str
+    has_key: bool
+    body: bytes
+    in_round: int
+    moves: list[tuple[str, Place, Place, int]]
+    slip: tuple[str, int, int] | None = None
+    """The series, year and cents of the slip that begins here."""
+    signature: tuple[str, str, str, str] | None = None
+    """The series of the slip signed here, the step, and who signed in which role."""
+
+
+@dataclass
+class Pattern:
+    """What a table writes before its first day, and on each of its days."""
+
+    prologue: list[Line]
+    day: list[Line]
+    rounds: int
+    as_dealt: list[int] = field(default_factory=list)
+    """The sequence numbers of the pattern table's own entries of rounds."""
+
+
+def deal_pattern(rounds: int, whole: bool) -> tuple[Table, Pattern]:
+    """A day at a table, dealt by record(). Unless the log is to be `whole`, a round's plays stand in one entry."""
+    made = floor.table("Pattern", options={"decks": 6})
+    before = read_head(made.book_id).seq
+    boss, dora = (
+        Hand(made, floor.staff(role, name, badge))
+        for role, name, badge in ((Role.PIT_BOSS, "bella", None), (Role.DEALER, "dora", "101"))
+    )
+    begins = rack(made)
+    boss("open_table")
+    dealing.sign_in(made, dora.by)
+    dora.ready_shoe()
+    slip(made, dora, "fill", FLOAT_CENTS)
+    seq = read_head(made.book_id).seq
+    for entered in (one for planned in plan(rounds, 1, (1,)) for one in planned):
+        seq = dealing.record(made, entered, by=dora.by, key=uuid4(), expected_seq=seq).seq
+    dora("sell_chips", amount_cents=10_000)
+    slip(made, dora, "credit", rack(made) - begins)
+    dora("retire_shoe")
+    dealing.sign_out(made, dora.by)
+    boss("close_table")
+    entries = list(LogEntry.objects.filter(book_id=made.book_id).order_by("seq"))
+    lines = _lines(made, entries[:before], 0), _lines(made, entries[before:], before, whole)
+    return made, Pattern(*lines, rounds, [one.seq for one in entries if one.subject == "round"])
+
+
+def rack(made: Table) -> int:
+    """What lies in a table's rack."""
+    return next(cents for account, cents in cage.balances(made.book_id).items() if account.place == "rack")
+
+
+def slip(made: Table, dealer: Hand, series: str, cents: int) -> None:
+    """A fill or credit, signed by all who have to."""
+    signers = {
+        "fill": {"issued": "issued", "carried": "carried", "received": "", "confirmed": "confirmed"},
+        "credit": {"issued": "", "confirmed": "confirmed", "carried": "carried", "received": "issued"},
+    }
+    floor.signs(made, floor.crew("requested"), inputs.BeginSlip(series, ((100, cents // 100),)))
+    name = standing.of(made).slips[-1].name
+    for stage, who in signers[series].items():
+        floor.signs(made, floor.crew(who) if who else dealer.by, inputs.SignSlip(name, stage))
+
+
+def _lines(made: Table, entries: Sequence[LogEntry], before: int, whole: bool = True) -> list[Line]:
+    documents = [(entry, msgspec.json.decode(bytes(entry.body))) for entry in entries]
+    kept: list[tuple[LogEntry, dict[str, Any], set[int]]] = []
+    for entry, document in documents:
+        last = kept[-1] if kept else None
+        if not whole and last and entry.kind == "play" == last[0].kind and entry.round == last[0].round:
+            _join(last[1], document)
+            last[2].add(entry.seq)
+        else:
+            kept.append((entry, document, {entry.seq}))
+    moved = {
+        seq: at for at, (_, _, seqs) in enumerate(kept) for seq in seqs
+    }  # where an entry of the pattern stands in the day as it is laid
+    slips = {row.seq: row for row in Slip.objects.filter(book_id=made.book_id)}
+    signed = {row.seq: row for row in SlipSignature.objects.filter(book_id=made.book_id).select_related("slip")}
+    ids = {account: place for place, account in chart(made.book_id).ids.items()}
+    return [_line(entry, document, moved, slips, signed, ids) for entry, document, _ in kept]
+
+
+def _join(first: dict[str, Any], document: dict[str, Any]) -> None:
+    """Add what a later play of the same round did to the round's first entry."""
+    content, more = first["content"], document["content"]
+    content["actions"] += more["actions"]
+    first["moves"] += document["moves"]
+    if "decided" in more:
+        content["decided"] = content.get("decided", []) + more["decided"]
+
+
+def _line(
+    entry: LogEntry,
+    document: dict[str, Any],
+    moved: dict[int, int],
+    slips: dict[int, Slip],
+    signed: dict[int, SlipSignature],
+    ids: dict[int, Place],
+) -> Line:
+    moves = []
+    for kind, source, target, cents, _ in document["moves"]:
+        places = [ids[int(name.split("#")[1])] for name in (source, target)]
+        moves.append((kind, places[0], places[1], cents))
+    document |= {"book": "@book@", "at": "@at@"} | ({"key": "@key@"} if entry.key else {})
+    body = canonical(document).decode().replace("%", "%%")
+    at = moved[entry.seq]
+    body = re.sub(r'"moves":.*?,"round":', '"moves":[%(moves)s],"round":', body)
+    body = re.sub(r'"round":\d+,"seq"', '"round":%(round)d,"seq"', body)
+    body = re.sub(r'"seq":\d+,"subject"', '"seq":%(seq)d,"subject"', body)
+    body = re.sub(r'(\["\w+","\w+","\w+","\w+",)(\d+)\]', lambda m: f"{m[1]}%({moved[int(m[2])] - at})d]", body)
+    body = re.sub(r'"ready_seq":([1-9]\d*)', lambda m: f'"ready_seq":%({moved[int(m[1])] - at})d', body)
+    body = re.sub(r'"number":\d+,"ready_seq"', '"number":%(shoe)d,"ready_seq"', body)
+    body = re.sub(r'"shoe":\d+\}', '"shoe":%(shoe)d}', body)
+    body = re.sub(r'"number":\d+,"reason":"","series":"(\w+)"', r'"number":%(\1)d,"reason":"","series":"\1"', body)
+    body = re.sub(r'"(\w+)/(\d{4})/\d+"', r'"\1/\2/%(\1)d"', body)
+    body = body.replace("@book@", "%(book)s").replace("@at@", "%(at)s").replace("@key@", "%(key)s")
+    begun, signature = slips.get(entry.seq), signed.get(entry.seq)
+    return Line(
+        entry.subject,
+        entry.kind,
+        entry.by,
+        entry.key is not None,
+        body.encode(),
+        entry.round or 0,
+        moves,
+        (begun.series, begun.year, begun.total_cents) if begun else None,
+        (signature.slip.series, signature.stage, signature.username, signature.role) if signature else None,
+    )
+
+
+class Blanks(dict[bytes, Any]):
+    """What fills the blanks of a line. A number names an entry that stands so far from this one."""
+
+    def __missing__(self, offset: bytes) -> int:
+        found: int = self[b"seq"] + int(offset)
+        return found
+
+
+# --- the month: that day again, at every table ---------------------------------------------------------------------
+
+
+@dataclass
+class Month:
+    """What was laid."""
+
+    tables: list[Table]
+    pattern: Table
+    since: datetime
+    entries: int = 0
+    transfers: int = 0
+    rounds: int = 0
+
+
+@dataclass
+class Laying:
+    """The state of laying a month: numbers that the whole house counts."""
+
+    numbers: dict[str, int]
+    slip_id: int
+    charts: dict[int, Chart]
+    key: Iterator[int] = field(default_factory=count)
+
+
+def lay_month(tables: int, transfers: int, whole: bool) -> Month:
+    """Lay about so many transfers over so many tables."""
+    began = perf_counter()
+    pattern_table, pattern = deal_pattern(max(1, round(transfers / (tables * DAYS * 2.7))), whole)
+    since = datetime.now(UTC).replace(hour=18, minute=0, second=0, microsecond=0) - timedelta(days=DAYS + 1)
+    month = Month([], pattern_table, since)
+    _fund(tables)
+    settings = {name: getattr(pattern_table, name) for name in ("game", "source", "unit_cents", "options", "seats")}
+    limits = {name: getattr(pattern_table, name) for name in ("min_cents", "max_cents")}
+    for number in range(1, tables + 1):
+        name = f"Rocket {number}"
+        made = Table.objects.create(name=name, book=cage.open_table_book(name, 6), **settings, **limits)
+        made.denominations.set(pattern_table.denominations.all())
+        month.tables.append(made)
+    say(f"a day of {pattern.rounds} rounds dealt, {tables} tables set up", began)
+    laying = Laying(_numbers(), Slip.objects.latest("pk").pk, {made.pk: chart(made.book_id) for made in month.tables})
+    connection.close()  # what follows locks the tables until it is done
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner, owner.cursor() as cursor:
+        taken_off = take_off(cursor)
+        began = perf_counter()
+        for made in month.tables:
+            _lay_table(cursor, made, pattern, laying, month)
+        say(f"{month.entries:,} entries and {month.transfers:,} transfers copied", began)
+        began = perf_counter()
+        cursor.execute("SET maintenance_work_mem = '512MB'")
+        for statement in taken_off:
+            cursor.execute(statement)
+        cursor.execute("SELECT setval('ledger_slip_id_seq', %s)", [laying.slip_id])
+        owner.commit()
+        say("indexes, unique and foreign keys made again", began)
+        owner.autocommit = True
+        began = perf_counter()
+        cursor.execute("VACUUM ANALYZE ledger_logentry, ledger_transfer, ledger_slip, ledger_slipsignature")
+        say("vacuumed and analyzed", began)
+    return month
+
+
+def say(what: str, began: float) -> None:
+    """How far it is."""
+    print(f"  {what}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def _fund(tables: int) -> None:
+    """Chips for every table's float and every player's pocket, issued and sold by the house."""
+    house = cage.open_house()
+    vault = chart(house.pk)
+    cents = tables * DAYS * FLOAT_CENTS
+    with transaction.atomic():
+        moves = [vault.move("issue", "issue", "vault", 3 * cents), vault.move("withdraw", "vault", "cage", 3 * cents)]
+        moves += [vault.move("sale", "cage", "players", cents), vault.move("cash_in", "cash", "bank", cents)]
+        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "bench", {}), moves)
+
+
+def _numbers() -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for series, number in Slip.objects.values_list("series", "number"):
+        numbers[series] = max(number, numbers.get(series, 0))
+    return numbers
+
+
+def take_off(cursor: psycopg.Cursor[Any]) -> list[str]:
+    """Drop the indexes and keys of the big tables; what makes them again."""
+    big = ["ledger_logentry", "ledger_transfer", "ledger_slip", "ledger_slipsignature"]
+    cursor.execute(
+        "SELECT conname, conrelid::regclass::text, contype, pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE contype IN ('f', 'u', 'p') AND (conrelid::regclass::text = ANY(%s)"
+        " OR contype = 'f' AND confrelid::regclass::text = ANY(%s))",
+        [big, big],
+    )
+    keys = sorted(cursor.fetchall(), key=lambda row: row[2] == "f")
+    for name, table, _, _ in reversed(keys):
+        cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+    cursor.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = ANY(%s)", [big])
+    indexes = cursor.fetchall()
+    for name, _ in indexes:
+        cursor.execute(f"DROP INDEX {name}")
+    made = [f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind != "f"]
+    made += [definition for _, definition in indexes]
+    return made + [
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind == "f"
+    ]
+
+
+@dataclass
+class Rows:
+    """The rows of one table, as COPY reads them."""
+
+    entries: list[str] = field(default_factory=list)
+    transfers: list[str] = field(default_factory=list)
+    slips: list[str] = field(default_factory=list)
+    signatures: list[str] = field(default_factory=list)
+
+
+def _lay_table(cursor: psycopg.Cursor[Any], made: Table, pattern: Pattern, laying: Laying, month: Month) -> None:
+    rows, seq, digest = Rows(), 0, b""
+    here = [_spell(lines, laying.charts[made.pk]) for lines in (pattern.prologue, pattern.day)]
+    blanks = Blanks({b"book": made.name.encode()})
+    for day in range(-1, DAYS):
+        lines, spelled = (pattern.day, here[1]) if day >= 0 else (pattern.prologue, here[0])
+        start = month.since + timedelta(days=day)
+        step = timedelta(hours=9) / len(lines)
+        blanks[b"shoe"] = day + 1
+        slip_ids: dict[str, int] = {}
+        for at, (line, (moves, legs)) in enumerate(zip(lines, spelled, strict=True)):
+            seq += 1
+            moment, number = start + step * at, line.in_round + day * pattern.rounds
+            key = f"{made.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
+            if line.slip:
+                slip_ids[line.slip[0]] = _begin(rows, line.slip, made.book_id, seq, laying, blanks)
+            blanks |= {
+                b"seq": seq,
+                b"round": number,
+                b"at": timestamp(moment).encode(),
+                b"key": key.encode(),
+                b"moves": moves,
+            }
+            body = line.body % blanks
+            previous, digest = digest, sha256(digest + body).digest()
+            before = f"{seq - 1}\t\\\\x{previous.hex()}" if previous else f"{NULL}\t{NULL}"
+            in_round = str(number) if line.in_round else NULL
+            rows.entries.append(
+                f"{made.book_id}\t{seq}\t{moment}\t{line.subject}\t{line.kind}\t{in_round}\t{line.by}\t{key}\t{len(legs)}"
+                f"\t\\\\x{body.hex()}\t{before}\t\\\\x{digest.hex()}\n"
+            )
+            rows.transfers += [f"{made.book_id}\t{seq}\t{leg}" for leg in legs]
+            if line.signature:
+                series, stage, username, role = line.signature
+                rows.signatures.append(f"{slip_ids[series]}\t{stage}\t{username}\t{role}\t{made.book_id}\t{seq}\n")
+        month.rounds += pattern.rounds * (day >= 0)
+    for statement, lines_ in (
+        (ENTRY, rows.entries),
+        (TRANSFER, rows.transfers),
+        (SLIP, rows.slips),
+        (SIGNATURE, rows.signatures),
+    ):
+        with cursor.copy(statement) as copy:
+            copy.write("".join(lines_))
+    month.entries += len(rows.entries)
+    month.transfers += len(rows.transfers)
+    cursor.execute("UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s", [seq, digest, made.book_id])
+
+
+def _begin(rows: Rows, slip: tuple[str, int, int], book: int, seq: int, laying: Laying, blanks: Blanks) -> int:
+    series, year, cents = slip
+    last = laying.numbers.get(series, 0)
+    laying.numbers[series] = blanks[series.encode()] = last + 1
+    laying.slip_id += 1
+    before = str(last) if last else NULL
+    rows.slips.append(f"{laying.slip_id}\t{series}\t{year}\t{last + 1}\t{before}\t{book}\t{seq}\t{cents}\n")
+    return laying.slip_id
+
+
+def _spell(lines: Sequence[Line], accounts: Chart) -> list[tuple[bytes, list[str]]]:
+    """The moves of each line between the accounts of one table: as a body has them, and as rows."""
+    spelled = []
+    for line in lines:
+        moves = [accounts.move(kind, source, target, cents) for kind, source, target, cents in line.moves]
+        body = canonical({"m": [move.spelled() for move in moves]})[6:-2]
+        rows = [
+            f"{leg}\t{len(moves)}\t{move.kind}\t{move.source_account_id}\t{move.source_place}"
+            f"\t{move.target_account_id}\t{move.target_place}\t{move.amount_cents}\n"
+            for leg, move in enumerate(moves, 1)
+        ]
+        spelled.append((body, rows))
+    return spelled
