@@ -107,6 +107,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "page": [told for _, told in page],
         "older": page[-1][0] if len(page) == slip_book.PAGE else None,
         "paged": before is not None,
+        "boxes": Table.objects.all() if viewer.role == Role.SECURITY else (),
         "here": here,
         "titles": TITLES,
     }

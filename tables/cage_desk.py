@@ -7,6 +7,7 @@ vault and the cage takes two, and a count two people who count for themselves.
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -126,11 +127,14 @@ def _said(entered: BeginSlip | SignSlip, by: Staff) -> tuple[Said, int | None]:
             raise Refused("unknown_slip", f"A slip of the house is one of {', '.join(paper.IN_THE_HOUSE)}.", 422)
         year = timezone.localtime().year
         name = f"{entered.series}/{year}/{slips.next_number(entered.series, year)}"
-        stage, begins = paper.STAGES[entered.series][0].name, paper.total(chips)
+        stage = paper.STAGES[entered.series][0].name
+        begins = 0 if entered.series == "cage" else paper.total(chips)
     series = name.split("/")[0]
     expected = cage.balance(Account.objects.get(place=CAGE)) if paper.expects(series, stage) else 0
     given = chips if begins is not None or stage.startswith("recounted") else ()
-    return Said(name, stage, by.username, by.name, by.badge, by.role, chips=given, expected_cents=expected), begins
+    salt = secrets.token_hex(16) if paper.is_count(stage) else ""
+    who = (by.username, by.name, by.badge, by.role)
+    return Said(name, stage, *who, chips=given, expected_cents=expected, salt=salt), begins
 
 
 def _sane(chips: tuple[tuple[int, int], ...]) -> paper.Chips:

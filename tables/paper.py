@@ -241,6 +241,8 @@ class Said(msgspec.Struct, frozen=True):
     expected_cents: int = 0
     box: str = ""
     reason: str = ""
+    salt: str = ""
+    """With a count: everyone may see the entry's hash, and there are few counts to try it with."""
     finished: dict[str, Any] | None = None
     """The slip, where it was complete before a void was asked for."""
 
@@ -262,6 +264,11 @@ def sign(slips: Sequence[Slip], said: Said, seq: int, dealer: str | None) -> Sli
         counts = (*counts, as_chips(said.chips))
     expected = said.expected_cents if expects(before.series, said.stage) else before.expected_cents
     return replace(before, signed=signed, counts=counts, expected_cents=expected, reason=said.reason or before.reason)
+
+
+def is_count(stage: str) -> bool:
+    """Whether chips or cash are counted in this step."""
+    return kind_of(stage) in ("counted", "recounted")
 
 
 def kind_of(stage: str) -> str:
@@ -342,6 +349,7 @@ def content(said: Said, after: Slip, slips: Sequence[Slip]) -> dict[str, Any]:
         "expected_cents": said.expected_cents,
         "box": said.box,
         "reason": said.reason,
+        "salt": said.salt,
         "finished": said.finished,
         "now": after.spelled(),
         "open": [one.spelled() for one in in_progress(slips, after)],

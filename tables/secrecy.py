@@ -1,4 +1,5 @@
 """What may be told of a game before it is over: a house shoe knows the players' facedown cards, and nobody else may.
+And of a count before two people agree: whoever counts next must not know what was counted.
 
 Everything that reads a table back, for staff of whatever role, goes through here. While such a game goes on, each of
 its entries is told by what everyone at the table saw; which cards came facedown and what was chosen in secret is opened
@@ -27,7 +28,7 @@ _TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
 
 
 _SALTED: Final = b'"salt":'
-"""What every entry has that may hold a secret (see ``rounds.enter``)."""
+"""What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
 
 
 def sealed(now: Standing) -> Round | None:
@@ -38,9 +39,12 @@ def sealed(now: Standing) -> Round | None:
 def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
     """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
     newer than that could not be told from one that is open.)"""
-    if not any(entry.subject == "round" and _SALTED in bytes(entry.body) for entry in found):
+    if not any(_SALTED in bytes(entry.body) for entry in found):
         return list(found)
-    game = sealed(standing.at(read_head(book_id)))
+    now = standing.at(read_head(book_id))
+    game, counting = sealed(now), {slip.name for slip in now.slips if slip.counts}
+    if counting:
+        found = [_unseen(entry, counting) if entry.subject == "slip" else entry for entry in found]
     if game is None:
         return list(found)
     told = plays(game)
@@ -52,6 +56,19 @@ def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
     document = entry.document
     content = {name: document["content"][name] for name in _TOLD if name in document["content"]}
     content |= {"actions": told.get(entry.seq, []), "sealed": True}
+    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+
+
+def _unseen(entry: Entry, counting: set[str]) -> Entry:
+    """An entry about slips without what was counted so far: whoever counts next must not know it."""
+    document = entry.document
+    content = dict(document["content"])
+    if content["slip"] in counting:
+        content |= {"chips": [], "salt": "", "now": content["now"] | {"counts": []}}
+    content["open"] = [
+        slip | {"counts": []} if f"{slip['series']}/{slip['year']}/{slip['number']}" in counting else slip
+        for slip in content["open"]
+    ]
     return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
 
 

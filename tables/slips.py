@@ -7,6 +7,7 @@ rack and the box should hold, and the table that opens with its opener and close
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -41,13 +42,20 @@ def begin(scene: Scene, entered: BeginSlip) -> Outcome:
     year = timezone.localtime().year
     number = slips.next_number(entered.series, year)
     slip = f"{entered.series}/{year}/{number}"
-    outcome = _signed(scene, slip, first.name, chips=chips, box=entered.box, begins_cents=paper.total(chips))
+    outcome = _signed(
+        scene, slip, first.name, chips=chips, box=entered.box, begins_cents=_begins(entered.series, chips)
+    )
     if entered.series in paper.VOIDABLE:
         _refuse_amount(scene, entered.series, paper.total(chips))
     if entered.series == "drop":
         _refuse_mark(entered.box)
     _refuse_second(scene, entered.series)
     return outcome
+
+
+def _begins(series: str, chips: paper.Chips) -> int:
+    """What a slip is about, beside its number; of a count nothing is said before it is agreed upon."""
+    return 0 if series in (*RACKS, "drop") else paper.total(chips)
 
 
 def sign(scene: Scene, entered: SignSlip) -> Outcome:
@@ -74,7 +82,8 @@ def _signed(scene: Scene, slip: str, stage: str, *, begins_cents: int | None = N
     series, year, number = slip.split("/") if slip.count("/") == 2 else ("", "0", "0")
     who = scene.by
     expected = expected_cents(scene, series) if paper.expects(series, stage) else 0
-    said = Said(slip, stage, who.username, who.name, who.badge, who.role, expected_cents=expected, **adds)
+    salt = secrets.token_hex(16) if paper.is_count(stage) else ""
+    said = Said(slip, stage, who.username, who.name, who.badge, who.role, expected_cents=expected, salt=salt, **adds)
     step, after = entry(scene, said)
     _refuse_own_shift(scene, after)
     _refuse_empty(scene, after, step.moves)

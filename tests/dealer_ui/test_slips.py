@@ -1,0 +1,186 @@
+"""Slips on screen: who finds what to sign, and that nothing which is to be counted unseen can be read before."""
+
+import uuid
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ledger import cage
+from ledger.models import Account, LogEntry, Slip
+from tables import standing
+from tables.inputs import BeginSlip, SignSlip
+from tables.models import Staff, Table
+from tables.roles import Role
+from tests import floor
+from tests.floor import CREW, PIN, Hand, crew, dealt, signs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hands() -> tuple[Hand, Hand]:
+    return dealt()
+
+
+def browser(staff: Staff) -> Client:
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def badged(role: Role, name: str, badge: str) -> Staff:
+    """Somebody who can sign on a screen."""
+    return Staff.objects.filter(username=name).first() or floor.staff(role, name, badge)
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+async def streamed(answer: Any) -> str:
+    return b"".join([part async for part in answer]).decode()
+
+
+def begin(table: Table, series: str, chips: tuple[tuple[int, int], ...], by: Staff, box: str = "") -> str:
+    signs(table, by, BeginSlip(series, chips, box))
+    return standing.of(table).slips[-1].name
+
+
+def address(table: Table, name: str) -> str:
+    return reverse("slips:slip", args=[table.pk, *name.split("/")])
+
+
+def test_a_fill_goes_through_five_hands_on_one_screen(hands: tuple[Hand, Hand]) -> None:
+    """Harm: whoever signs has to sign in first, at a screen that somebody else needs."""
+    dealer, boss = hands
+    bella = badged(Role.PIT_BOSS, "petra", "801")
+    people = {
+        "issued": badged(Role.CASHIER, "carmen", "803"),
+        "carried": badged(Role.SECURITY, "sid", "804"),
+        "received": dealer.by,
+        "confirmed": badged(Role.PIT_BOSS, "pavel", "805"),
+    }
+    client, before = browser(boss.by), cage.balance(Account.objects.get(book=dealer.table.book, place="rack"))
+    form = {"badge": bella.badge, "pin": PIN, "key": str(uuid.uuid4()), "n500": "10", "n100": ""}
+    answer = client.post(reverse("slips:begin", args=[dealer.table.pk, "fill"]), form)
+    assert answer.status_code == 302
+    for stage, somebody in people.items():
+        form = {"badge": somebody.badge, "pin": PIN, "key": str(uuid.uuid4()), "stage": stage}
+        assert client.post(answer["Location"], form).status_code == 302, stage
+    page = text(client.get(answer["Location"]))
+    assert "Complete" in page
+    assert all(one.name in page for one in [bella, *people.values()])
+    assert cage.balance(Account.objects.get(book=dealer.table.book, place="rack")) == before + 5_000
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"pin": "9999"}, "Badge number or PIN is wrong."),
+        ({"badge": "x"}, "both are digits"),
+        ({"key": "x"}, "This form was incomplete"),
+        ({"n500": "ten"}, "Type digits only"),
+        ({"n500": "9" * 30}, "count 0 to 100,000"),
+        ({"n500": ""}, "how many chips of each kind"),
+    ],
+)
+def test_a_form_that_is_off_gets_one_sentence_and_no_number(
+    hands: tuple[Hand, Hand], change: dict[str, str], says: str
+) -> None:
+    boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
+    form = {"badge": boss.badge, "pin": PIN, "key": str(uuid.uuid4()), "n500": "10"} | change
+    answer = browser(boss).post(reverse("slips:begin", args=[hands[0].table.pk, "fill"]), form)
+    assert 400 <= answer.status_code < 500
+    assert says in text(answer)
+    assert PIN not in text(answer)
+    assert Slip.objects.count() == before
+
+
+def test_a_double_click_signs_once(hands: tuple[Hand, Hand]) -> None:
+    boss, before = badged(Role.PIT_BOSS, "petra", "801"), Slip.objects.count()
+    form = {"badge": boss.badge, "pin": PIN, "key": str(uuid.uuid4()), "n500": "10"}
+    url, client = reverse("slips:begin", args=[hands[0].table.pk, "fill"]), browser(boss)
+    assert client.post(url, form)["Location"] == client.post(url, form)["Location"]
+    assert Slip.objects.count() == before + 1
+
+
+def test_nobody_reads_a_count_before_the_second_one(db: None) -> None:
+    """Harm: the second counter writes what the first one found, or what is expected."""
+    table = floor.table()
+    slip = begin(table, "opener", ((100, 8_765),), crew("received"))
+    boss, auditor = badged(Role.PIT_BOSS, "petra", "801"), floor.staff(Role.AUDITOR, "aude")
+    pages = [address(table, slip), reverse("slips:book"), reverse("slips:book-csv")]
+    pages += [reverse(name, args=[table.pk]) for name in ("pit:log", "pit:log-csv")]
+    pages.append(reverse("slips:begin", args=[table.pk, "opener"]))
+    for viewer in (boss, auditor):
+        for page in pages:
+            answer = browser(viewer).get(page)
+            said = async_to_sync(streamed)(answer) if answer.streaming else text(answer)
+            for secret in ("8,765", "8765", "876500"):
+                assert secret not in said, (page, secret)
+    signs(table, boss, SignSlip(slip, "recounted", ((100, 8_765),)))
+    assert "8,765" in text(browser(boss).get(address(table, slip)))
+
+
+def test_who_counts_boxes_sees_boxes_and_nothing_else(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    fill = begin(dealer.table, "fill", ((500, 10),), boss.by)
+    drop = begin(dealer.table, "drop", (), badged(Role.SECURITY, "sue", "806"), "R1")
+    counter = floor.staff(Role.COUNTER, "cole")
+    page = text(browser(counter).get(reverse("slips:book")))
+    assert "box R1" in page
+    assert "Fill" not in page
+    assert browser(counter).get(address(dealer.table, fill)).status_code == 403
+    assert browser(counter).get(address(dealer.table, drop)).status_code == 200
+    assert browser(boss.by).get(address(dealer.table, drop)).status_code == 403
+
+
+def test_who_carries_finds_where_the_boxes_are(hands: tuple[Hand, Hand]) -> None:
+    page = text(browser(badged(Role.SECURITY, "sue", "806")).get(reverse("slips:book")))
+    assert reverse("slips:begin", args=[hands[0].table.pk, "drop"]) in page
+    assert reverse("slips:begin", args=[hands[0].table.pk, "drop"]) not in text(
+        browser(floor.staff(Role.COUNTER, "cole")).get(reverse("slips:book"))
+    )
+
+
+def test_a_fill_on_its_way_says_for_how_long(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    slip = begin(dealer.table, "fill", ((500, 10),), boss.by)
+    for stage in list(CREW)[1:3]:
+        signs(dealer.table, crew(stage), SignSlip(slip, stage))
+    page = text(browser(boss.by).get(reverse("slips:book")))
+    assert "on its way for" in page
+    assert "3 of 5 signed" in page
+
+
+def test_a_list_of_slips_asks_no_question_per_slip(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a list that gets slower with every slip there ever was."""
+    dealer, boss = hands
+    client, asked = browser(boss.by), []
+    for _ in range(2):
+        begin(dealer.table, "fill", ((500, 10),), boss.by)
+        client.get(reverse("slips:book"))
+        with CaptureQueriesContext(connection) as questions:
+            client.get(reverse("slips:book"))
+        asked.append(len(questions))
+        for _ in range(5):
+            begin(dealer.table, "fill", ((500, 10),), boss.by)
+    assert asked[0] == asked[1]
+
+
+def test_the_cage_sells_at_its_counter(hands: tuple[Hand, Hand]) -> None:
+    cashier = badged(Role.CASHIER, "carmen", "803")
+    client, url = browser(cashier), reverse("cage")
+    form = {"do": "sell", "amount": "250", "badge": cashier.badge, "pin": PIN, "key": str(uuid.uuid4())}
+    for _ in range(2):
+        assert client.post(url, form).status_code == 302
+    assert LogEntry.objects.filter(subject="chips", kind="sold", by=cashier.signature).count() == 1
+    wrong = [({"amount": "x"}, "is no amount"), ({"pin": "0000"}, "wrong"), ({"do": "steal"}, "incomplete")]
+    for change, says in wrong:
+        answer = client.post(url, form | {"key": str(uuid.uuid4())} | change)
+        assert says in text(answer)
