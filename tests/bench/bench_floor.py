@@ -2,7 +2,8 @@
 
 Ten million transfers over 500 tables are laid by COPY (month.py), and what a house does every day is measured beside
 the same thing on an empty house, or beside plain SQL over the same rows, in one run and in turn; the medians' ratios
-count. What is measured and what was found: docs/scale.md. It needs some 15 GB of disk, and drops its databases when it is done.
+count. What is measured and what was found: docs/scale.md. It needs some 15 GB of disk, and drops its databases at the
+end.
 
 A round's plays stand in one log entry unless `--whole` is given, which lays every input as an entry of its own, as
 record() does (four times the log; the transfers are the same). The size of a round in the log is therefore measured
@@ -334,7 +335,9 @@ def main() -> None:
             print(f"{laid}, {chosen.tables} tables", flush=True)
             sample = audit.verify(month.tables[-1].book) if chosen.whole else None
             fault = sample.fault if sample else recount.first_fault(month.tables[-1].book_id)
-            print(f"the proof of one table that was laid: {fault or 'no fault'}", flush=True)
+            if fault:
+                sys.exit(f"What was laid does not hold: {fault}")
+            print("the proof of one table that was laid: no fault", flush=True)
             superuser("CHECKPOINT")  # what was laid is not to be written out while something else is measured
             whole_house(chosen.repeats)
             report(month, chosen.repeats)
