@@ -11,7 +11,6 @@ from axe_playwright_python.sync_playwright import Axe
 from ledger import alerts
 from ledger.models import Acknowledgement
 from tables.models import Staff
-from tables.roles import Role
 from tests import floor, processes
 from tests.browser.conftest import cookies_of
 from tests.floor import Hand, dealt
@@ -210,23 +209,6 @@ def test_the_rounds_of_a_table_follow_it_while_the_newest_are_shown(looking: Loo
 
 
 # --- Doing ----------------------------------------------------------------------------------------------------
-
-
-def test_a_table_is_opened_and_closed_with_a_question_before_each(looking: Looking) -> None:
-    boss = Hand(floor.table(), floor.staff(Role.PIT_BOSS, "bella"))
-    page = looking(boss.by, "/pit/")
-    page.click("text=Open table")
-    assert "9,000" in page.inner_text(".act")
-    page.click("text=Leave it as it is")
-    assert not boss.now.is_open
-    page.click("text=Open table")
-    page.click("button:has-text('Open table')")
-    page.wait_for_selector("text=Rocket 1 is open.")
-    assert boss.now.is_open
-    page.click("text=Close table")
-    page.click("button:has-text('Close table')")
-    page.wait_for_selector("text=Rocket 1 is closed.")
-    assert not boss.now.is_open
 
 
 def test_taking_back_is_refused_when_the_table_has_moved_on(looking: Looking) -> None:

@@ -101,8 +101,14 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "disputes": lambda hand: [],
     "disputes-csv": lambda hand: [],
     "corrections-csv": lambda hand: [],
+    "reports": lambda hand: [],
+    "reports-csv": lambda hand: [],
+    "discrepancies": lambda hand: [],
+    "discrepancies-csv": lambda hand: [],
+    "runs": lambda hand: [],
+    "runs-csv": lambda hand: [],
 }
-DOING = {"act", "acknowledge"}
+DOING = {"act", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 
 

@@ -226,6 +226,7 @@ def test_a_request_that_dies_half_way_leaves_no_gap(superuser_connection: psycop
     assert taken.wait(10)
     superuser_connection.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
     killed.set()
     thread.join()
