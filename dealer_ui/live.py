@@ -60,7 +60,7 @@ class Screen:
         self._waiting = News(dict(heads), set())
         self._awake = asyncio.Event()
         if heads:
-            self._awake.set()
+            self.alert(None)
 
     def tell(self, book: int, seq: int) -> None:
         """A book has moved."""
@@ -94,7 +94,8 @@ class Floor:
 
     @contextmanager
     def screen(self) -> Iterator[Screen]:
-        """A screen that is told where every book stands, and from then on of every change."""
+        """A screen that is told where every book stands and to look at the alerts, and from then on of every change:
+        its page was drawn before the stream began."""
         screen = Screen(self._heads)
         self._screens.add(screen)
         if self._ear is None or self._ear.done():
@@ -121,7 +122,10 @@ class Floor:
 
     async def _hear(self, listening: psycopg.AsyncConnection[Any]) -> None:
         """Pass on what is announced. The heads are read after LISTEN began, and again after every outage and every
-        silence, so no commit falls between; a screen that knows a head already is not told twice."""
+        silence, so no commit falls between; a screen that knows a head already is not told twice. What alerts came
+        in the meantime nobody knows, so every screen looks."""
+        for screen in self._screens:
+            screen.alert(None)
         while True:
             async with asyncio.timeout(ALIVE):
                 found = await listening.execute("SELECT id, head_seq FROM ledger_book")

@@ -77,6 +77,13 @@ class Stream:
     def news(self) -> Any:
         return json.loads(self.event()["data"])
 
+    def begins(self, tables: int) -> list[Any]:
+        """How the floor's stream begins: where so many tables stand; and, before or after, that alerts are to be
+        looked at."""
+        events = [self.event() for _ in range(tables + 1)]
+        events.remove({"event": "alert", "data": '{"table": null}'})
+        return [json.loads(event["data"]) for event in events]
+
     def is_quiet(self, seconds: float = 0.3) -> bool:
         time.sleep(seconds)
         while select.select([self.socket], [], [], 0)[0]:
@@ -115,7 +122,7 @@ def test_the_floor_is_told_where_every_table_stands_and_then_what_moves(watching
     dealer, boss = dealt()
     other = floor.table("Rocket 2")
     stream = watching(boss.by)
-    first = [stream.news(), stream.news()]
+    first = stream.begins(tables=2)
     assert {"table": dealer.table.pk, "seq": dealer.now.seq} in first
     assert {"table": other.pk, "seq": Hand(other, boss.by).now.seq} in first
     dealer("bet", seat=1, amount_cents=1_000)
@@ -169,7 +176,7 @@ def test_a_rolled_back_input_is_never_announced(watching: Watching) -> None:
 def test_alerts_are_announced_when_they_open_and_when_somebody_takes_note(watching: Watching) -> None:
     dealer, boss = dealt()
     stream, alone = watching(boss.by), watching(boss.by, own(dealer))
-    stream.news(), alone.news()
+    stream.begins(tables=1), alone.news()
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing")
     assert stream.event() == {"event": "alert", "data": json.dumps({"table": dealer.table.pk})}
     alerts.acknowledge(alert, boss.by.signature, "seen")
@@ -344,11 +351,11 @@ def test_fifty_streams_share_one_connection_and_leave_none_behind(
     with listening(superuser_connection) as pids:
         assert eventually(lambda: not pids())
         first = watching(boss.by)
-        first.event()
+        first.begins(tables=1)
         before = backends()
         streams = [watching(boss.by) for _ in range(50)]
         for stream in streams:
-            stream.event()
+            stream.begins(tables=1)
         assert len(pids()) == 1
         assert backends() <= before + 16, "streams hold connections of the pool"
         dealer("bet", seat=1, amount_cents=1_000)
@@ -362,13 +369,15 @@ def test_a_lost_listening_connection_is_replaced_and_nothing_is_missed(
     watching: Watching, superuser_connection: psycopg.Connection
 ) -> None:
     dealer, boss = dealt()
-    stream = watching(boss.by, own(dealer))
-    stream.event()
+    stream, whole = watching(boss.by, own(dealer)), watching(boss.by)
+    stream.event(), whole.begins(tables=1)
     with listening(superuser_connection) as pids:
         (before,) = pids()
         superuser_connection.execute("SELECT pg_terminate_backend(%s)", [before])
         dealer("bet", seat=1, amount_cents=1_000)  # while nobody listens
+        alerts.raise_alert(None, "unbalanced", "The chips do not add up")
         assert stream.news() == dealer.now.seq
+        assert whole.begins(tables=1) == [{"table": dealer.table.pk, "seq": dealer.now.seq}]
         assert eventually(lambda: pids() not in ([], [before]))
     dealer("close_bets")
     assert stream.news() == dealer.now.seq

@@ -30,6 +30,10 @@ function keep(old, part) {
   }
 }
 
+function newest(alerts) {
+  return alerts.querySelector(".alert__what")?.textContent ?? "";
+}
+
 const under_way = new Map();
 
 // One fetch at a time for each element; an event that comes meanwhile is followed by one more.
@@ -46,8 +50,9 @@ async function refresh(element) {
     const holder = document.createElement("template");
     holder.innerHTML = await answer.text();
     const fresh = holder.content.querySelector("[data-src]");
+    const before = newest(element);
     if (fresh) patch(element, fresh);
-    if ("liveAlerts" in element.dataset) announcer.textContent = element.querySelector(".alert__what")?.textContent ?? "";
+    if ("liveAlerts" in element.dataset && newest(element) !== before) announcer.textContent = newest(element);
     if ("calm" in element.dataset || "liveFloor" in element.dataset) await new Promise((done) => setTimeout(done, CALM));
   } catch {
     // The server is away: the stream comes back with where every table stands, and asks again.
