@@ -28,8 +28,9 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; and the house's hours.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose FROM :"app_role";
+-- orders of house shoes; the house's hours; and what was simulated.
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose, tables_simulatedchunk
+FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
     ledger_transfer,
@@ -49,7 +50,8 @@ GRANT SELECT, INSERT ON
     tables_houseshoe,
     tables_verification,
     tables_househours,
-    tables_dayclose
+    tables_dayclose,
+    tables_simulatedchunk
 TO :"app_role";
 
 -- The pages of seats come and go, but none is given another address.

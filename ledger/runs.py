@@ -44,7 +44,7 @@ def run(plan: Plan, deed: Callable[[], int], now: datetime | None = None) -> boo
     killed leaves it half done.
     """
     slot = plan.slot(now or timezone.now())
-    with _alone(plan.task) as first:
+    with alone(f"run {plan.task}") as first:
         if not first or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
             return False
         missed = _missed(plan, slot)
@@ -71,17 +71,17 @@ def _report(plan: Plan, claimed: Run) -> None:
 
 
 @contextmanager
-def _alone(task: str) -> Iterator[bool]:
+def alone(deed: str) -> Iterator[bool]:
     """Whether no other worker is at it. The lock is the connection's, so it ends with its process."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [f"run {task}"])
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [deed])
         got = bool(cursor.fetchone()[0])
     try:
         yield got
     finally:
         if got:
             with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [f"run {task}"])
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [deed])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Celery: proving the log again while the floor is open, and clearing away sessions that are over.
+"""Celery: proving the log again while the floor is open, clearing away sessions that are over, dealing by chance.
 
 A mismatch opens an alert that somebody must acknowledge.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from tables import audit
+from tables import audit, spreading
 from tables import watch as watching
 
 
@@ -34,3 +34,9 @@ def watch() -> list[str]:
 def clear_sessions() -> None:
     """Forget the sessions that are over."""
     call_command("clearsessions")
+
+
+@shared_task
+def simulate(run: str, chunks: int) -> int:
+    """Deal what is missing of a simulation for some seconds; how many chunks that were."""
+    return spreading.turn(run, chunks)

@@ -8,19 +8,20 @@ The burned cards are never picked: unseen cards are exchangeable, so the shoe is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Final, TypeVar, cast
 
+import msgspec
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS
 from tables.games.rocket import DEATH_CARD, Rocket, Rules
-from tables.maths.situation import Unknowable
-from tables.maths.value import Solution, places
+from tables.maths.situation import Unknowable, fresh, strategy
+from tables.maths.value import Solution, places, solve
 
 Counts = NDArray[np.int64]
 Whole = NDArray[np.int64]
@@ -63,6 +64,14 @@ class Tally:
     def rounds(self) -> int:
         """So many were dealt."""
         return int(self.totals.sum())
+
+    def counts(self) -> dict[str, Any]:
+        """As it is kept: whole numbers."""
+        return {"ends": self.ends.tolist(), "totals": self.totals.tolist(), "refills": self.refills}
+
+    def with_counts(self, counts: Mapping[str, Any]) -> Tally:
+        """Together with what was kept. Raises ValueError, KeyError or TypeError for what is no such thing."""
+        return Tally(self.ends + counts["ends"], self.totals + counts["totals"], self.refills + int(counts["refills"]))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.ends + other.ends, self.totals + other.totals, self.refills + other.refills)
@@ -112,8 +121,13 @@ def chart(solution: Solution) -> Bytes:
     return folds
 
 
-def deal(table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None) -> Tally:
-    """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does."""
+def deal(
+    table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None, unseen: Counts | None = None
+) -> Tally:
+    """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
+
+    ``unseen``, zeros with a row for each round, is told how many cards of each rank nobody has seen before it.
+    """
     tally, rules = nothing(table.seats), table.rules
     cut = DECK_SIZE * rules.decks if table.fresh else Rocket().at_cut(rules)
     refills = _deal(
@@ -126,8 +140,26 @@ def deal(table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = Non
         chart(table.solution) if folds is None else folds,
         tally.ends,
         tally.totals,
+        np.zeros((0, len(RANKS)), np.int64) if unseen is None else unseen,
     )
     return Tally(tally.ends, tally.totals, int(refills))
+
+
+def described(table: Table, seed: int) -> dict[str, Any]:
+    """A run, so that any other process can deal it."""
+    return {
+        "rules": msgspec.to_builtins(table.rules),
+        "seats": table.seats,
+        "strategy": table.solution.strategy.name,
+        "fresh": table.fresh,
+        "seed": seed,
+    }
+
+
+def table_of(run: Mapping[str, Any]) -> Table:
+    """The table of a described run."""
+    rules = msgspec.convert(run["rules"], Rules)
+    return Table(rules, run["seats"], solve(fresh(rules.decks, rules.burn), strategy(run["strategy"])), run["fresh"])
 
 
 def seed_of(run: int, chunk: int) -> int:
@@ -245,15 +277,19 @@ def _deal(
     folds: Bytes,
     ends: Counts,
     totals: Counts,
+    before: Counts,
 ) -> int:
     """Rounds as the engine plays them. A stack is a number with a bit for each rank; 0 when the seat is out."""
     seats, most = len(ends), len(totals) // 2
     dice = dice_of(seed)
     cards, stacks = np.empty(DECK_SIZE * decks, np.uint8), np.zeros(seats, np.int64)
     unseen, button, refills = refill(cards, decks, stacks, 0), 0, 0
-    for _ in range(rounds):
+    for done in range(rounds):
         if unseen - burn <= cut:
             unseen = len(cards)
+        if done < len(before):
+            for at in range(unseen):
+                before[done, cards[at]] += 1
         stacks[:] = 0
         dealer, alive, total = 0, seats, 0
         for seat in range(seats):

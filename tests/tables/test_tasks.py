@@ -1,16 +1,19 @@
 """The watch that Celery keeps: a real worker, on a real broker, proves what the floor writes."""
 
+import json
 import time
 from collections.abc import Callable
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from ledger import alerts
 from ledger.models import Alert, Recount
 from ledger.tasks import recount_all
 from tables import tasks
-from tables.models import Verification
+from tables.models import SimulatedChunk, Verification
 from tests.conftest import as_owner
 from tests.floor import Hand, dealt
 from tests.processes import Served
@@ -60,3 +63,17 @@ def test_a_mismatch_opens_an_alert_that_stays_until_somebody_acknowledges_it_by_
     alerts.acknowledge(alert, "201 Bella", "seen on camera")
     assert not alerts.open_alerts().filter(kind="log_broken").exists()
     assert alert.acknowledgement.by == "201 Bella"
+
+
+def test_a_simulation_is_dealt_by_a_worker_as_by_this_process(celery_worker_process: Served) -> None:
+    """Harm: ten thousand million rounds of which nobody can say that they are the rounds of their seed."""
+
+    def simulated(*arguments: str) -> object:
+        out = StringIO()
+        call_command("simulate", "--seats", "1", "--rounds", "2000000", "--json", *arguments, stdout=out)
+        return json.loads(out.getvalue())
+
+    spread = simulated("--spread", "--cores", "2")
+    assert spread == simulated("--cores", "1")
+    assert simulated("--spread") == spread, "what is dealt needs no worker again"
+    assert sorted(SimulatedChunk.objects.values_list("number", flat=True)) == [0, 1]

@@ -47,23 +47,42 @@ class Command(BaseCommand):
         parser.add_argument("--fresh", action="store_true", help="shuffle before every round")
         parser.add_argument("--seed", type=int, default=1, help="the same seed deals the same rounds")
         parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="default: all")
+        parser.add_argument(
+            "--spread",
+            action="store_true",
+            help="let Celery workers deal, --cores of them at a time; can be resumed",
+        )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the run here, and go on where it stopped")
         parser.add_argument("--json", action="store_true", dest="as_json")
 
     def handle(
-        self, *args: Any, rounds: int, seed: int, cores: int, resume: Path | None, as_json: bool, **options: Any
+        self,
+        *args: Any,
+        rounds: int,
+        seed: int,
+        cores: int,
+        resume: Path | None,
+        spread: bool,
+        as_json: bool,
+        **options: Any,
     ) -> None:
         """Deal, and tell."""
+        from tables.maths.simulation import described
         from tables.maths.situation import Unknowable
 
         if rounds < 1 or cores < 1 or seed < 0:
             raise CommandError("Rounds and cores are at least 1, and a seed at least 0.")
+        if spread and resume:
+            raise CommandError("A run that is spread is kept in the database: leave out --resume.")
         try:
             table = _table(**options)
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
-        keep = Keep(resume, _described(table, seed)) if resume else None
-        tally = run(table, seed, rounds, cores, keep, progress())
+        if spread:
+            tally = _spread(table, seed, rounds, cores)
+        else:
+            keep = Keep(resume, described(table, seed)) if resume else None
+            tally = run(table, seed, rounds, cores, keep, progress())
         found = facts(table, tally)
         self.stdout.write(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
 
@@ -90,16 +109,6 @@ def _table(
     return Table(msgspec.convert(asked, Rules), seats, solution, fresh)
 
 
-def _described(table: Table, seed: int) -> dict[str, Any]:
-    return {
-        "rules": msgspec.to_builtins(table.rules),
-        "seats": table.seats,
-        "strategy": table.solution.strategy.name,
-        "fresh": table.fresh,
-        "seed": seed,
-    }
-
-
 @dataclass(frozen=True)
 class Keep:
     """A run on disk: which one it is, how many of its chunks are dealt, and what came of them."""
@@ -109,14 +118,12 @@ class Keep:
 
     def read(self, nothing: Tally) -> tuple[int, Tally]:
         """Where to go on. Refuses the file of another run."""
-        from tables.maths.simulation import Tally
-
         if not self.path.exists():
             return 0, nothing
         try:
             kept = json.loads(self.path.read_text())
             described, chunks = kept["run"], int(kept["chunks"])
-            counted = Tally(nothing.ends + kept["ends"], nothing.totals + kept["totals"], int(kept["refills"]))
+            counted = nothing.with_counts(kept)
         except (ValueError, KeyError, TypeError):
             raise CommandError(f"{self.path} is no run of this command.") from None
         if described != self.described:
@@ -125,10 +132,9 @@ class Keep:
 
     def write(self, chunks: int, tally: Tally) -> None:
         """All of it or nothing, whenever it is stopped."""
-        kept = {"run": self.described, "chunks": chunks, "refills": tally.refills}
-        counts = {"ends": tally.ends.tolist(), "totals": tally.totals.tolist()}
+        kept = {"run": self.described, "chunks": chunks, **tally.counts()}
         beside = self.path.with_name(f"{self.path.name}.new")
-        beside.write_text(json.dumps({**kept, **counts}))
+        beside.write_text(json.dumps(kept))
         beside.replace(self.path)
 
 
@@ -149,6 +155,22 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, tol
     finally:
         pool.shutdown(cancel_futures=True)
     return tally
+
+
+def _spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
+    """The same rounds by the house's workers."""
+    from tables import spreading
+    from tables.maths.simulation import CHUNK, described, nothing
+
+    chunks, run = -(-rounds // CHUNK), spreading.name(described(table, seed))
+    try:
+        spreading.deal(run, chunks, workers, progress())
+    except spreading.NobodyDeals:
+        raise CommandError(
+            "No worker has dealt anything for a minute: start one (celery --app casino worker) and this command again;"
+            " what is dealt is kept."
+        ) from None
+    return spreading.added_up(run, chunks, nothing(table.seats))
 
 
 def _chunk(deal: Callable[..., Tally], table: Table, folds: Any, seed: int) -> Tally:
