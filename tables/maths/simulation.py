@@ -122,11 +122,12 @@ def chart(solution: Solution) -> Bytes:
 
 
 def deal(
-    table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None, unseen: Counts | None = None
+    table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None, before: Counts | None = None
 ) -> Tally:
     """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
 
-    ``unseen``, zeros with a row for each round, is told how many cards of each rank nobody has seen before it.
+    ``before``, zeros with a row for each round, is told how many cards of each rank nobody has seen before it, and in
+    an eleventh column how often a shoe has run out by then.
     """
     tally, rules = nothing(table.seats), table.rules
     cut = DECK_SIZE * rules.decks if table.fresh else Rocket().at_cut(rules)
@@ -140,7 +141,7 @@ def deal(
         chart(table.solution) if folds is None else folds,
         tally.ends,
         tally.totals,
-        np.zeros((0, len(RANKS)), np.int64) if unseen is None else unseen,
+        np.zeros((0, len(RANKS) + 1), np.int64) if before is None else before,
     )
     return Tally(tally.ends, tally.totals, int(refills))
 
@@ -288,6 +289,7 @@ def _deal(
         if unseen - burn <= cut:
             unseen = len(cards)
         if done < len(before):
+            before[done, 10] = refills
             for at in range(unseen):
                 before[done, cards[at]] += 1
         stacks[:] = 0

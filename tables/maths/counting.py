@@ -1,0 +1,315 @@
+"""Measures what somebody wins who has seen every card: dealt shoes, with the exact value of the places that matter.
+
+Shoes are dealt to the deepest cut card; one that lies higher ends the same shoe earlier. The edge before a round is
+nearly a quadratic function of what is left, which is fitted to exact values and computed for every round. What it is
+off by is estimated by exact values at places that are drawn for it, most of them where the edge is near zero, and
+weighed by how likely they were drawn. So the results are those of exact values, whatever the fit is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import sqrt
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tables.games.cards import DECK_SIZE, RANKS, shoe
+from tables.games.rocket import Rules
+from tables.maths.penetration import CUTS, SEATS, Cell, Count, Results, Tags, cards_behind
+from tables.maths.simulation import Table, chart, deal, seed_of
+from tables.maths.situation import DECKS, Situation, fresh
+from tables.maths.value import Solution, backward, solve
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+SEED: Final = 2026
+LARGEST_TAG: Final = 9
+TYPICAL: Final = 6
+"""Decks of the shoe that the tags are found for."""
+_FULL: Final = np.array(shoe(1), dtype=np.float64) / DECK_SIZE
+_NEAR: Final = 0.7
+"""Which part of the exact values is spent where the edge is near zero."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is dealt and solved for each number of decks and seats."""
+
+    batches: int = 25
+    rounds: int = 40_000
+    """In a batch."""
+    solved: int = 40
+    """In a batch."""
+    fitted: int = 3_000
+    """Exact values for the fit, for each number of decks."""
+
+
+FULL_EFFORT: Final = Effort()
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Rounds of whole shoes, in order: what nobody had seen before each, and the fewest cards left so far."""
+
+    decks: int
+    unseen: Counts
+    first: Flags
+    """Whether a shoe begins with the round."""
+    low: Counts
+    refills: Counts
+    """How often the shoe runs out in the round."""
+
+    def until(self, cut: float) -> Flags:
+        """The rounds that are dealt with the cut card there."""
+        return self.low > cards_behind(self.decks, cut)
+
+
+def walk(full: Solution, seats: int, seed: int, rounds: int) -> Walk:
+    """Whole shoes of about so many rounds, dealt to the deepest cut card; all seats play the chart of a full one."""
+    situation = full.situation
+    rules = Rules(situation.decks, situation.burn, CUTS[0])
+    before = np.zeros((rounds, len(RANKS) + 1), np.int64)
+    deal(Table(rules, seats, full), seed, rounds, chart(full), before)
+    unseen, refills = before[:, :-1], np.diff(before[:, -1])
+    first = unseen.sum(axis=1) == DECK_SIZE * situation.decks
+    whole = int(np.flatnonzero(first)[-1])  # the last shoe may not be at its end
+    unseen, first, refills = unseen[:whole], first[:whole], refills[:whole]
+    # Every shoe is lowered below the one before it, so that the lowest so far is that of the shoe.
+    lowered = (DECK_SIZE * situation.decks + 1) * np.cumsum(first)
+    low = np.minimum.accumulate(unseen.sum(axis=1) - situation.burn - lowered) + lowered
+    return Walk(situation.decks, unseen, first, low, refills)
+
+
+def values(full: Solution, unseen: Counts) -> Floats:
+    """Exactly, for each row: what a round is worth to best play, and to the chart of a full shoe; parts of the bet."""
+    return np.array([_both(full, tuple(row)) for row in unseen.tolist()]).reshape(-1, 2)
+
+
+def _both(full: Solution, unseen: tuple[int, ...]) -> tuple[float, float]:
+    situation = Situation(full.situation.decks, unseen, full.situation.burn)
+    *_, deal_layer = backward(situation.base, lambda size, _: full.folds[size])
+    return solve(situation).value / 10, float(deal_layer.value[0, 0]) / 10
+
+
+# --- the fit ------------------------------------------------------------------------------------------------------
+
+_ONE, _OTHER = np.triu_indices(len(RANKS) - 1)
+
+
+def features(unseen: Counts) -> Floats:
+    """Shares of the ranks against a full shoe, their products, and one over the number of cards."""
+    many = unseen.sum(axis=1, keepdims=True)
+    share, few = (unseen / many - _FULL)[:, 1:], DECK_SIZE / many
+    squares = share[:, _ONE] * share[:, _OTHER]
+    return np.hstack([np.ones_like(few), few, few**2, share, share * few, squares, squares * few])
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Nearly the two values of any place, and how far the first is off."""
+
+    weights: Floats
+    off: float
+
+    def values(self, unseen: Counts) -> Floats:
+        """Of each row."""
+        found: Floats = features(unseen) @ self.weights
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Places of a shoe of some decks with their exact values, for all numbers of seats."""
+
+    full: Solution
+    unseen: Counts
+    values: Floats
+
+    def fit(self) -> Fit:
+        """By least squares."""
+        known = features(self.unseen)
+        weights: Floats = np.linalg.lstsq(known, self.values, rcond=None)[0].astype(np.float64)
+        return Fit(weights, float((known @ weights - self.values)[:, 0].std()))
+
+
+def sample(decks: int, effort: Effort = FULL_EFFORT) -> Sample:
+    """As many places for each number of seats."""
+    full = solve(fresh(decks))
+    found = [walk(full, seats, _seed(decks, seats, 0), effort.rounds).unseen for seats in SEATS]
+    chance = np.random.default_rng([SEED, decks])
+    unseen = np.vstack([one[chance.integers(len(one), size=effort.fitted // len(SEATS))] for one in found])
+    return Sample(full, unseen, values(full, unseen))
+
+
+def _seed(decks: int, seats: int, batch: int) -> int:
+    return seed_of(SEED, (decks * 10 + seats) * 10_000 + batch)
+
+
+# --- the practical count ------------------------------------------------------------------------------------------
+
+
+def best_tags(found: Sample) -> tuple[Tags, ...]:
+    """For each size of the largest tag the whole numbers, 0 over a deck, whose count goes best with the exact edge.
+
+    Around multiples of the regression's weights, each rounded up or down.
+    """
+    share, edge = found.unseen / found.unseen.sum(axis=1, keepdims=True), found.values[:, 0]
+    spread = np.cov(share.T)
+    along = ((share - share.mean(axis=0)) * (edge - edge.mean())[:, None]).sum(axis=0) / (len(edge) - 1)
+    exact = np.linalg.pinv(spread) @ along
+    exact -= exact @ _FULL
+    tags = np.unique(np.vstack(list(_roundings(exact))), axis=0)
+    tags = tags[(tags @ np.array(RANKS) == 0) & tags.any(axis=1)]
+    goes = (tags @ along) / np.sqrt(np.einsum("ij,jk,ik->i", tags, spread, tags) * edge.var(ddof=1))
+    size = np.abs(tags).max(axis=1)
+    chosen = [np.where(size <= largest, goes, -1).argmax() for largest in range(1, LARGEST_TAG + 1)]
+    # A card that was seen is not left, so its tag has the other sign.
+    return tuple(Tags(tuple(int(-tag) for tag in tags[at]), float(goes[at])) for at in chosen)
+
+
+def _roundings(exact: Floats) -> Iterator[Floats]:
+    ups = np.array(list(product((0, 1), repeat=len(RANKS))))
+    for most in np.linspace(0.5, LARGEST_TAG + 1, 20 * LARGEST_TAG):
+        tags = np.floor(exact * most / np.abs(exact).max()) + ups
+        yield tags[np.abs(tags).max(axis=1) <= LARGEST_TAG]
+
+
+def per_deck(tags: tuple[int, ...], unseen: Counts) -> Floats:
+    """The count for each row: what the seen cards add up to, for each deck of 55 cards that is left unseen."""
+    found: Floats = DECK_SIZE * -(unseen @ np.array(tags)) / unseen.sum(axis=1)
+    return found
+
+
+def threshold(tags: tuple[int, ...], fit: Fit, unseen: Counts) -> int:
+    """The whole number above which it pays most to bet more."""
+    count, chart_value = per_deck(tags, unseen), fit.values(unseen)[:, 1]
+    order = np.argsort(-count)
+    at = int(np.cumsum(chart_value[order]).argmax())
+    return round(float(count[order[at]]))
+
+
+# --- the measuring ------------------------------------------------------------------------------------------------
+
+_COLUMNS: Final = ("best", "positive", "gain", "chart", "count_gain", "square", "product")
+
+
+def _columns(found: Floats, count: Floats, high: Flags) -> Floats:
+    """What is averaged, of both values at each place."""
+    best, by_chart = found.T
+    return np.stack(
+        [best, best > 0, np.maximum(best, 0), by_chart, np.where(high, by_chart, 0), best**2, best * count], axis=1
+    )
+
+
+def measure(
+    found: Sample, fit: Fit, seats: int, count: Count, cuts: tuple[float, ...] = CUTS, effort: Effort = FULL_EFFORT
+) -> list[Cell]:
+    """All depths of the cut card for so many seats."""
+    batches = [_batch(found, fit, seats, count, cuts, effort, 1 + batch) for batch in range(effort.batches)]
+    return [
+        _cell(found.full.situation.decks, seats, cut, np.array([one[at] for one in batches]))
+        for at, cut in enumerate(cuts)
+    ]
+
+
+def _batch(
+    found: Sample, fit: Fit, seats: int, count: Count, cuts: tuple[float, ...], effort: Effort, batch: int
+) -> list[list[float]]:
+    """For each cut: rounds, shoes, refills, rounds with a high count, sums of the count and its square, and of each
+    column as it is estimated to be."""
+    decks = found.full.situation.decks
+    dealt = walk(found.full, seats, _seed(decks, seats, batch), effort.rounds)
+    number = per_deck(count.tags, dealt.unseen)
+    high = number > count.threshold(decks)
+    nearly = fit.values(dealt.unseen)
+    chances = _NEAR * _normed(np.exp(-np.abs(nearly[:, 0]) / (3 * fit.off))) + (1 - _NEAR) / len(nearly)
+    chance = np.random.default_rng([SEED, decks, seats, batch])
+    drawn = chance.choice(len(nearly), size=effort.solved, p=_normed(chances))
+    exact = _columns(values(found.full, dealt.unseen[drawn]), number[drawn], high[drawn])
+    fitted = _columns(nearly, number, high)
+    off = (exact - fitted[drawn]) / (effort.solved * chances[drawn])[:, None]
+    sums = []
+    for cut in cuts:
+        until = dealt.until(cut)
+        counted = number[until]
+        whole = [until, until & dealt.first, dealt.refills[until], until & high]
+        estimated = fitted[until].sum(axis=0) + off[until[drawn]].sum(axis=0)
+        sums.append([*(float(one.sum()) for one in whole), counted.sum(), (counted**2).sum(), *estimated])
+    return sums
+
+
+def _normed(weights: Floats) -> Floats:
+    normed: Floats = weights / weights.sum()
+    return normed
+
+
+def _cell(decks: int, seats: int, cut: float, batches: Floats) -> Cell:
+    rounds, shoes, refills, high, count, count_square = batches.sum(axis=0)[:6]
+    means = dict(zip(_COLUMNS, batches.sum(axis=0)[6:] / rounds, strict=True))
+    errors = {name: _error(batches[:, 6 + at], batches[:, 0]) for at, name in enumerate(_COLUMNS)}
+    count, count_square = count / rounds, count_square / rounds
+    together = means["product"] - means["best"] * count
+    apart = (means["square"] - means["best"] ** 2) * (count_square - count**2)
+    return Cell(
+        decks=decks,
+        seats=seats,
+        cut=cut,
+        rounds=float(rounds / shoes),
+        refills=float(refills / shoes),
+        positive=float(means["positive"]),
+        positive_error=errors["positive"],
+        best=float(means["best"]),
+        best_error=errors["best"],
+        gain=float(means["gain"]),
+        gain_error=errors["gain"],
+        chart=float(means["chart"]),
+        chart_error=errors["chart"],
+        high=float(high / rounds),
+        count_gain=float(means["count_gain"]),
+        count_gain_error=errors["count_gain"],
+        correlation=float(together / sqrt(apart)),
+    )
+
+
+def _error(sums: Floats, rounds: Floats) -> float:
+    """The standard error of a mean of rounds, from batches that have nothing to do with each other."""
+    off = sums - rounds * (sums.sum() / rounds.sum())
+    many = len(sums)
+    return float(sqrt((off**2).sum() * many / (many - 1)) / rounds.sum())
+
+
+# --- all of it ----------------------------------------------------------------------------------------------------
+
+
+def measured_decks(decks: int, tags: tuple[int, ...]) -> tuple[int, list[Cell]]:
+    """The threshold and the cells of a shoe of so many decks: minutes of work."""
+    found = sample(decks)
+    fit = found.fit()
+    walks = [walk(found.full, seats, _seed(decks, seats, 0), FULL_EFFORT.rounds).unseen for seats in SEATS]
+    above = threshold(tags, fit, np.vstack(walks))
+    count = Count(tags, (above,) * len(DECKS))
+    return above, [cell for seats in SEATS for cell in measure(found, fit, seats, count)]
+
+
+def typical_tags() -> tuple[Tags, ...]:
+    """The tags for all shoes, found for a typical one."""
+    return best_tags(sample(TYPICAL))
+
+
+def gathered(tags: tuple[Tags, ...], parts: list[tuple[int, list[Cell]]]) -> Results:
+    """The results of all decks."""
+    return Results(
+        SEED,
+        FULL_EFFORT.batches * FULL_EFFORT.rounds,
+        FULL_EFFORT.batches * FULL_EFFORT.solved,
+        fresh(1).burn,
+        Count(tags[-1].tags, tuple(above for above, _ in parts)),
+        tags,
+        tuple(cell for _, cells in parts for cell in cells),
+    )
