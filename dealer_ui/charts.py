@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
-from typing import Final
+from math import ceil, floor, log10
+from typing import Final, TypeVar
 
 from ledger.chips import money
 from tables.history import RoundLine
@@ -238,6 +239,84 @@ def net_chart(lines: Sequence[RoundLine]) -> NetChart | None:
 def _bar(number: int, net: int, x: float, width: float, scale: _Scale) -> Bar:
     top, bottom = sorted((scale.y(net), scale.y(0)))
     return Bar(round(x, 1), top, round(width, 1), max(round(bottom - top, 1), 1.0), number, net)
+
+
+# --- Lines beside each other -------------------------------------------------------------------------------------
+
+Of = TypeVar("Of")
+Value = Callable[[Of], float]
+LINES_HIGH: Final = 300
+LINES_LEFT: Final = 64
+LINES_WIDE: Final = 440
+"""Of the lines; their names stand at the right."""
+_NAMES_APART: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One of several lines: where it runs, and where its name stands."""
+
+    name: str
+    points: str
+    ends: float
+    name_y: float
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """Several series over the same steps, one of them the chosen one."""
+
+    lines: tuple[Drawn, ...]
+    marks: tuple[Mark, ...]
+    zero: float | None
+    ticks: tuple[tuple[float, str], ...]
+    dots: tuple[tuple[float, float], ...]
+    """Of the chosen one."""
+
+
+def line_chart(
+    series: Sequence[tuple[str, Sequence[float]]], steps: Sequence[str], chosen: str, written: str
+) -> LineChart:
+    """The names are kept apart, in the order in which the lines end."""
+    values = [value for _, line in series for value in line]
+    apart = _apart(min(values), max(values))
+    low = floor(min(values) / apart) * apart
+    high = max(low + apart, ceil(max(values) / apart) * apart)
+    xs = [round(LINES_LEFT + LINES_WIDE * at / (len(steps) - 1), 1) for at in range(len(steps))]
+
+    def y(value: float) -> float:
+        return round(LINES_HIGH * (high - value) / (high - low), 1)
+
+    drawn = []
+    ordered = sorted(series, key=lambda one: -one[1][-1])
+    for (name, line), at in zip(ordered, _kept_apart([y(line[-1]) for _, line in ordered]), strict=True):
+        points = " ".join(f"{x},{y(value)}" for x, value in zip(xs, line, strict=True))
+        drawn.append(Drawn(name, points, y(line[-1]), round(at + 5, 1), name == chosen))
+    return LineChart(
+        lines=tuple(sorted(drawn, key=lambda one: one.chosen)),
+        marks=tuple(
+            Mark(y(at * apart), written.format(at * apart).replace("-", "−").replace("+0", "0"))
+            for at in range(round(low / apart), round(high / apart) + 1)
+        ),
+        zero=y(0) if low < 0 < high else None,
+        ticks=tuple(zip(xs, steps, strict=True)),
+        dots=tuple((x, y(value)) for name, line in series if name == chosen for x, value in zip(xs, line, strict=True)),
+    )
+
+
+def _kept_apart(heights: Sequence[float]) -> list[float]:
+    """Heights from the top down, moved until each has room; none below the panel."""
+    found = list(accumulate(heights, lambda above, own: max(own, above + _NAMES_APART)))
+    found[-1] = min(found[-1], LINES_HIGH)
+    return list(accumulate(reversed(found), lambda below, own: min(own, below - _NAMES_APART)))[::-1]
+
+
+def _apart(low: float, high: float) -> float:
+    """1, 2 or 5 times a power of ten, so that four to nine marks hold all values."""
+    least = ((high - low) or 1) / 8
+    power = 10.0 ** floor(log10(least))
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= least)
 
 
 # --- Small ones ------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import disputes, pit, reconciling, reports
+from dealer_ui import disputes, penetration, pit, reconciling, reports
 
 app_name = "pit"
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
     path("reports/<str:day>/close", reports.close_day, name="close-day"),
+    path("penetration/", penetration.penetration, name="penetration"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),
     path("discrepancies.csv", reconciling.discrepancies_csv, name="discrepancies-csv"),
     path("discrepancies/<int:pk>/take", reconciling.take, name="take-discrepancy"),

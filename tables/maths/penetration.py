@@ -51,8 +51,8 @@ class Tags:
 class Pace:
     """How long things take, in seconds: a round with all its payments, and a shuffle with its cut and burn."""
 
-    round_seconds: float = 45
-    shuffle_seconds: float = 150
+    round_seconds: float = 45.0
+    shuffle_seconds: float = 150.0
 
     def __post_init__(self) -> None:
         for what, seconds in (("round", self.round_seconds), ("shuffle", self.shuffle_seconds)):

@@ -71,6 +71,7 @@ BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400
 A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
+SET_UP_TABLES = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
@@ -150,6 +151,7 @@ DECLARED: dict[str, Guard] = {
     "pit/reports/": WATCH,
     "pit/reports.csv": WATCH,
     "pit/reports/<str:day>/close": SIGN_A_DAY,
+    "pit/penetration/": SET_UP_TABLES,
     "pit/discrepancies/": WATCH,
     "pit/discrepancies.csv": WATCH,
     "pit/discrepancies/<int:pk>/take": ACKNOWLEDGE,

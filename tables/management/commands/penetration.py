@@ -40,7 +40,7 @@ class Command(BaseCommand):
                 type=float,
                 default=seconds,
                 metavar="S",
-                help=f"how long a {what} takes (default: {seconds})",
+                help=f"how long a {what} takes (default: {seconds:g})",
             )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, with all errors")
         parser.add_argument("--write", action="store_true", help="measure all of it anew (a quarter of an hour)")

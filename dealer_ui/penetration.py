@@ -1,0 +1,158 @@
+"""How deep a shoe is dealt: what the cut card costs in time and gives away to a counter, for those who set up tables.
+
+Read from results that are part of the product, so a page costs no more than any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dealer_ui import charts
+from tables.maths.penetration import CUTS, SEATS, Cell, Pace, Results, cards_behind, check, even, results, told
+from tables.maths.situation import DECKS, Unknowable
+
+Number = TypeVar("Number", int, float)
+_CUT: Final = CUTS[2]
+"""The one that the game comes with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page is asked for."""
+
+    decks: int = 6
+    seats: int = 6
+    spread: int = 10
+    pace: Pace = field(default_factory=Pace)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the list: one depth of the cut card."""
+
+    cell: Cell
+    asked: Asked
+
+    @property
+    def cards(self) -> int:
+        """Behind the cut card."""
+        return cards_behind(self.cell.decks, self.cell.cut)
+
+    @property
+    def behind(self) -> str:
+        """The same as a part of the shoe."""
+        return _percent(self.cell.cut, 0)
+
+    @property
+    def usual(self) -> bool:
+        """Whether the game comes with it."""
+        return self.cell.cut == _CUT
+
+    @property
+    def shuffling(self) -> str:
+        """The part of the time."""
+        return _percent(self.cell.shuffling(self.asked.pace), 1)
+
+    @property
+    def an_hour(self) -> float:
+        """Rounds."""
+        return self.cell.an_hour(self.asked.pace)
+
+    @property
+    def positive(self) -> str:
+        """The part of the rounds that begin with an edge for the seat."""
+        return _percent(self.cell.positive, 2)
+
+    @property
+    def wins(self) -> str:
+        """A perfect counter, in 100 rounds."""
+        return _won(self.cell.wins(self.asked.spread))
+
+    @property
+    def count_wins(self) -> str:
+        """The practical count."""
+        return _won(self.cell.count_wins(self.asked.spread))
+
+    @property
+    def even(self) -> str:
+        """From which spread on the perfect counter wins."""
+        return even(self.cell.even)
+
+    @property
+    def count_even(self) -> str:
+        """From which spread on the practical count does."""
+        return even(self.cell.count_even)
+
+    @property
+    def says(self) -> str:
+        """What the row comes to."""
+        if self.cell.count_wins(self.asked.spread)[0] > 0:
+            return "a practical count wins"
+        return "only a perfect count wins" if self.cell.wins(self.asked.spread)[0] > 0 else "no count wins"
+
+
+def _percent(part: float, digits: int) -> str:
+    return f"{100 * part:.{digits}f} %"
+
+
+def _won(found: tuple[float, float]) -> str:
+    return f"{found[0]:+.2f} ± {found[1]:.2f}".replace("-", "−")
+
+
+@login_required
+@permission_required("tables.view_table", raise_exception=True)
+@require_GET
+def penetration(request: HttpRequest) -> HttpResponse:
+    """One shoe in full, and all shoes in the charts."""
+    refused = ""
+    try:
+        asked = _asked(request)
+    except Unknowable as refusal:
+        asked, refused = Asked(), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
+    found = results()
+    context = {
+        "asked": asked,
+        "refused": refused,
+        "decks": DECKS,
+        "seats": SEATS,
+        "lines": [Line(found.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(CUTS)],
+        "wins": _chart(found, asked, lambda cell: cell.wins(asked.spread)[0], "{:+g}"),
+        "time": _chart(found, asked, lambda cell: 100 * cell.shuffling(asked.pace), "{:g} %"),
+        "correlation": f"{found.cell(asked.decks, asked.seats, _CUT).correlation:.3f}",
+        "count": told(found.count).replace("-", "−"),
+        "threshold": found.count.threshold(asked.decks),
+        "measured": f"{found.rounds:,}",
+        "burn": found.burn,
+    }
+    return render(request, "dealer_ui/pit/penetration.html", context, status=422 if refused else 200)
+
+
+def _chart(found: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:
+    """A line for each number of decks, from the shallowest shoe to the deepest."""
+    series = [(f"{decks}", [value(found.cell(decks, asked.seats, cut)) for cut in reversed(CUTS)]) for decks in DECKS]
+    return charts.line_chart(series, [f"{cut:.0%}" for cut in reversed(CUTS)], f"{asked.decks}", written)
+
+
+def _asked(request: HttpRequest) -> Asked:
+    """From the query. Raises Unknowable."""
+    given, usual = request.GET, Asked()
+
+    def number(name: str, usually: Number) -> Number:
+        try:
+            return type(usually)(given.get(name) or usually)
+        except ValueError:
+            raise Unknowable(f"{given[name][:40]!r} is no number of {name.replace('_', ' ')}") from None
+
+    pace = Pace(
+        number("round_seconds", usual.pace.round_seconds), number("shuffle_seconds", usual.pace.shuffle_seconds)
+    )
+    asked = Asked(number("decks", usual.decks), number("seats", usual.seats), number("spread", usual.spread), pace)
+    check(asked.decks, asked.seats, _CUT)
+    results().cell(asked.decks, asked.seats, _CUT).wins(asked.spread)
+    return asked

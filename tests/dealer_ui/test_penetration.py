@@ -1,0 +1,69 @@
+"""The page of the cut card: what it draws is what was measured, for whatever is asked."""
+
+from itertools import pairwise
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dealer_ui import charts
+from tables.maths.penetration import results
+from tables.roles import Role
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+
+def asked(role: Role = Role.OPERATOR, **query: object) -> tuple[int, str]:
+    client = Client()
+    client.force_login(floor.staff(role, f"a.{role}"), backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get(reverse("pit:penetration"), query)
+    return answer.status_code, " ".join(answer.content.decode().split())
+
+
+def test_the_page_says_what_was_measured() -> None:
+    """Harm: a cut card that is placed by the numbers of another shoe."""
+    status, page = asked(decks=1, seats=3, spread=12, round_seconds="30.5", shuffle_seconds=60)
+    cell = results().cell(1, 3, 0.2)
+    wins, error = cell.wins(12)
+    assert status == 200
+    assert f"<td>{wins:+.2f} ± {error:.2f}</td>".replace("-", "−") in page
+    assert f"<td>{100 * cell.positive:.2f} %</td>" in page
+    assert "a practical count wins" in page
+    assert page.count('<polyline class="line-chart__line') == 16
+    assert "30.5 seconds a round" in page
+
+
+def test_it_is_for_those_who_set_up_tables_or_audit_them() -> None:
+    """Harm: what a counter needs to know, on a screen that stands at the floor."""
+    found = [asked(role)[0] for role in (Role.OPERATOR, Role.AUDITOR, Role.PIT_BOSS, Role.DEALER)]
+    assert found == [200, 200, 403, 403]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"decks": 9}, "A shoe of 9 decks is not dealt"),
+        ({"decks": "x"}, "&#x27;x&#x27; is no number of decks."),
+        ({"spread": 0}, "A spread of 1 to 0 is not bet"),
+        ({"shuffle_seconds": "inf"}, "A shuffle of inf seconds cannot be"),
+        ({"seats": "7"}, "Rocket is not dealt to 7 seats"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence_beside_the_usual_shoe(query: dict[str, object], says: str) -> None:
+    """Harm: an error page, or numbers of another shoe than the one that was asked for."""
+    status, page = asked(**query)
+    assert (status, says in page) == (422, True)
+    assert "6 decks, 6 seats" in page
+
+
+def test_names_of_lines_stand_apart_and_marks_are_round() -> None:
+    """Harm: a chart in which nobody can tell which line is which."""
+    chart = charts.line_chart([("a", [1, 2]), ("b", [1, 2.01]), ("c", [-3.3, 7])], ["l", "r"], "b", "{:+g}")
+    places = sorted(line.name_y for line in chart.lines)
+    assert min(high - low for low, high in pairwise(places)) >= 18
+    assert [mark.label for mark in chart.marks] == ["−4", "−2", "0", "+2", "+4", "+6", "+8"]
+    assert chart.zero == chart.marks[2].y
+    assert [line.name for line in chart.lines if line.chosen] == ["b"]
+    flat = charts.line_chart([("a", [0, 0])], ["l", "r"], "a", "{:g}")
+    assert [mark.label for mark in flat.marks] == ["0", "0.2"]
