@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from math import sqrt
 from typing import Final
 
+from tables.games.cards import RANKS
 from tables.games.rocket import Rules
 from tables.maths import par
 from tables.maths.exact import Exact
 from tables.maths.par import Sheet, percent
+from tables.maths.penetration import CUTS, Cell, Pace, even, results, told
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Strategy, fresh
 from tables.maths.value import solve
 
@@ -43,9 +45,13 @@ def _tables() -> Iterator[str]:
         ("First decisions that fold (the seat's card - the dealer's), best play", _folds()),
         ("Probability of each outcome in percent, best play", _outcomes()),
         ("Whole tables, simulated", _simulated()),
+        ("The cut card: six seats, a fifth of the shoe behind it", _cut_card()),
+        ("The cut card by depth: six seats", _depths()),
+        ("Tags of a count by the largest, six decks", _tags()),
     ):
         yield from (f"### {heading}", "", *table, "")
-    yield "The same numbers with every digit: `./run manage par rocket --decks N --json`."
+    yield "The same numbers with every digit: `./run manage par rocket --decks N --json` and"
+    yield "`./run manage penetration --cut all --seats 1-6 --json`."
 
 
 def _row(*cells: object) -> str:
@@ -133,3 +139,60 @@ def _simulated() -> Iterator[str]:
             f"{1000 * tally.refills / SIMULATED:.2f}",
             f"{(variance - alone) / (alone * (seats - 1)):.3f}" if seats > 1 else "",
         )
+
+
+SPREAD: Final = 10
+
+
+def _cut_card() -> Iterator[str]:
+    found, pace = results(), Pace()
+    yield f"A round of {pace.round_seconds:g} seconds, a shuffle of {pace.shuffle_seconds:g}; bets of 1 to {SPREAD}."
+    yield ""
+    yield from _head(
+        "decks",
+        "rounds a shoe",
+        "shuffling",
+        "rounds with the edge at the seat",
+        "perfect counter, 100 rounds",
+        "wins from",
+        "practical count, 100 rounds",
+        "wins from",
+        "above, per deck",
+        "correlation",
+    )
+    for decks in DECKS:
+        cell = found.cell(decks, 6, 0.2)
+        yield _row(
+            decks,
+            f"{cell.rounds:.2f}",
+            percent(cell.shuffling(pace), 1),
+            f"{percent(cell.positive, 2)} ± {100 * cell.positive_error:.2f}",
+            "{:+.3f} ± {:.3f}".format(*cell.wins(SPREAD)),
+            even(cell.even),
+            "{:+.3f} ± {:.3f}".format(*cell.count_wins(SPREAD)),
+            even(cell.count_even),
+            found.count.threshold(decks),
+            f"{cell.correlation:.4f}",
+        )
+    yield ""
+    yield f"The count: {told(found.count)}."
+
+
+def _depths() -> Iterator[str]:
+    says: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+        ("rounds a shoe", lambda cell: f"{cell.rounds:.1f}"),
+        ("rounds with the edge at the seat", lambda cell: percent(cell.positive, 2)),
+        (f"perfect counter, 100 rounds of 1 to {SPREAD}", lambda cell: f"{cell.wins(SPREAD)[0]:+.2f}"),
+        ("perfect counter wins from", lambda cell: even(cell.even)),
+        ("practical count wins from", lambda cell: even(cell.count_even)),
+    )
+    yield from _head("", "decks", *(f"{cut:.0%} behind" for cut in CUTS))
+    for heading, value in says:
+        for decks in DECKS:
+            yield _row(heading, decks, *(value(results().cell(decks, 6, cut)) for cut in CUTS))
+
+
+def _tags() -> Iterator[str]:
+    yield from _head("largest", *RANKS, "correlation with the exact edge")
+    for largest, one in enumerate(results().best_tags, 1):
+        yield _row(largest, *(f"{tag:+d}" if tag else "" for tag in one.tags), f"{one.correlation:.4f}")

@@ -30,7 +30,17 @@ svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-ser
 svg .on { fill: #fff; font-weight: 600; } svg .small { font-size: 10px; }
 .fold { fill: var(--fold); } .hit { fill: var(--hit); }
 .none { fill: #eef0f3; }
-section { break-inside: avoid; } @media print { body { margin: 0; max-width: none; } }
+section { break-inside: avoid; }
+@page { size: A4; margin: 15mm 16mm;
+  @bottom-right { content: counter(page) " / " counter(pages); font-size: 8pt; } }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 9pt; line-height: 1.35; print-color-adjust: exact; }
+  h1 { font-size: 15pt; } h2 { font-size: 11pt; margin: 5mm 0 1mm; break-after: avoid; }
+  dd { font-size: 10pt; } dt { font-size: 8pt; }
+  dl { grid-template-columns: repeat(3, auto); gap: 2mm 8mm; margin: 3mm 0; }
+  th, td { padding: .5mm 4mm .5mm 0; } thead { display: table-header-group; }
+  svg.chart { height: 80mm; width: auto; } svg.bars { height: 44mm; width: auto; }
+}
 """
 
 
@@ -88,7 +98,7 @@ def chart(sheet: Sheet) -> str:
     """The first decisions, drawn."""
     cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
     width, height = _SIDE * (len(DEALER_RANKS) + 1), _SIDE * (len(RANKS) + 1)
-    drawn = [f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="Chart of first decisions">']
+    drawn = [_svg("chart", width, height, "Chart of first decisions")]
     for column, dealer in enumerate(DEALER_RANKS, 1):
         drawn.append(_text(_SIDE * column + _SIDE / 2, _SIDE * 0.7, dealer))
         drawn += [_square(column, row, cells.get((rank, dealer))) for row, rank in enumerate(RANKS, 1)]
@@ -111,7 +121,7 @@ def bars(sheet: Sheet) -> str:
     """The distribution of what a seat wins, drawn."""
     chances = sheet.solution.distribution
     width, height, tallest = _BAR * 21, 180, max(chances.values())
-    drawn = [f'<svg viewBox="0 0 {width} {height + 40}" width="{width}" role="img" aria-label="Results of a bet">']
+    drawn = [_svg("bars", width, height + 40, "Results of a bet")]
     for column, won in enumerate(range(-10, 11)):
         tall = height * chances.get(won, 0.0) / tallest
         x, kind = _BAR * column, "fold" if won < 0 else "hit"
@@ -122,6 +132,10 @@ def bars(sheet: Sheet) -> str:
             drawn.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[won]:.1f}", "small"))
         drawn.append(_text(x + _BAR / 2, height + 33, f"{won / 10:+.1f}" if won else "0", "small"))
     return "".join((*drawn, "</svg>"))
+
+
+def _svg(kind: str, width: int, height: int, says: str) -> str:
+    return f'<svg class="{kind}" viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{says}">'
 
 
 def _text(x: float, y: float, says: object, kind: str = "") -> str:
