@@ -1,0 +1,202 @@
+"""Shoes dealt to players who count and to players who do not: how often the test of ``following`` flags either."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from tables.games.cards import DECK_SIZE, NOTHING, RANKS, Composition, shoe
+from tables.games.felt import (
+    Action,
+    AskCard,
+    AskChoice,
+    AskShuffle,
+    Bet,
+    Card,
+    Choose,
+    CloseBets,
+    Limits,
+    Opening,
+    Shuffle,
+)
+from tables.games.play import play
+from tables.games.rocket import Rocket, Rules, State
+from tables.maths.following import LEVEL, Course, follow, together
+from tables.maths.situation import Situation, fresh
+from tables.maths.value import Solution, solve
+
+GAME: Final = Rocket()
+BET: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Shoe:
+    """A shoe that was dealt: its course, and each seat's results in tenths, round by round."""
+
+    course: Course
+    results: tuple[tuple[int, ...], ...]
+
+
+def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> Shoe:
+    """One shoe, by the engine, from its shuffle to its cut card. Every seat plays the best play of a full shoe."""
+    chance = random.Random(f"{decks} {seats} {cut} {seed}")  # noqa: S311 -- a simulation, by seed
+    rules = Rules(decks=decks, reshuffle_at=cut)
+    order = [rank for rank, held in zip(RANKS, shoe(decks), strict=True) for _ in range(held)]
+    chance.shuffle(order)
+    order = order[rules.burn :]
+    gone, edges, unseen, results = NOTHING, [], [], []
+    while decks * DECK_SIZE - rules.burn - sum(gone) > GAME.at_cut(rules):
+        edges.append(edge(decks, gone, rules.burn))
+        unseen.append(decks * DECK_SIZE - sum(gone))
+        state = _round(rules, seats, gone, order, chance)
+        results.append(tuple((one.net_cents * 10) // BET for one in GAME.settle(state)))
+        gone = GAME.gone(state)
+    return Shoe(Course(tuple(edges), tuple(unseen)), tuple(zip(*results, strict=True)))
+
+
+def edge(decks: int, gone: Composition, burn: int) -> float:
+    """The house's exact edge when these cards are gone."""
+    unseen = tuple(whole - out for whole, out in zip(shoe(decks), gone, strict=True))
+    return solve(Situation(decks, unseen, burn)).house_edge
+
+
+def _round(rules: Rules, seats: int, gone: Composition, order: list[int], chance: random.Random) -> State:
+    numbers = tuple(range(1, seats + 1))
+    state = GAME.open(rules, Opening(numbers, Limits(BET, BET, None), dealt=gone))
+    for seat in numbers:
+        state = play(GAME, state, Bet(seat, BET))
+    state = play(GAME, state, CloseBets())
+    while prompts := GAME.prompts(state):
+        state = play(GAME, state, _answer(prompts[0], state, rules, order, chance))
+    return state
+
+
+def _answer(prompt: object, state: State, rules: Rules, order: list[int], chance: random.Random) -> Action:
+    if isinstance(prompt, AskCard):
+        return Card(order.pop(0), prompt.to)
+    if isinstance(prompt, AskChoice):
+        stack = state.stacks[state.seats.index(prompt.seat)]
+        return Choose(prompt.seat, chart(rules.decks).choice(stack, state.dealer).best)
+    assert isinstance(prompt, AskShuffle)  # noqa: S101 -- nothing else is asked once bets are closed
+    held = [*state.dealer, *(rank for at in state.order for rank in state.stacks[at])]
+    back = [rank for rank, whole in zip(RANKS, shoe(rules.decks), strict=True) for _ in range(whole - held.count(rank))]
+    chance.shuffle(back)
+    order[:] = back[rules.burn :]
+    return Shuffle()
+
+
+@cache
+def chart(decks: int) -> Solution:
+    """How everybody plays."""
+    return solve(fresh(decks))
+
+
+# --- Who bets how ----------------------------------------------------------------------------------------------
+
+Bettor = Callable[[Sequence[float], Sequence[int], float, random.Random], Iterator[int]]
+"""Bets of a seat, given the edges, its own results, the edge of a full shoe, and chance."""
+
+
+def at_random(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Anything from one to five units."""
+    return (chance.randint(1, 5) for _ in edges)
+
+
+def rising(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """A unit more every few rounds."""
+    return (1 + at * 5 // len(edges) for at in range(len(edges)))
+
+
+def wandering(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """A little more or a little less than before."""
+    bet = 5
+    for _ in edges:
+        yield bet
+        bet = min(10, max(1, bet + chance.choice((-1, 1))))
+
+
+def doubling(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Double after a loss, up to sixteen; one unit after a win."""
+    bet = 1
+    for result in results:
+        yield bet
+        bet = min(16, bet * 2) if result < 0 else 1
+
+
+def pressing(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Double after a win, up to eight; one unit after a loss."""
+    bet = 1
+    for result in results:
+        yield bet
+        bet = min(8, bet * 2) if result > 0 else 1
+
+
+def _large(result: int) -> int:
+    """More after a large win, less after a large loss."""
+    return 5 if result > 6 else 1 if result < -6 else 3
+
+
+def by_size(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """By how much was won or lost: the test does not know that, so it is the hardest of those who do not count."""
+    return (3 if not at else _large(results[at - 1]) for at in range(len(edges)))
+
+
+def counting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Five units where the seat has an edge, else one: who knows the exact edge, and bets no more than that says."""
+    return (5 if edge < 0 else 1 for edge in edges)
+
+
+def leaning(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Five units where the edge is better than a full shoe's, else one."""
+    return (5 if edge < full else 1 for edge in edges)
+
+
+INNOCENT: Final[Mapping[str, Bettor]] = {
+    "at random": at_random, "rising": rising, "wandering": wandering, "doubling after a loss": doubling,
+    "doubling after a win": pressing, "by the size of the last result": by_size,
+}  # fmt: skip
+COUNTERS: Final[Mapping[str, Bettor]] = {"1:5 where the edge is theirs": counting, "1:5 below the full edge": leaning}
+SHOES_A_DAY: Final = 10
+"""How many shoes of a seat are tested together in the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often somebody was flagged."""
+
+    bettor: str
+    seats: int
+    """Seats and shoes that were tested."""
+    flagged: int
+    days: int
+    """Seats over several shoes that were tested."""
+    days_flagged: int
+
+
+def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1) -> list[Rate]:
+    """How often each kind of player is flagged at these shoes: at each seat of each, and over several."""
+    full, found = chart(decks).house_edge, []
+    for name, bettor in (*INNOCENT.items(), *COUNTERS.items()):
+        chance = random.Random(f"{seed} {name}")  # noqa: S311 -- a simulation, by seed
+        seats: list[list[tuple[int, int]]] = []
+        for dealt in shoes:
+            for at, results in enumerate(dealt.results):
+                bets = list(bettor(dealt.course.edges, results, full, chance))
+                test = follow(dealt.course, bets, results, seed=chance.getrandbits(32), permutations=permutations)
+                seats += [[]] if at >= len(seats) else []
+                seats[at] += [(test.as_much, test.of)] if test else []
+        found.append(_rate(name, seats))
+    return found
+
+
+def _rate(name: str, seats: Sequence[Sequence[tuple[int, int]]]) -> Rate:
+    every = [one for seat in seats for one in seat]
+    days = [seat[at : at + SHOES_A_DAY] for seat in seats for at in range(0, len(seat), SHOES_A_DAY)]
+    whole = [together(day) for day in days if len(day) == SHOES_A_DAY]
+    return Rate(
+        name, len(every), sum((1 + as_much) / (1 + of) <= LEVEL for as_much, of in every),
+        len(whole), sum(one is not None and one <= LEVEL for one in whole),
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Do bets follow the edge? A permutation test of one seat's bets against the edge before each round of a shoe.
+
+Bets of one player hang together, and so do the edges of one shoe: shuffling the bets would take any slow drift of both
+for skill. So the bets stay where they are, and the order of the *rounds' cards* is shuffled: blocks of cards that were
+dealt one after the other come in any order equally often. What a block did to the edge stays with it, and blocks change
+places only where the seat's results (won, lost, did not bet) are the same: so raising after a win, or doubling after a
+loss, is no evidence either. What is left is bets that answer to cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PERMUTATIONS: Final = 9_999
+LEVEL: Final = 0.01
+"""Of seats that do not follow the edge, so many are flagged: for each seat and shoe, and for each seat and day."""
+FEWEST: Final = 6
+"""A seat that bet in fewer rounds of a shoe is not tested."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A shoe, round by round: the house's edge before each, and how many cards nobody had seen by then."""
+
+    edges: tuple[float, ...]
+    unseen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """How one seat's bets lay to the edge: the correlation with the player's side of it, and how often shuffled blocks
+    of cards came to as much."""
+
+    rounds: int
+    correlation: float
+    as_much: int
+    of: int
+
+    @property
+    def chance(self) -> float:
+        """How likely that is of bets that do not answer to cards."""
+        return (1 + self.as_much) / (1 + self.of)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether somebody should look."""
+        return self.chance <= LEVEL
+
+
+def follow(
+    course: Course, bets: Sequence[int], results: Sequence[int], *, seed: int, permutations: int = PERMUTATIONS
+) -> Followed | None:
+    """Test one seat. ``bets``: 0 where it did not bet; ``results``: more than 0 where it won, less where it lost.
+
+    None where there is nothing to test: a bet that never changed, or too few rounds. Rounds in which the seat sat out
+    between its bets count as bets of nothing; those before its first and after its last do not count.
+    """
+    played = [at for at, bet in enumerate(bets) if bet]
+    if len(played) < FEWEST:
+        return None
+    window = slice(played[0], played[-1] + 1)
+    staked = np.array(bets[window], dtype=np.float64)
+    if np.ptp(staked) == 0:
+        return None
+    edges = np.array(course.edges)
+    drawn = _paths(course, np.sign(results), np.random.default_rng(seed), permutations)
+    sums = -np.vstack([edges, drawn])[:, window] @ _weights(staked)
+    deviations = sums.std(axis=0)
+    scores = ((sums - sums.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)).sum(axis=1)
+    as_much = int((scores[1:] >= scores[0] - 1e-9).sum())
+    return Followed(len(played), _correlation(staked, -edges[window]), as_much, permutations)
+
+
+def _weights(bets: Floats) -> Floats:
+    """What is summed up over the edges: bets high where the player's edge is high, and raised where it has just risen.
+
+    The first finds whoever bets much at the end of a good shoe, the second whoever follows each turn of it. Both count
+    the same, in their own deviations.
+    """
+    high, raised = bets - bets.mean(), np.diff(bets)
+    return np.stack([high, np.append(0.0, raised) - np.append(raised, 0.0)], axis=1)
+
+
+def _correlation(bets: Floats, edges: Floats) -> float:
+    apart = edges - edges.mean()
+    scale = sqrt(float(apart @ apart)) * sqrt(float(((bets - bets.mean()) ** 2).sum()))
+    return float(apart @ (bets - bets.mean())) / scale if scale else 0.0
+
+
+def _paths(course: Course, results: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
+    """The edge before each round, had the blocks of cards come in another order.
+
+    A card moves the edge in inverse proportion to the cards that are left, so the edge's distance from the first one,
+    times the cards unseen, adds up block by block. The last round's cards come after all bets and stay.
+    """
+    edges, unseen = np.array(course.edges), np.array(course.unseen, dtype=np.float64)
+    moved, taken = np.diff((edges - edges[0]) * unseen), -np.diff(unseen)
+    order = np.empty((count, len(moved)), dtype=np.intp)
+    for result in np.unique(results[:-1]):
+        places = np.flatnonzero(results[:-1] == result)
+        order[:, places] = chance.permuted(np.tile(places, (count, 1)), axis=1)
+    paths = np.full((count, len(edges)), edges[0])
+    paths[:, 1:] += np.cumsum(moved[order], axis=1) / (unseen[0] - np.cumsum(taken[order], axis=1))
+    return paths
+
+
+def together(tests: Iterable[tuple[int, int]]) -> float | None:
+    """The same over several shoes, as (as much, of) of each: Stouffer's sum, for ranks of independent shoes are
+    independent and uniform. None without any."""
+    normal = NormalDist()
+    scores = [normal.inv_cdf(1 - (as_much + 0.5) / (of + 1)) for as_much, of in tests]
+    return 1 - normal.cdf(sum(scores) / sqrt(len(scores))) if scores else None

@@ -1,0 +1,83 @@
+"""Bets that follow the edge: who does not count is flagged one time in a hundred, who does is found."""
+
+import random
+
+import pytest
+
+from tables.maths import bettors
+from tables.maths.bettors import INNOCENT, Bettor
+from tables.maths.following import Course, follow, together
+
+FULL = 0.033
+
+
+def course(chance: random.Random, rounds: int = 30) -> tuple[Course, list[int]]:
+    """A shoe as a walk in the running count, and results that hang together with what their cards did to it."""
+    edges, unseen, results, count, left = [], [], [], 0.0, 330
+    for _ in range(rounds):
+        edges.append(FULL + count / left)
+        unseen.append(left)
+        moved, taken = chance.gauss(0, 1.2), chance.randint(4, 13)
+        results.append(1 if chance.gauss(0, 1) + 0.3 * moved > 0 else -1)
+        count, left = count + moved, left - taken
+        left = max(left, 40)
+    return Course(tuple(edges), tuple(unseen)), results
+
+
+def flags(bettor: Bettor, shoes: int, seed: int) -> int:
+    """How often this player is flagged."""
+    chance, found = random.Random(seed), 0
+    for _ in range(shoes):
+        dealt, results = course(chance)
+        bets = list(bettor(dealt.edges, results, FULL, chance))
+        test = follow(dealt, bets, results, seed=chance.getrandbits(32), permutations=299)
+        found += test is not None and test.flagged
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in INNOCENT if name != "by the size of the last result"])
+def test_who_does_not_count_is_flagged_one_time_in_a_hundred(name: str) -> None:
+    """Harm: players who raise after a win, or as the evening goes on, are taken for counters."""
+    assert flags(INNOCENT[name], 300, seed=7) <= 9  # more in one of a thousand seeds, were it 1 in 100
+
+
+def test_who_bets_by_the_edge_is_found() -> None:
+    """Harm: a test that never flags anybody."""
+    assert flags(bettors.leaning, 60, seed=8) >= 9  # of 60 shoes; chance alone flags one
+
+
+def test_there_is_nothing_to_test_in_a_bet_that_never_changes() -> None:
+    """Harm: a flag, or a division by nothing, for whoever always bets the same, or sat down for a moment."""
+    dealt, results = course(random.Random(1))
+    assert follow(dealt, [5] * 30, results, seed=1) is None
+    assert follow(dealt, [0] * 26 + [1, 2, 1, 2], results, seed=1) is None
+
+
+def test_the_test_is_the_same_when_it_is_done_again() -> None:
+    """Harm: a flag that comes and goes with each look."""
+    dealt, results = course(random.Random(2))
+    bets = [1 + at % 3 for at in range(30)]
+    assert follow(dealt, bets, results, seed=3) == follow(dealt, bets, results, seed=3)
+
+
+def test_shoes_add_up() -> None:
+    """Harm: who is a little suspicious in each shoe never shows; who once was, always."""
+    assert together([]) is None
+    several, once = together([(60, 999)] * 10), together([(0, 999)] + [(500, 999)] * 9)
+    assert several is not None
+    assert once is not None
+    assert several < 0.001
+    assert once > 0.1
+
+
+def test_a_shoe_is_dealt_to_its_cut_card_by_the_engine() -> None:
+    """Harm: rates that were measured at another game than the one on the floor."""
+    dealt = bettors.deal(1, 2, seed=3)
+    edges, unseen = dealt.course.edges, dealt.course.unseen
+    assert edges[0] == pytest.approx(0.020788201249)
+    assert list(unseen) == sorted(unseen, reverse=True)
+    assert unseen[0] == 55
+    assert unseen[-1] - 5 > 11
+    assert {len(seat) for seat in dealt.results} == {len(edges)}
+    rates = bettors.check([dealt], 1, permutations=99)
+    assert {one.bettor for one in rates} == INNOCENT.keys() | bettors.COUNTERS.keys()
