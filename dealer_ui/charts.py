@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 from math import ceil, floor, log10
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ledger.chips import money
 from tables.history import RoundLine
@@ -317,6 +317,90 @@ def _apart(low: float, high: float) -> float:
     least = ((high - low) or 1) / 8
     power = 10.0 ** floor(log10(least))
     return next(power * step for step in (1, 2, 5, 10) if power * step >= least)
+
+
+# --- The edge of a shoe against the bets made at it -------------------------------------------------------------
+
+EDGE_HEIGHT: Final = 140
+SEAT_HEIGHT: Final = 56
+PER_CENT: Final = 10**13
+"""The edge of a shoe's audit is a whole number of 10^-15; so many are one per cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class BetBar:
+    """One seat's bet in one round."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    number: int
+    cents: int
+    favoured: bool
+    """Whether the edge was the player's."""
+
+
+@dataclass(frozen=True, slots=True)
+class BetPanel:
+    """One seat's bets over a shoe."""
+
+    seat: int
+    y: float
+    most_cents: int
+    bars: tuple[BetBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChart:
+    """The player's edge before each round, up where it is theirs, and below it a panel of bets for each seat."""
+
+    line: str
+    zero: float
+    marks: tuple[Mark, ...]
+    panels: tuple[BetPanel, ...]
+    height: float
+    first: int
+    last: int
+
+
+def edge_chart(rounds: Sequence[dict[str, Any]]) -> EdgeChart | None:
+    """The chart of a shoe's audited rounds; None without any."""
+    if not rounds:
+        return None
+    edges = [-one["edge"] for one in rounds]
+    low, high = min(0, *edges), max(PER_CENT // 2, *edges)
+    step = (WIDTH - LEFT) / len(rounds)
+    lefts = [LEFT + step * at for at in range(len(rounds))]
+
+    def y(edge: int) -> float:
+        return round(8 + (high - edge) * (EDGE_HEIGHT - 16) / (high - low), 1)
+
+    steps = [f"{round(x, 1)},{y(edge)} {round(x + step, 1)},{y(edge)}" for x, edge in zip(lefts, edges, strict=True)]
+    crowded = (high - low) // 7
+    shown = [edge for edge in sorted({low, 0, max(edges)}) if edge == 0 or abs(edge) > crowded]
+    seats = sorted({seat for one in rounds for seat, _, _ in one["bets"]})
+    panels = [_bet_panel(seat, at, rounds, lefts, step) for at, seat in enumerate(seats)]
+    return EdgeChart(
+        " ".join(steps), y(0), tuple(Mark(y(edge), f"{edge / PER_CENT:+.1f} %" if edge else "0") for edge in shown),
+        tuple(panels), EDGE_HEIGHT + len(panels) * SEAT_HEIGHT + 24, rounds[0]["round"], rounds[-1]["round"],
+    )  # fmt: skip
+
+
+def _bet_panel(seat: int, at: int, rounds: Sequence[dict[str, Any]], lefts: Sequence[float], step: float) -> BetPanel:
+    bets = [next((bet for other, bet, _ in one["bets"] if other == seat), 0) for one in rounds]
+    most, floor = max(bets), EDGE_HEIGHT + (at + 1) * SEAT_HEIGHT
+    bars = []
+    for one, bet, x in zip(rounds, bets, lefts, strict=True):
+        height = round(bet * (SEAT_HEIGHT - 14) / most, 1)
+        if bet:
+            bars.append(
+                BetBar(
+                    round(x + step * 0.15, 1), round(floor - height, 1), round(step * 0.7, 1), height, one["round"],
+                    bet, one["edge"] < 0,
+                )
+            )  # fmt: skip
+    return BetPanel(seat, floor, most, tuple(bars))
 
 
 # --- Small ones ------------------------------------------------------------------------------------------------

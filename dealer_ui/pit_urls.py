@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui import disputes, penetration, pit, reconciling, reports
+from dealer_ui import disputes, penetration, pit, reconciling, reports, shoe_audits
 
 app_name = "pit"
 
@@ -33,6 +33,9 @@ urlpatterns = [
     path("tables/<int:pk>/mispays/", disputes.finder, name="mispays"),
     path("tables/<int:pk>/rounds/<int:number>/dispute/", disputes.open_dispute, name="open-dispute"),
     path("tables/<int:pk>/rounds/<int:number>/correct/", disputes.correct, name="correct"),
+    path("shoes/", shoe_audits.shoes, name="shoes"),
+    path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
+    path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pit.table, name="table"),
     path("tables/<int:pk>/card", pit.card, name="card"),
     path("tables/<int:pk>/rounds", pit.rounds, name="rounds"),

@@ -28,8 +28,9 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; and what was simulated.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose, tables_simulatedchunk
+-- orders of house shoes; the house's hours; what was simulated; and the audits of finished shoes.
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose, tables_simulatedchunk,
+    tables_shoeaudit
 FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
@@ -51,7 +52,8 @@ GRANT SELECT, INSERT ON
     tables_verification,
     tables_househours,
     tables_dayclose,
-    tables_simulatedchunk
+    tables_simulatedchunk,
+    tables_shoeaudit
 TO :"app_role";
 
 -- The pages of seats come and go, but none is given another address.

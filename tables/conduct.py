@@ -19,7 +19,21 @@ import msgspec
 from ledger.chips import REVERSAL
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Entry, canonical
-from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shifts, shoes, slips
+from tables import (
+    cash,
+    corrections,
+    dealing,
+    disputes,
+    doors,
+    paper,
+    pots,
+    rounds,
+    settlement,
+    shifts,
+    shoe_audit,
+    shoes,
+    slips,
+)
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -414,6 +428,12 @@ def _close_holds(entry: Entry) -> None:
         raise Misconduct("it closes a day that goes on")
 
 
+def _view_holds(entry: Entry) -> None:
+    """An auditor looked, and at nothing that was still dealt from."""
+    if wrong := shoe_audit.not_seen(entry.content, entry.at):
+        raise Misconduct(wrong)
+
+
 # --- disputes and corrections ----------------------------------------------------------------------------------
 
 
@@ -532,4 +552,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("key", "rotated"): Rule(),
     ("key", "replaced"): Rule(),
     ("day", "sealed"): Rule(),
+    ("shoe_audit", "listed"): Rule(holds=_view_holds),
+    ("shoe_audit", "viewed"): Rule(holds=_view_holds),
+    ("shoe_audit", "exported"): Rule(holds=_view_holds),
 } | {("slip", kind): Rule(moves=moved) for kind, moved in paper.kinds(house=True).items()}

@@ -118,6 +118,13 @@ def _named(choice: Content) -> str:
     return said + ("" if target is None else f" to seat {target}")
 
 
+def _looked(does: str) -> Callable[[Content], str]:
+    return lambda content: (
+        f"{content['name']} {does} the audit of {content['table']}, shoe {content['shoe']}"
+        f" from entry {content['begun_seq']}"
+    )
+
+
 def _page(content: Content) -> str:
     return "a new page" if content["again"] else "a page"
 
@@ -258,5 +265,8 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("hours", "changed"): _hours,
     ("day", "proposed"): lambda content: f"{content['name']} signs the figures of {content['day']}",
     ("day", "closed"): lambda content: f"{content['name']} signs second: {content['day']} is closed",
+    ("shoe_audit", "listed"): lambda content: f"{content['name']} looks at the audited shoes of {content['day']}",
+    ("shoe_audit", "viewed"): _looked("looks at"),
+    ("shoe_audit", "exported"): _looked("takes a copy of"),
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

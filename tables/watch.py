@@ -19,12 +19,13 @@ from ledger.chips import CASH_PLACES, CHIP_PLACES
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.runs import Plan
-from tables import audit, sealing
+from tables import audit, sealing, shoe_audit
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
     Plan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
     Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
+    Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
@@ -104,6 +105,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "recount": recount,
     "prove_new": prove_new,
     "seal_days": sealing.seal_days,
+    "audit_shoes": shoe_audit.audit_shoes,
     "reconcile": reconcile,
     "prove_sums": prove_sums,
     "prove_all": prove_all,

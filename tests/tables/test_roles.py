@@ -76,6 +76,8 @@ ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403)
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
 CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
+SHOES = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 405))
+NO_SUCH_SHOE = Guard((IN, 403, 403, 403, 403, 404), (IN, 403, 403, 403, 403, 405))
 NO_SUCH_SLIP = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 404, 404, 404))
 STREAM = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 200, 200, 200))
 
@@ -157,6 +159,9 @@ DECLARED: dict[str, Guard] = {
     "pit/discrepancies/<int:pk>/take": ACKNOWLEDGE,
     "pit/discrepancies/<int:pk>/close": ACKNOWLEDGE,
     "pit/runs/": WATCH,
+    "pit/shoes/": SHOES,
+    "pit/tables/<int:pk>/shoes/<int:seq>/": NO_SUCH_SHOE,
+    "pit/tables/<int:pk>/shoes/<int:seq>.csv": NO_SUCH_SHOE,
     "pit/runs.csv": WATCH,
     "cage/": CAGE,
     "slips/": SLIPS,

@@ -1,0 +1,213 @@
+"""Shoes that were audited after the fact: which seats' bets followed the edge. For auditors; every look is logged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.views.decorators.http import require_GET
+
+from dealer_ui import charts, exports
+from tables import shifts, shoe_audit
+from tables.maths.following import LEVEL, together
+from tables.models import Staff, Table
+from tables.shoe_audit import SCALE, NotFinished, ShoeAudit
+
+View = Callable[..., HttpResponseBase]
+MOST: Final = 500
+"""So many shoes a page lists."""
+
+
+def audits(view: View) -> View:
+    """For auditors alone."""
+    return login_required(permission_required("tables.audit_shoes", raise_exception=True)(view))
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+# --- The list --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A seat, and how likely its bets are of somebody who does not bet by the cards."""
+
+    seat: int
+    rounds: int
+    staked_cents: int
+    chance: float | None
+    correlation: float | None = None
+
+    @property
+    def flagged(self) -> bool:
+        """Whether somebody should look."""
+        return self.chance is not None and self.chance <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A finished shoe of a list."""
+
+    audit: ShoeAudit
+
+    @property
+    def seats(self) -> list[Tested]:
+        """Those that bet."""
+        return [_tested(seat) for seat in self.audit.seats]
+
+    @property
+    def worth_cents(self) -> int:
+        """What the house wins of these bets on average."""
+        return round(self.audit.worth / SCALE)
+
+
+@dataclass(frozen=True, slots=True)
+class Evening:
+    """A seat over the shoes of a day."""
+
+    table: str
+    shoes: int
+    tested: Tested
+
+
+def _tested(seat: dict[str, Any]) -> Tested:
+    correlation = seat["correlation"] / SCALE if "of" in seat else None
+    return Tested(seat["seat"], seat["rounds"], seat["staked_cents"], shoe_audit.chance_of(seat), correlation)
+
+
+@audits
+@require_GET
+def shoes(request: HttpRequest) -> HttpResponse:
+    """The finished shoes of a gaming day, and each seat over all of them."""
+    today = shifts.day_of(timezone.now())
+    on = _day(request, today)
+    shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
+    found = _of_day(on)
+    lines = [Line(one) for one in found[:MOST]]
+    seats = [seat for one in found for seat in one.seats if "of" in seat]
+    context = {
+        "on": on,
+        "before": on - timedelta(days=1),
+        "after": on + timedelta(days=1) if on < today else None,
+        "lines": lines,
+        "more": len(found) - len(lines),
+        "tests": len(seats),
+        "flagged": sum(map(shoe_audit.flagged, seats)),
+        "by_chance": round(len(seats) * LEVEL, 1),
+        "evenings": _evenings(found),
+    }
+    return render(request, "dealer_ui/pit/shoes.html", context)
+
+
+def _day(request: HttpRequest, today: date) -> date:
+    try:
+        day = parse_date(request.GET.get("day", "")) or today
+    except ValueError:
+        day = today
+    return day if 2000 <= day.year <= 2999 and day <= today else today
+
+
+def _of_day(on: date) -> list[ShoeAudit]:
+    """The shoes that ended on a day, the newest first."""
+    start, end = shifts.span(on)
+    found = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
+    return list(found.select_related("book__table").defer("rounds").order_by("-ended_at", "-pk"))
+
+
+def _evenings(found: Sequence[ShoeAudit]) -> list[Evening]:
+    """Each seat over the shoes of a day, the least likely first."""
+    by_seat: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for one in found:
+        for seat in one.seats:
+            by_seat.setdefault((one.table.name, seat["seat"]), []).append(seat)
+    made = [_evening(name, seat, said) for (name, seat), said in by_seat.items()]
+    return sorted(made, key=lambda one: (2 if one.tested.chance is None else one.tested.chance, one.table))
+
+
+def _evening(name: str, seat: int, said: Sequence[dict[str, Any]]) -> Evening:
+    chance = together([(one["as_much"], one["of"]) for one in said if "of" in one])
+    rounds, staked = sum(one["rounds"] for one in said), sum(one["staked_cents"] for one in said)
+    return Evening(name, len(said), Tested(seat, rounds, staked, chance))
+
+
+# --- One shoe --------------------------------------------------------------------------------------------------
+
+
+def _asked(request: HttpRequest, pk: int, seq: int, what: str) -> ShoeAudit | HttpResponse:
+    """The audit of a shoe, once it is in the log who looks; or the sentence that says why there is none yet."""
+    table = get_object_or_404(Table, pk=pk)
+    try:
+        found = shoe_audit.of(table, seq)
+    except NotFinished as refused:
+        return render(request, "dealer_ui/pit/shoe_live.html", {"says": str(refused), "table": table}, status=409)
+    if found is None:
+        raise Http404("No shoe was shuffled with that entry.")
+    about = {"table": table.name, "shoe": found.shoe, "begun_seq": found.begun_seq}
+    shoe_audit.viewed(_viewer(request), what, about)
+    return found
+
+
+@audits
+@require_GET
+def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
+    """One shoe: the edge before each round, and what each seat bet."""
+    found = _asked(request, pk, seq, "viewed")
+    if isinstance(found, HttpResponse):
+        return found
+    numbers = [seat["seat"] for seat in found.seats]
+    context = {
+        "line": Line(found),
+        "table": found.table,
+        "chart": charts.edge_chart(found.rounds),
+        "rows": [_round(one, numbers) for one in found.rounds],
+        "numbers": numbers,
+    }
+    return render(request, "dealer_ui/pit/shoe.html", context)
+
+
+def _round(one: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
+    bets = {seat: bet for seat, bet, _ in one["bets"]}
+    return {
+        "round": one["round"],
+        "unseen": one["unseen"],
+        "edge": one["edge"] / SCALE * 100,
+        "deviation": (one["variance"] / SCALE) ** 0.5,
+        "net_cents": -sum(net for _, _, net in one["bets"]),
+        "bets": [bets.get(number, 0) for number in numbers],
+    }
+
+
+HEADER: Final = (
+    "round", "entry", "unseen", *(f"unseen_{rank}" for rank in range(1, 11)), "edge_e15", "variance_e15", "seat",
+    "bet_cents", "net_cents", "worth_e15_cents",
+)  # fmt: skip
+
+
+@audits
+@require_GET
+def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
+    """The same as a list: a row for each bet, with what nobody had seen before the round."""
+    found = _asked(request, pk, seq, "exported")
+    if isinstance(found, HttpResponse):
+        return found
+    return exports.answer(request, f"shoe-{pk}-{seq}", HEADER, iter([_rows(found)]))
+
+
+def _rows(found: ShoeAudit) -> Iterator[tuple[Any, ...]]:
+    for one in found.rounds:
+        unseen = [rank * one["decks"] - out for rank, out in enumerate(one["gone"], 1)]
+        for seat, bet, net in one["bets"]:
+            yield (
+                one["round"], one["seq"], one["unseen"], *unseen, str(one["edge"]), str(one["variance"]), seat, bet,
+                net, str(one["edge"] * bet),
+            )  # fmt: skip
