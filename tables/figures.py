@@ -19,13 +19,14 @@ from typing import Any, Final
 from django.db import connection
 from django.utils import timezone
 
-from tables import maths, paper, shifts
+from tables import maths, paper, shifts, worth
 from tables.games.catalog import GAMES
 from tables.models import Table
 from tables.setup import rules_of
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
 """How a number was had: people counted; the ledger's rack at that moment; the cash dropped, its box not counted yet."""
+EXACT, MIXED, FULL_SHOE = "exact", "partly exact", "full shoe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class Figures:
     open_seconds: int = 0
     theoretical: Fraction | None = None
     """What the house wins of this handle on average, in cents; None where no exact edge is known."""
+    audited_cents: int = 0
+    """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
 
     @property
     def drop_cents(self) -> int:
@@ -82,6 +85,13 @@ class Figures:
         return None if self.theoretical is None else round(self.theoretical)
 
     @property
+    def theoretical_is(self) -> str:
+        """How it was had: round by round, by the edge of a full shoe, or some of it so and some so."""
+        if self.theoretical is None or not self.handle_cents:
+            return ""
+        return EXACT if self.audited_cents == self.handle_cents else MIXED if self.audited_cents else FULL_SHOE
+
+    @property
     def rounds_per_hour(self) -> Fraction | None:
         """While the table was open."""
         return Fraction(self.rounds * 3600, self.open_seconds) if self.open_seconds else None
@@ -94,12 +104,13 @@ class Figures:
 COLUMNS: Final = (
     "name", "game", "opener_cents", "opener_is", "fills_cents", "credits_cents", "between_cents", "closer_cents",
     "closer_is", "drop_cents", "drop_is", "corrections_cents", "win_cents", "hold_permille", "handle_cents",
-    "theoretical_cents", "rounds", "open_seconds",
+    "theoretical_cents", "theoretical_is", "rounds", "open_seconds",
 )  # fmt: skip
 
 _SUMMED: Final = (
     "opener_cents", "closer_cents", "between_cents", "fills_cents", "credits_cents", "cash_cents",
-    "box_variance_cents", "corrections_cents", "handle_cents", "rounds", "open_seconds",
+    "box_variance_cents", "corrections_cents", "handle_cents", "audited_cents", "rounds",
+    "open_seconds",
 )  # fmt: skip
 
 
@@ -266,6 +277,7 @@ class _Read:
     rounds: int
     runs: list[_Run] = field(default_factory=list)
     afterwards: list[_After] = field(default_factory=list)
+    worth: worth.Worth = worth.NOTHING
 
 
 _BOUNDS: Final = """
@@ -356,7 +368,7 @@ def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _read(start: datetime, end: datetime, books: Sequence[int]) -> dict[int, _Read]:
-    """Everything about a span of these books, in five statements."""
+    """Everything about a span of these books, in six statements."""
     found = {
         book: _Read(low, high, head, rounds)
         for book, low, high, head, rounds in _rows(_BOUNDS, {"books": list(books), "start": start, "end": end})
@@ -374,6 +386,9 @@ def _read(start: datetime, end: datetime, books: Sequence[int]) -> dict[int, _Re
         found[book].runs = list(_runs(doors, found[book]))
     _begin(found)
     _sum_up(found)
+    audited = worth.of([(book, one.first, one.last) for book, one in found.items()])
+    for one, exact in zip(found.values(), audited, strict=True):
+        one.worth = exact
     heads = {"heads": [one.head for one in found.values()]}
     for book, *row in _rows(_AFTERWARDS, {"books": spans["books"], "lows": spans["lows"], **heads}):
         found[book].afterwards.append(_after(*row))
@@ -460,7 +475,8 @@ def _figures(table: Table, read: _Read, start: datetime, end: datetime) -> Figur
         handle_cents=sums["handle"],
         rounds=sums["rounds"] if table.is_banked else read.rounds,
         open_seconds=round(sum(one.total_seconds() for one in hours)),
-        theoretical=None if edge is None else edge * sums["handle"],
+        theoretical=None if edge is None else read.worth.cents + edge * (sums["handle"] - read.worth.staked_cents),
+        audited_cents=read.worth.staked_cents,
     )
 
 

@@ -18,11 +18,12 @@ from typing import Final
 
 from django.db import connection
 
-from tables import figures, maths
+from tables import figures, maths, worth
 from tables.day import closed_figures
 from tables.games.catalog import GAMES
 from tables.models import Table
 from tables.setup import rules_of
+from tables.worth import Worth
 
 SURE: Final = 0.95
 FEWEST_DAYS: Final = 10
@@ -78,8 +79,13 @@ def of_chance(
     The sum of many rounds is nearly normal: its mean is handle x edge, its variance that of each bet by itself and
     what bets on the same dealer's card have in common."""
     variance = (deviation**2 - shared) * squares + shared * squared_rounds
-    expected, half = edge * handle_cents, _times(None) * sqrt(max(variance, 0.0))
-    return Interval(expected - half, expected + half, float(win_cents))
+    return of_moments(win_cents, edge * handle_cents, variance)
+
+
+def of_moments(win_cents: int, expected_cents: float, variance: float) -> Interval:
+    """The win that chance makes, by its mean and variance."""
+    half = _times(None) * sqrt(max(variance, 0.0))
+    return Interval(expected_cents - half, expected_cents + half, float(win_cents))
 
 
 def of_habit(value: Fraction, before: Sequence[Fraction]) -> Interval | None:
@@ -112,18 +118,22 @@ def day(on: date) -> list[Looked]:
     tables = {table.name: table for table in Table.objects.all()}
     report = figures.day(on)
     bets, habits = _bets(report, tables), _habits(on)
+    exact = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [
-        Looked(line.name, on, _win(line, tables[line.name], bets), _hold(line, habits))
-        for line in report.lines
+        Looked(line.name, on, _win(line, tables[line.name], bets, audited), _hold(line, habits))
+        for line, audited in zip(report.lines, exact, strict=True)
         if line.handle_cents or line.drop_cents
     ]
 
 
-def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]]) -> Interval | None:
+def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]], exact: Worth) -> Interval | None:
+    """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe."""
     known, shared = maths.house_edge(GAMES[table.game], rules_of(table)), SHARED.get(table.game)
-    if known is None or shared is None or table.book_id not in bets:
+    if known is None or shared is None or table.book_id not in bets or line.theoretical is None:
         return None
-    return of_chance(line.win_cents, line.handle_cents, *bets[table.book_id], *known, shared)
+    squares, squared_rounds = bets[table.book_id]
+    alone = float(exact.spread) + known[1] ** 2 * max(0, squares - exact.squares)
+    return of_moments(line.win_cents, float(line.theoretical), alone + shared * (squared_rounds - squares))
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:

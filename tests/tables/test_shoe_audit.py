@@ -3,6 +3,7 @@
 import json
 import random
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from django.utils import timezone
 from ledger import surveillance
 from ledger.models import Book, LogEntry
 from ledger.surveillance import Draft
-from tables import audit, house, shoe_audit, telling
+from tables import audit, figures, house, outliers, shifts, shoe_audit, telling, worth
 from tables.games.cards import shoe
 from tables.maths.situation import Situation
 from tables.maths.value import solve
@@ -208,3 +209,43 @@ def test_a_look_before_the_shoe_was_finished_is_named(dealer: Hand) -> None:
     content = {"role": "auditor", "table": "Rocket 1", "begun_seq": row.begun_seq}
     assert shoe_audit.not_seen(content, timezone.now()) is None
     assert shoe_audit.not_seen(content, row.ended_at - timedelta(seconds=1)) is not None
+
+
+def today() -> figures.Report:
+    return figures.day(shifts.day_of(timezone.now()))
+
+
+def test_the_theoretical_win_is_exact_where_a_shoe_was_audited(dealer: Hand) -> None:
+    """Harm: a house that pays by a full shoe's edge what it never dealt; or bets that count twice, or not at all."""
+    (before,) = today().lines
+    assert before.theoretical_is == figures.FULL_SHOE
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    row = ShoeAudit.objects.get()
+    (exact,) = today().lines
+    assert (exact.theoretical_is, exact.audited_cents) == (figures.EXACT, before.handle_cents)
+    assert exact.theoretical == Fraction(int(row.worth), SCALE) != before.theoretical
+    assert outliers.day(shifts.day_of(timezone.now()))[0].win is not None
+    dealer.ready_shoe()
+    play(dealer, 1, random.Random(1))
+    (mixed,) = today().lines
+    assert mixed.theoretical_is == figures.MIXED
+    edge = figures.edge_of(dealer.table)
+    assert edge is not None
+    assert mixed.theoretical == exact.theoretical + edge * (mixed.handle_cents - exact.handle_cents)
+
+
+def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
+    """Harm: a shoe over the end of a shift is worth something to both shifts, or to neither."""
+    play(dealer, 1, random.Random(2))
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    row, book = ShoeAudit.objects.get(), dealer.table.book_id
+    whole = worth.of([(book, 0, row.ended_seq + 5)])[0]
+    assert whole.staked_cents == row.staked_cents
+    for cut in [row.begun_seq, *(one["seq"] for one in row.rounds), row.ended_seq - 1, row.ended_seq]:
+        first, second = worth.of([(book, 0, cut), (book, cut, row.ended_seq + 5)])
+        assert first.staked_cents + second.staked_cents == whole.staked_cents
+        assert first.cents + second.cents == whole.cents
+        assert first.spread + second.spread == whole.spread
+        assert first.squares + second.squares == whole.squares
