@@ -23,7 +23,7 @@ from dealer_ui.numbers import cents, number
 from dealer_ui.pit import runs, watches
 from dealer_ui.slips import Signature
 from ledger.surveillance import read_head
-from tables import corrections, dealing, disputes, mispays, past, signing, standing
+from tables import corrections, dealing, disputes, mispays, past, rulings, signing, standing
 from tables.corrections import Shown
 from tables.disputes import RULINGS, Case, Dispute
 from tables.inputs import (
@@ -200,9 +200,21 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "made": made,
         "about_money": case.dispute.ruling in disputes.MONEY,
         "may_run": may_run,
+        "what_if": _what_if(request, table, case.dispute),
         "doing": request.POST.get("do", ""),
     }
     return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
+
+
+def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> rulings.WhatIf | None:
+    """What each ruling is worth, for those who may know; of the round as it was when the dispute was opened."""
+    if not rulings.may_see(_viewer(request)):
+        return None
+    try:
+        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+    except past.UNREADABLE:
+        return None
+    return rulings.what_if(then, dispute, number(request.GET.get("before"))) if then else None
 
 
 def _said(request: HttpRequest, number: int) -> DisputeInput:

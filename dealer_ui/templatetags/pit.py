@@ -7,11 +7,15 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from ledger import chips
 from tables import telling
 from tables.board import OutcomeLine, SeatBox
+from tables.fold import Play
 from tables.games.felt import Payout, SeatView
 
 register = template.Library()
@@ -23,6 +27,36 @@ def signed(cents: int | None) -> str:
     if cents is None:
         return ""
     return f"{'+' if cents > 0 else '−' if cents < 0 else '±'}{chips.money(abs(cents))}"
+
+
+@register.filter
+def fraction(cents: float) -> str:
+    """An expected amount, to a hundredth of a cent: +3.4821."""
+    text = f"{abs(cents) / 100:,.4f}"
+    return f"{'+' if cents > 0 else '−' if cents < 0 else '±'}{text}"
+
+
+@register.filter
+def of_the_bet(bets: float) -> str:
+    """The same as a part of the bet."""
+    return f"({'+' if bets > 0 else '−' if bets < 0 else '±'}{abs(bets):.4f})"
+
+
+@register.simple_tag
+def worth_bar(cents: float, most: float) -> SafeString:
+    """A bar from zero to an amount, at a scale of 100 for the most."""
+    width = abs(cents) / most * 100
+    way = "up" if cents > 0 else "down"
+    return format_html(
+        '<rect class="meter__fill meter__fill--{}" x="{}" y="2" width="{}" height="8"></rect>',
+        way, f"{min(cents, 0) and -width:.2f}", f"{width:.2f}",
+    )  # fmt: skip
+
+
+@register.filter
+def told(play: Play) -> str:
+    """An input of a round, in words."""
+    return telling.tell("round", "play", {"actions": msgspec.to_builtins(play.actions)})
 
 
 @register.filter

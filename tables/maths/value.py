@@ -181,7 +181,7 @@ class Solution:
 
 def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
     """Backward from the last layer to the deal."""
-    layers = list(backward(situation.base, partial(_folds, strategy)))[::-1]
+    layers = list(backward(situation.base, partial(folds, strategy)))[::-1]
     return Solution(situation, strategy, tuple(one.hit for one in layers), tuple(one.folds for one in layers))
 
 
@@ -236,7 +236,7 @@ def _array(base: Composition) -> Floats:
     return np.array(base, dtype=np.float64)
 
 
-def _folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
+def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
     if size == 0:
         return np.zeros((1, 1), dtype=np.bool_)
     if strategy.limit is not None:

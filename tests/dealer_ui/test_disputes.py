@@ -240,3 +240,18 @@ def test_disputes_cost_a_round_page_the_same_queries(felt: Hand, boss: Staff) ->
 def test_amounts_as_people_write_them(text: str | None, amount: int | None) -> None:
     """Harm: 2.50 read as 250, or a minus that a phone's keyboard writes and nobody reads."""
     assert cents(text) == amount
+
+
+def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, boss: Staff) -> None:
+    """Harm: a ruling without its price; or a number about the shoe for somebody who has no business with it."""
+    enter(felt, boss, OpenDispute(1, "Not paid", "Player at seat 4", seat=4, claim_cents=500))
+    path = at("dispute", felt, 1)
+    said = page(boss, path)
+    assert "What each ruling is worth" in said
+    for words in ("Back to before entry", "For the player, by what is at stake", "The round is void"):
+        assert words in said
+    assert "−20.0000" in said, "seat 4 folded for the 4: as it stands"
+    assert "−15.0000" in said, "and with 5 more"
+    assert "What each ruling is worth" in page(floor.staff(Role.AUDITOR, "ada"), path)
+    assert "What each ruling is worth" not in page(floor.staff(Role.OPERATOR, "otto"), path)
+    assert browser(felt.by).get(path).status_code == 403

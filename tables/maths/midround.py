@@ -1,0 +1,52 @@
+"""What a round of Rocket that stands somewhere is worth to each of its seats, by the cards that everybody has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from tables.games.cards import shoe
+from tables.games.rocket import HIT, State
+from tables.maths.situation import OPTIMAL, Situation
+from tables.maths.value import backward, costs, dealers, folds, players
+
+
+def worth(state: State) -> Mapping[int, float]:
+    """What each seat that bet can expect, in tenths of its bet, when it plays on as is best for it.
+
+    For a seat that is out, what it got. The cards that are gone are the seen ones; all others, the burned ones too, are
+    equally likely to come next, so the order of a shoe is asked nowhere. Raises Unknowable for an impossible shoe.
+    """
+    if not state.stacks:
+        bets = [seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet]
+        return dict.fromkeys(bets, _place(_situation(state, ()), (), (), hits=True))
+    return {seat: _seat(state, index) for index, seat in enumerate(state.seats)}
+
+
+def _seat(state: State, index: int) -> float:
+    payout = state.payouts[index]
+    if payout is not None:
+        return (payout.returned_cents - payout.staked_cents) / (payout.staked_cents / 10)
+    mine, theirs = state.stacks[index], state.dealer
+    hits = not mine or (state.stage == HIT and state.waiting[0] == index)
+    return _place(_situation(state, (*mine, *theirs)), mine, theirs, hits=hits)
+
+
+def _situation(state: State, back: tuple[int, ...]) -> Situation:
+    """The shoe of a round that came to this place: its own cards are put back, as ``decide`` does it."""
+    unseen = [whole - gone for whole, gone in zip(shoe(state.rules.decks), state.gone, strict=True)]
+    for rank in back:
+        unseen[rank - 1] += 1
+    return Situation(state.rules.decks, tuple(unseen), state.rules.burn)
+
+
+def _place(situation: Situation, mine: tuple[int, ...], theirs: tuple[int, ...], *, hits: bool) -> float:
+    """Of a seat that is in: it has chosen to hit, is yet to decide, or waits for the dealer's card."""
+    size = len(theirs)
+    row = players().place[len(mine)][tuple(sorted(mine))]
+    column = dealers().place[size][tuple(sorted(theirs))]
+    layer = next(one for one in backward(situation.base, partial(folds, OPTIMAL)) if one.size == size)
+    if len(mine) > size:
+        return float(layer.due[row, column])
+    hit = float(layer.hit[row, column])
+    return hit if hits else max(hit, -float(costs(size)[row, column]))
