@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
@@ -393,6 +394,17 @@ def _hours_hold(entry: Entry) -> None:
         raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
 
 
+def _proposal_holds(entry: Entry) -> None:
+    """Figures are signed first by somebody who runs the floor, once the day is over and before it is closed."""
+    said = entry.content
+    _refuse_signer(entry, "tables.run_floor")
+    _refuse_figures(said)
+    if entry.at is None or entry.at < shifts.calendar(before_seq=entry.seq).span(_day(said)).end:
+        raise Misconduct("it signs the figures of a day that goes on")
+    if DayClose.objects.filter(day=_day(said), seq__lt=entry.seq).exists():
+        raise Misconduct("it signs the figures of a day that was closed before")
+
+
 def _close_holds(entry: Entry) -> None:
     """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
     said = entry.content
@@ -407,11 +419,42 @@ def _close_holds(entry: Entry) -> None:
     proposed = json.loads(bytes(first.body))["content"]
     if proposed["username"] != said["proposed_by"] or said["proposed_by"] == said["username"]:
         raise Misconduct("its two signatures are not of two people")
-    digest = sha256(canonical({"day": said["day"], "figures": said["figures"]})).hexdigest()
-    if not digest == said["digest"] == proposed["digest"] or said["day"] != proposed["day"]:
+    if said["digest"] != proposed["digest"] or said["day"] != proposed["day"]:
         raise Misconduct("its figures are not those that were signed first")
+    _refuse_signer(entry, "tables.close_day")
+    _refuse_figures(said)
     if entry.at is None or entry.at < shifts.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
+
+
+def _day(said: Mapping[str, Any]) -> date:
+    return date.fromisoformat(said["day"])
+
+
+def _refuse_signer(entry: Entry, permission: str) -> None:
+    """Whoever an entry says signed it wrote it, and may."""
+    said = entry.content
+    if not entry.by.endswith(f" {said['name']}"):
+        raise Misconduct(f"it is signed by {said['name']}, and {entry.by} wrote it")
+    if not Staff(username=said["username"], role=said["role"]).has_perm(permission):
+        raise Misconduct(f"{said['name']} may not sign it as {said['role']}")
+
+
+def _refuse_figures(said: Mapping[str, Any]) -> None:
+    """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
+    rows = said["figures"]
+    if said["digest"] != sha256(canonical({"day": said["day"], "figures": rows})).hexdigest():
+        raise Misconduct("its figures are not those that its digest names")
+    if sorted(row["name"] for row in rows) != sorted(said["through"]):
+        raise Misconduct("its figures are not those of the books that it read")
+    for row in rows:
+        won = sum(row[name] for name in _WON) - sum(row[name] for name in _GIVEN)
+        if won != row["win_cents"]:
+            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {won}")
+
+
+_WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
+_GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
 
 
 # --- disputes and corrections ----------------------------------------------------------------------------------
@@ -514,7 +557,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "added"): Rule(),
     ("chips", "changed"): Rule(),
     ("hours", "changed"): Rule(holds=_hours_hold),
-    ("day", "proposed"): Rule(),
+    ("day", "proposed"): Rule(holds=_proposal_holds),
     ("day", "closed"): Rule(holds=_close_holds),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
