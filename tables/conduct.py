@@ -17,10 +17,12 @@ from typing import Any, Final
 
 import msgspec
 
-from ledger.chips import REVERSAL
-from ledger.models import HOUSE, Book, LogEntry
+from ledger import cage
+from ledger.chips import CAGE, REVERSAL
+from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.surveillance import Entry, canonical
 from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shifts, shoes, slips
+from tables.cage_counts import SLACK
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -457,6 +459,45 @@ _WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents
 _GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
 
 
+# --- what is kept beside the log of slips ----------------------------------------------------------------------
+
+
+def _signature_holds(entry: Entry) -> None:
+    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book."""
+    said = msgspec.convert(entry.content, Said)
+    row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
+    if row is None:
+        return
+    if (str(row.slip), row.stage, row.username, row.role) != (said.slip, said.stage, said.username, said.role):
+        raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
+    about = 0 if said.slip.split("/")[0] in (*paper.COUNTS, "drop") else paper.total(said.chips)
+    if row.slip.seq == entry.seq and row.slip.total_cents != about:
+        raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
+
+
+def _cage_holds(entry: Entry) -> None:
+    """The cage was counted against what the transfers of every book had left there, as far as each was read then."""
+    _signature_holds(entry)
+    expected, through = entry.content["now"]["expected_cents"], entry.content["through"]
+    books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
+    for name, pk in books.items():
+        _refuse_other_time(entry, name, pk, through.get(name, 0))
+    read = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
+    left = cage.balance_at(Account.objects.get(place=CAGE), read)
+    if left != expected:
+        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {left}")
+
+
+def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
+    """How far a table was read is where its log stood then: not long before, nor after."""
+    near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
+    at, then = dict(near), entry.at
+    if then is None or (through and through not in at):
+        raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
+    if (through and at[through] > then + SLACK) or at.get(through + 1, then) < then - SLACK:
+        raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+
+
 # --- disputes and corrections ----------------------------------------------------------------------------------
 
 
@@ -548,7 +589,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("correction", "declined"): Rule(None, _correction_declined),
     ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
     ("chips", "changed"): Rule(ChangeChips, _changed),
-} | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds(house=False).items()}
+} | {("slip", kind): Rule(None, _slip, moved, _signature_holds) for kind, moved in paper.kinds(house=False).items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
@@ -575,4 +616,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("key", "rotated"): Rule(),
     ("key", "replaced"): Rule(),
     ("day", "sealed"): Rule(),
-} | {("slip", kind): Rule(moves=moved) for kind, moved in paper.kinds(house=True).items()}
+} | {
+    ("slip", kind): Rule(moves=moved, holds=_cage_holds if kind == "cage_recounted" else _signature_holds)
+    for kind, moved in paper.kinds(house=True).items()
+}

@@ -182,7 +182,7 @@ def seed_chips(operator: Staff) -> None:
             ],
         )
         sold = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
-        _move(house, "sold", operator, sold)
+        _move(house, "sold", operator, sold, amount_cents=SOLD_CENTS)
 
 
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
@@ -217,8 +217,8 @@ def seed_terminal(operator: Staff) -> Terminal:
     return Terminal.objects.filter(name=TERMINAL).first() or terminals.add(TERMINAL, None, by=operator)
 
 
-def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move]) -> None:
-    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, {}), moves)
+def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move], **said: int) -> None:
+    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, said), moves)
 
 
 def logins() -> str:
