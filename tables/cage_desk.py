@@ -10,7 +10,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -71,22 +71,42 @@ def _exchange(kind: str, amount_cents: int, by: Staff, key: UUID, *, out_of: str
     if by.role != Role.CASHIER:
         raise Refused("wrong_role", f"A cashier signs for this, not {by.name}.", 403)
     least = min(Denomination.objects.values_list("value_cents", flat=True), default=1)
-    if not 0 < amount_cents <= MOST_CENTS or amount_cents % least:
-        raise Refused("bad_amount", f"An amount in chips is a multiple of {money(least)}.", 422)
+    if amount_cents <= 0 or amount_cents % least:
+        raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(least)}.", 422)
+    if amount_cents > MOST_CENTS:
+        raise Refused("bad_amount", f"At most {money(MOST_CENTS)} pass the counter in one go.", 422)
+    said = {"amount_cents": amount_cents}
     with transaction.atomic():
         head = house.lock()
-        if _known(head, key):
+        if (before := _known(head, key)) is not None:
+            _refuse_another(before, (kind, by.signature, said) == (before.kind, before.by, before.content))
             return
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > there:
-            raise Refused("bad_amount", f"The {out_of} holds {money(there)}.", 422)
+            says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
+            raise Refused("bad_amount", says, 422)
         moves = at_the_counter(cage.chart(head.book_id), kind, amount_cents)
-        cage.post(head, Draft("chips", kind, by.signature, {"amount_cents": amount_cents}, key=key), moves)
+        cage.post(head, Draft("chips", kind, by.signature, said, key=key), moves)
 
 
-def _known(head: Head, key: UUID) -> bool:
-    return LogEntry.objects.filter(book_id=head.book_id, key=key).exists()
+class _Before(NamedTuple):
+    """What was recorded under a key: the kind of entry, whose, and what it says."""
+
+    kind: str
+    by: str
+    content: dict[str, Any]
+
+
+def _known(head: Head, key: UUID) -> _Before | None:
+    rows = LogEntry.objects.filter(book_id=head.book_id, key=key).values_list("kind", "by", "body")
+    return next((_Before(kind, by, json.loads(bytes(body))["content"]) for kind, by, body in rows), None)
+
+
+def _refuse_another(before: _Before, same: bool) -> None:
+    """A key stands for one input: who sends another under it has to be told that nothing came of it."""
+    if not same:
+        raise Refused("key_reused", "This form was signed already, for something else: fill in a new one.", 409)
 
 
 # --- Slips of the house ----------------------------------------------------------------------------------------
@@ -103,9 +123,9 @@ def sign(entered: BeginSlip | SignSlip, *, by: Staff, key: UUID) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     with transaction.atomic():
         head = house.lock()
-        known = LogEntry.objects.filter(book_id=head.book_id, key=key).values_list("body", flat=True).first()
-        if known is not None:
-            return str(json.loads(bytes(known))["content"]["slip"])
+        if (before := _known(head, key)) is not None:
+            _refuse_another(before, _is_same(before, entered, by))
+            return str(before.content["slip"])
         read = _read_so_far()
         said, begins = _said(entered, by, head, read)
         waiting = in_progress(head.book_id)
@@ -127,6 +147,19 @@ def _read_so_far() -> dict[str, tuple[int, int]]:
 def _expected(head: Head, read: Mapping[str, tuple[int, int]]) -> int:
     """What the transfers of every book, as far as it was read, say lies in the cage."""
     return cage.balance_at(Account.objects.get(place=CAGE), dict(read.values()) | {head.book_id: head.seq})
+
+
+def _is_same(before: _Before, entered: BeginSlip | SignSlip, by: Staff) -> bool:
+    """Whether an entry is the signature that is sent now: by the same person, on the same step, with the same chips."""
+    content = before.content
+    if content.get("username") != by.username:
+        return False
+    if isinstance(entered, SignSlip):
+        named = (content["slip"], content["stage"]) == (entered.slip, entered.stage)
+        return named and (not content["chips"] or paper.as_chips(content["chips"]) == paper.as_chips(entered.chips))
+    first = paper.STAGES[entered.series][0].name if entered.series in paper.IN_THE_HOUSE else ""
+    begun = content["slip"].split("/")[0] == entered.series and content["stage"] == first
+    return begun and paper.as_chips(content["chips"]) == paper.as_chips(entered.chips)
 
 
 def _said(

@@ -70,6 +70,28 @@ def test_chips_are_sold_and_redeemed_for_cash(house: Book) -> None:
     assert audit.verify(house).fault is None
 
 
+def test_a_key_stands_for_one_exchange(house: Book) -> None:
+    """Harm: a form sent again with another amount or by another hand is called done, and no chips moved."""
+    cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
+    cage_desk.sell(10_000, by=cashier, key=key)
+    other = someone(Role.CASHIER, "cora")
+    assert refused(lambda: cage_desk.sell(70_000, by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.redeem(10_000, by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sell(10_000, by=other, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)).code == "key_reused"
+
+
+def test_a_key_stands_for_one_signature(house: Book) -> None:
+    """Harm: whoever sends a colleague's form again is told that they signed."""
+    cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
+    slip = cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)
+    assert cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key) == slip
+    other = someone(Role.CASHIER, "cora")
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=other, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", ()), by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(SignSlip(slip, "approved"), by=cashier, key=key)).code == "key_reused"
+
+
 @pytest.mark.parametrize("amount", [0, -100, 150 + 1, 10**15, 9_000_000])
 def test_the_cage_gives_what_it_has_and_chips_can_make(house: Book, amount: int) -> None:
     cashier = someone(Role.CASHIER, "carmen")
