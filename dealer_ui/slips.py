@@ -53,8 +53,9 @@ ASKS: Final = {
     "deposit": "Chips from the cage into the vault.",
     "cage": "Count the chips in the cage: two people, each for themselves.",
 }
-NOTES: Final = (10_000, 5_000, 2_000, 1_000, 500, 200, 100)
-"""What a count of a box asks for, besides whatever else was found: notes, in cents."""
+CASH: Final = tuple(sorted(slips.CASH, reverse=True))
+"""What a count of a box asks for: every note and coin that may lie in one."""
+COINS_BELOW: Final = 100
 
 
 class Signature(forms.Form):
@@ -149,6 +150,11 @@ class Asked:
     value_cents: int
     chip: Denomination | None
     typed: str
+
+    @property
+    def is_coin(self) -> bool:
+        """Coins are rare in a box: they are asked for after the notes."""
+        return self.chip is None and self.value_cents < COINS_BELOW
 
     @property
     def field(self) -> str:
@@ -259,7 +265,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
 def _asked(request: HttpRequest, table: Table | None, series: str) -> list[Asked]:
     """Every chip of the table, or the notes of a box, the largest first."""
     chips = {} if series == "drop" else {one.value_cents: one for one in _denominations(table)}
-    values = sorted(chips, reverse=True) if series != "drop" else NOTES
+    values = sorted(chips, reverse=True) if series != "drop" else CASH
     return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ledger import cage
 from ledger.models import Account, LogEntry, Slip
-from tables import standing
+from tables import slips, standing
 from tables.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -138,6 +138,34 @@ def test_who_counts_boxes_sees_boxes_and_nothing_else(hands: tuple[Hand, Hand]) 
     assert browser(counter).get(address(dealer.table, fill)).status_code == 403
     assert browser(counter).get(address(dealer.table, drop)).status_code == 200
     assert browser(boss.by).get(address(dealer.table, drop)).status_code == 403
+
+
+def test_whatever_lies_in_a_box_can_be_counted_on_the_screen(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a note of 500 or a coin that no field asks for makes every count of its box wrong."""
+    table = hands[0].table
+    drop = begin(table, "drop", (), badged(Role.SECURITY, "sue", "806"), "R1")
+    signs(table, floor.staff(Role.COUNTER, "cole"), SignSlip(drop, "witnessed"))
+    counter = badged(Role.COUNTER, "cora", "807")
+    page = text(browser(counter).get(address(table, drop)))
+    for value in slips.CASH:
+        assert f'name="n{value}"' in page
+    form = {"badge": counter.badge, "pin": PIN, "key": str(uuid.uuid4()), "stage": "counted", "n50000": "1", "n25": "2"}
+    browser(counter).post(address(table, drop), form)
+    assert standing.of(table).slips[-1].counts == (((50_000, 1), (25, 2)),)
+
+
+def test_a_box_that_is_counted_on_says_why(hands: tuple[Hand, Hand]) -> None:
+    """Harm: two counts differ, and the count room takes the third form for a mistake of the system."""
+    table = hands[0].table
+    drop = begin(table, "drop", (), badged(Role.SECURITY, "sue", "806"), "R1")
+    signs(table, floor.staff(Role.COUNTER, "cole"), SignSlip(drop, "witnessed"))
+    counter = floor.staff(Role.COUNTER, "cora")
+    signs(table, counter, SignSlip(drop, "counted", ((10_000, 1),)))
+    assert "counts so far differ" not in text(browser(counter).get(address(table, drop)))
+    signs(table, floor.staff(Role.COUNTER, "cleo"), SignSlip(drop, "recounted", ((10_000, 2),)))
+    page = text(browser(counter).get(address(table, drop)))
+    assert "counts so far differ" in page
+    assert "To be counted again, unseen<" in page
 
 
 def test_who_carries_finds_where_the_boxes_are(hands: tuple[Hand, Hand]) -> None:
