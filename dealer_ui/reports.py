@@ -75,8 +75,11 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
+    runs = shifts.span(on)
     context = {
         "on": on,
+        "runs": runs,
+        "zone": shifts.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
         "before": on - timedelta(days=1),
@@ -89,7 +92,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "closed": closed,
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, whole) if span == "day" else [],
-        "over": shifts.span(on).end <= timezone.now(),
+        "over": runs.end <= timezone.now(),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
@@ -122,7 +125,9 @@ def _parts(on: date, span: str) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
         return [Part(says, read(on))]
-    return [*(Part(name, report) for name, report in figures.by_shift(on).items()), Part("Day", figures.day(on))]
+    begun = {one.name for one in shifts.shifts_of(on) if one.start <= timezone.now()}
+    known = figures.by_shift(on).items()
+    return [*(Part(name, report) for name, report in known if name in begun), Part("The whole day", figures.day(on))]
 
 
 @watches
