@@ -295,6 +295,7 @@ UNFOLD = {
                     listed("Chips", "poker_chip", "tables_denomination"),
                     listed("Staff", "badge", "tables_staff"),
                     listed("Terminals", "tablet", "tables_terminal"),
+                    listed("Gaming day and shifts", "schedule", "tables_househours"),
                 ],
             },
             {

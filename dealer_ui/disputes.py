@@ -63,7 +63,6 @@ def floor(request: HttpRequest) -> HttpResponse:
     cases = sorted(disputes.cases(), key=lambda one: one.dispute.state == disputes.CLOSED)
     made = sorted(corrections.shown(), key=lambda one: one.state != "proposed")
     context = {
-        "here": "disputes",
         "cases": cases[:SHOWN],
         "made": made[:SHOWN],
         "all_cases": len(cases),
