@@ -157,6 +157,32 @@ def test_open_disputes_are_found_for_the_whole_floor(felt: Hand, boss: Staff) ->
     assert code(Hand(other, boss), boss, CLAIM) == "unknown_round"
 
 
+def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: years of closed disputes are read for a page that shows one which is open."""
+    for number in (1, 2, 3):
+        enter(felt, boss, OpenDispute(1, f"Claim {number}", "Seat 1"))
+    for number in (1, 3):
+        enter(felt, second, RuleDispute(number, "stands", "Seen on video"))
+        enter(felt, boss, CloseDispute(number, ""))
+    lines, there_are = disputes.listed(10)
+    assert [(one.table, one.dispute.number, one.dispute.state) for one in lines] == [
+        ("Rocket 1", 2, "opened"),
+        ("Rocket 1", 3, "closed"),
+        ("Rocket 1", 1, "closed"),
+    ]
+    assert {one.dispute.number: one.opened_at for one in lines} == {
+        one.dispute.number: one.opened_at for one in disputes.cases()
+    }
+    assert there_are == 3
+    assert [one.dispute.number for one in disputes.listed(2)[0]] == [2, 3]
+    for number in (1, 2, 3):
+        found = disputes.case(felt.table.book_id, number)
+        assert found in disputes.cases()
+        assert found is not None
+        assert found.dispute.number == number
+    assert disputes.case(felt.table.book_id, 4) is None
+
+
 @pytest.mark.parametrize(("cents", "reportable"), [(49_999, False), (50_000, True)])
 def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, cents: int, reportable: bool) -> None:
     """Harm: a report that was due and nobody thought of."""
