@@ -39,12 +39,12 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held = cage_desk.holdings()
+    held, counting = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     context = {
         "held": held,
-        "bars": charts.shares(
-            [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
-        ),
+        "counting": counting,
+        "bars": charts.shares([one for one in parts if not (counting and one[0] == "Cage")]),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,

@@ -119,6 +119,12 @@ def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
     return () if body is None else tuple(paper.read(one) for one in json.loads(bytes(body))["content"]["open"])
 
 
+def is_counted_by(viewer: Staff) -> bool:
+    """Whether the cage is being counted by people like the viewer, who must not know then what is due there."""
+    counting = [slip.due for slip in in_progress(cage.open_house().pk) if slip.series == "cage"]
+    return any(stage is not None and viewer.role in stage.by for stage in counting)
+
+
 def sign(entered: BeginSlip | SignSlip, *, by: Staff, key: UUID) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     with transaction.atomic():

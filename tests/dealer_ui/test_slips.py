@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ledger import cage
+from ledger.chips import money
 from ledger.models import Account, LogEntry, Slip
-from tables import slips, standing
+from tables import cage_desk, slips, standing
 from tables.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -212,3 +213,42 @@ def test_the_cage_sells_at_its_counter(hands: tuple[Hand, Hand]) -> None:
     for change, says in wrong:
         answer = client.post(url, form | {"key": str(uuid.uuid4())} | change)
         assert says in text(answer)
+
+
+@pytest.mark.parametrize("series", ["rack", "closer"])
+def test_who_counts_a_rack_sees_nowhere_what_is_due_there(hands: tuple[Hand, Hand], series: str) -> None:
+    """Harm: the second counter looks up at the floor's screen, and counts what stands there."""
+    dealer, boss = hands
+    dealer("sell_chips", amount_cents=12_300)
+    rack = cage.balance(Account.objects.get(book=dealer.table.book, place="rack"))
+    due, chips, pk = money(rack), ((100, rack // 100),), dealer.table.pk
+    pit, office = browser(boss.by), browser(floor.staff(Role.OPERATOR, "olga"))
+    shown = [reverse("pit:floor"), reverse("pit:card", args=[pk]), reverse("pit:reports")]
+    assert all(due in text(pit.get(one)) for one in shown)
+    signs(dealer.table, dealer.by, BeginSlip(series, ((500, 1),)))
+    slip = standing.of(dealer.table).slips[-1].name
+    also = [reverse("pit:strip"), address(dealer.table, slip), reverse("slips:book"), reverse("pit:table", args=[pk])]
+    for one in (*shown, *also):
+        answer = pit.get(one)
+        assert answer.status_code == 200, one
+        assert due not in text(answer), one
+    assert all("being counted" in text(pit.get(one)) for one in shown)
+    assert str(rack) not in async_to_sync(streamed)(pit.get(reverse("pit:reports-csv")))
+    assert due in text(office.get(reverse("pit:floor")))
+    signs(dealer.table, boss.by, SignSlip(slip, "recounted", chips))
+    assert not any("being counted" in text(pit.get(one)) for one in shown)
+
+
+def test_who_counts_the_cage_does_not_see_what_it_holds(hands: tuple[Hand, Hand]) -> None:
+    """Harm: the same, of the one place with more chips than all tables."""
+    carmen, carlos = (floor.staff(Role.CASHIER, name) for name in ("carmen", "carlos"))
+    held, client = cage.balance(Account.objects.get(place="cage")), browser(carlos)
+    due = money(held)
+    assert due in text(client.get(reverse("cage")))
+    slip = cage_desk.sign(BeginSlip("cage", ((500, 1),)), by=carmen, key=uuid.uuid4())
+    page = text(client.get(reverse("cage")))
+    assert due not in page
+    assert "being counted" in page
+    assert due in text(browser(floor.staff(Role.AUDITOR, "ada")).get(reverse("cage")))
+    cage_desk.sign(SignSlip(slip, "recounted", ((500, 1),)), by=carlos, key=uuid.uuid4())
+    assert "being counted" not in text(client.get(reverse("cage")))
