@@ -21,7 +21,7 @@ from dealer_ui.floor import counts
 from dealer_ui.pit import watches
 from dealer_ui.slips import Signature
 from tables import day as days
-from tables import figures, outliers, shifts, signing, standing
+from tables import figures, outliers, shifts, signing, standing, to_date
 from tables.figures import COLUMNS, Figures, Report
 from tables.models import Staff, Table
 from tables.outliers import Interval, Looked
@@ -29,8 +29,8 @@ from tables.refusals import Refused
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
     "day": ("Day", figures.day),
-    "month": ("Month to date", figures.month_to_date),
-    "year": ("Year to date", figures.year_to_date),
+    "month": ("Month to date", to_date.month),
+    "year": ("Year to date", to_date.year),
 }
 DAYS_BACK: Final = 14
 
@@ -92,7 +92,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "whole": whole,
         "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": charts.day_bars(_back(on, told)) if span in ("day", "shifts") else None,
-        "ordinary": [Ordinary(one) for one in _looked(on, unseen)] if span == "day" else [],
+        "ordinary": [Ordinary(one) for one in _looked(on, unseen, whole)] if span == "day" else [],
         "closed": closed,
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
@@ -114,18 +114,14 @@ def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[
     return [one for one in tables if one not in unseen] if unseen else None, [one.name for one in unseen]
 
 
-def _looked(on: date, unseen: Sequence[str]) -> list[Looked]:
-    return [one for one in outliers.day(on) if (one.win or one.hold) and one.table not in unseen]
+def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
+    return [one for one in outliers.day(on, whole) if (one.win or one.hold) and one.table not in unseen]
 
 
 def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]:
     """The win and drop of the days before, and of this one."""
-    found = []
-    for back in range(DAYS_BACK - 1, -1, -1):
-        day = on - timedelta(days=back)
-        pit = figures.day(day, told).pit
-        found.append((day, pit.win_cents, pit.drop_cents))
-    return found
+    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, told)
+    return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 
 def _asked(request: HttpRequest) -> tuple[date, str]:

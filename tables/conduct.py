@@ -21,7 +21,21 @@ from ledger import cage
 from ledger.chips import CAGE, REVERSAL
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.surveillance import Entry, canonical
-from tables import cash, corrections, dealing, disputes, doors, paper, pots, rounds, settlement, shifts, shoes, slips
+from tables import (
+    cash,
+    corrections,
+    day,
+    dealing,
+    disputes,
+    doors,
+    paper,
+    pots,
+    rounds,
+    settlement,
+    shifts,
+    shoes,
+    slips,
+)
 from tables.cage_counts import SLACK
 from tables.games.catalog import GAMES
 from tables.house import difference
@@ -427,6 +441,8 @@ def _close_holds(entry: Entry) -> None:
     _refuse_figures(said)
     if entry.at is None or entry.at < shifts.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
+    if says := day.misstated(entry.seq, said):
+        raise Misconduct(f"its figures are not those of the day: {says}")
 
 
 def _day(said: Mapping[str, Any]) -> date:

@@ -269,6 +269,48 @@ def test_a_forged_first_signature_is_found(
     assert says in fault.what
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"closer_cents": 100, "win_cents": 100},
+        {"drop_cents": -10_000, "win_cents": -10_000},
+        {"handle_cents": 1},
+        {"rounds": 1},
+        {"open_seconds": -60},
+    ],
+)
+def test_figures_that_two_people_invented_are_found(
+    over: date, boss: Staff, operator: Staff, changed: dict[str, int]
+) -> None:
+    """Harm: two people sign a win that no round bears out, and every later total starts from it."""
+    content = day._figures(over)
+    [row] = content["figures"]
+    invented = {name: row[name] + added for name, added in changed.items()}
+    says = signed_by_two(over, boss, content | {"figures": [row | invented]})
+    name = next(iter(changed))
+    assert f"Rocket 1: its {name} is {invented[name]}, and the log has {row[name]}" in says
+
+
+def test_a_table_left_out_of_a_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: the table that lost most is not in the day's figures."""
+    says = signed_by_two(over, boss, day._figures(over) | {"figures": [], "through": {}})
+    assert "the log of Rocket 1 was not read to the end of the day" in says
+
+
+def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
+    """What the proof says of a close of these figures, signed by a pit boss and by Olga."""
+    named = {name: content[name] for name in ("day", "figures")}
+    content = content | {"digest": sha256(canonical(named)).hexdigest()}
+    with transaction.atomic():
+        surveillance.append(house.lock(), Draft("day", "proposed", "bella Bella", content | day._person(boss)))
+    first = day.proposal(on)
+    assert first is not None
+    forged(on, first, **content)
+    fault = audit.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    return fault.what
+
+
 # --- At the same moment ---------------------------------------------------------------------------------------
 
 
