@@ -310,11 +310,6 @@ class Listed:
     opened_at: datetime | None
 
 
-def open_disputes() -> list[tuple[int, str, Dispute]]:
-    """Every dispute of the floor that is not closed, by table: one look at the newest entry of each."""
-    return [(pk, name, one) for pk, name, _, register in _registers() for one in register.open]
-
-
 def listed(count: int) -> tuple[list[Listed], int]:
     """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
     it costs grows with those listed, not with those that ever were."""
