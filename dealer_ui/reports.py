@@ -94,6 +94,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "days": charts.day_bars(_back(on, told)) if span in ("day", "shifts") else None,
         "ordinary": [Ordinary(one) for one in _looked(on, unseen, whole)] if span == "day" else [],
         "closed": closed,
+        "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
         "over": runs.end <= timezone.now(),

@@ -115,7 +115,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     return render(request, "dealer_ui/slips/book.html", context)
 
 
-_HEADER: Final = ("slip", "table", "amount", "state", "step", "signed_by", "role", "at", "hash")
+_HEADER: Final = ("slip", "table", "amount_cents", "state", "step", "signed_by", "role", "at", "hash")
 
 
 @on_paper
@@ -135,7 +135,7 @@ def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _rows(told: Told) -> list[tuple[Any, ...]]:
-    about = (told.slip.name, told.where, money(told.slip.total_cents), told.state)
+    about = (told.slip.name, told.where, told.slip.total_cents, told.state)
     signed = [(line, line.by) for line in told.lines if line.by]
     return [(*about, line.stage.name, by.name, by.role, line.at, line.hash) for line, by in signed]
 

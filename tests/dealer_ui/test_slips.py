@@ -169,6 +169,16 @@ def test_a_box_that_is_counted_on_says_why(hands: tuple[Hand, Hand]) -> None:
     assert "To be counted again, unseen<" in page
 
 
+def test_the_list_of_slips_can_be_added_up(hands: tuple[Hand, Hand]) -> None:
+    """Harm: amounts go to the accountants as text such as "1,000", which no spreadsheet adds."""
+    dealer, boss = hands
+    begin(dealer.table, "fill", ((500, 200),), boss.by)
+    answer = browser(boss.by).get(reverse("slips:book-csv"))
+    header, first, *_ = async_to_sync(streamed)(answer).splitlines()
+    assert header.startswith("slip,table,amount_cents,")
+    assert first.split(",")[2] == "100000"
+
+
 def test_who_carries_finds_where_the_boxes_are(hands: tuple[Hand, Hand]) -> None:
     page = text(browser(badged(Role.SECURITY, "sue", "806")).get(reverse("slips:book")))
     assert reverse("slips:begin", args=[hands[0].table.pk, "drop"]) in page
