@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID, uuid4
@@ -22,7 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dealer_ui import exports
 from dealer_ui.numbers import number
 from ledger.chips import money
-from tables import cage_desk, dealing, doors, paper, signing, slip_book, slips
+from tables import cage_desk, dealing, doors, paper, shifts, signing, slip_book, slips
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -218,6 +219,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "told": told,
         "table": table,
         "slip": told.slip,
+        "begun": _begun(told),
         "title": TITLES[series],
         "kinds": _denominations(table),
         "due": due,
@@ -230,6 +232,22 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "refused": refused,
     }
     return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """When a slip was begun, by the house's own calendar."""
+
+    day: date
+    shift: str
+
+
+def _begun(told: Told) -> Begun | None:
+    at = told.lines[0].at
+    if at is None:
+        return None
+    calendar = shifts.calendar()
+    return Begun(calendar.day_of(at), calendar.shift_of(at).name)
 
 
 def _signed(request: HttpRequest, table: Table | None, series: str, name: str) -> SlipInput:

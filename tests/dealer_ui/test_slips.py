@@ -9,11 +9,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from ledger import cage
 from ledger.chips import money
 from ledger.models import Account, LogEntry, Slip
-from tables import cage_desk, slips, standing
+from tables import cage_desk, shifts, slips, standing
 from tables.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -185,6 +187,15 @@ def test_who_carries_finds_where_the_boxes_are(hands: tuple[Hand, Hand]) -> None
     assert reverse("slips:begin", args=[hands[0].table.pk, "drop"]) not in text(
         browser(floor.staff(Role.COUNTER, "cole")).get(reverse("slips:book"))
     )
+
+
+def test_a_paper_says_in_which_shift_it_was_begun(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a fill asked for after midnight is looked for under the next day."""
+    dealer, boss = hands
+    slip = begin(dealer.table, "fill", ((500, 10),), boss.by)
+    now = shifts.shift_of(timezone.now())
+    day = date_format(shifts.day_of(timezone.now()), "j M Y")
+    assert f"{day}, {now.name}" in text(browser(boss.by).get(address(dealer.table, slip)))
 
 
 def test_a_fill_on_its_way_says_for_how_long(hands: tuple[Hand, Hand]) -> None:
