@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from django.db import transaction
@@ -15,10 +15,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import cage, surveillance
+from ledger import alerts, cage, surveillance
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.surveillance import Draft
-from tables import audit, house, shifts
+from tables import audit, house, house_clock, shifts
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -325,3 +325,18 @@ def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
     assert row.shifts == [["Early bird", "08:00"], ["Night", "20:00"]]
     assert "Early bird 08:00, Night 20:00" in client.get(reverse("admin:tables_househours_changelist")).content.decode()
     assert client.post(reverse("admin:tables_househours_change", args=[row.pk]), typed).status_code == 403
+
+
+# --- The house's clock on its pages -----------------------------------------------------------------------------
+
+
+def test_pages_tell_the_time_as_the_house_does(operator: Staff) -> None:
+    """Harm: a slip that says 03:10 beside a gaming day that ended at 06:00, because the server stands elsewhere."""
+    there = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
+    rows = {name: there[name] for name in ("from_day", "time_zone", "day_starts", "shifts")}
+    house_clock.forget()
+    HouseHours.objects.create(seq=1, at=timezone.now(), **rows)
+    alert = alerts.raise_alert(None, "test", "Something to look at")
+    page = signed_in(operator).get(reverse("pit:alerts")).content.decode()
+    assert f"{alert.at.astimezone(ZoneInfo('Pacific/Auckland')):%H:%M:%S}" in page
+    assert f"{alert.at.astimezone(UTC):%H:%M:%S}" not in page
