@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "tables.house_clock.HouseClock",
     "dealer_ui.outages.Outages",
 ]
 
@@ -295,6 +296,7 @@ UNFOLD = {
                     listed("Chips", "poker_chip", "tables_denomination"),
                     listed("Staff", "badge", "tables_staff"),
                     listed("Terminals", "tablet", "tables_terminal"),
+                    listed("Gaming day and shifts", "schedule", "tables_househours"),
                 ],
             },
             {

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import charts
 from dealer_ui.dealer import cents
 from dealer_ui.slips import Signature
+from ledger.chips import money
 from tables import cage_desk, signing
 from tables.models import Staff
 from tables.refusals import Refused
@@ -38,12 +39,12 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held = cage_desk.holdings()
+    held, counting = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     context = {
         "held": held,
-        "bars": charts.shares(
-            [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
-        ),
+        "counting": counting,
+        "bars": charts.shares([one for one in parts if not (counting and one[0] == "Cage")]),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
@@ -68,4 +69,4 @@ def _exchange(request: HttpRequest) -> None:
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
     by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
     deed[0](amount, by=by, key=key)
-    messages.success(request, f"{deed[1]}: {request.POST['amount']}, signed by {by.name}.")
+    messages.success(request, f"{deed[1]}: {money(amount)}, signed by {by.name}.")

@@ -124,6 +124,18 @@ def whisker(low: float, high: float, value: float) -> Whisker:
     )
 
 
+DAYS_LEFT: Final = 90
+"""Room for the amounts at the left edge of the days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line across a panel, and the amount that it stands for."""
+
+    y: float
+    label: str
+
+
 @dataclass(frozen=True, slots=True)
 class DayBar:
     """One day's win."""
@@ -131,6 +143,7 @@ class DayBar:
     day: date
     win_cents: int
     x: float
+    middle: float
     y: float
     width: float
     height: float
@@ -141,28 +154,26 @@ class DayBars:
     """The win of days beside each other."""
 
     bars: tuple[DayBar, ...]
-    zero: float
+    marks: tuple[Mark, ...]
+    """The best day, zero, and the worst one."""
+    left: int = DAYS_LEFT
 
 
 def day_bars(lines: Sequence[tuple[date, int, int]]) -> DayBars:
     """(day, win, drop) as bars up and down from zero."""
     most, least = max([1, *(win for _, win, _ in lines)]), min([0, *(win for _, win, _ in lines)])
     scale = 180 / (most - least)
-    zero, step = 10 + most * scale, 760 / max(1, len(lines))
+    zero, step = 10 + most * scale, (760 - DAYS_LEFT) / max(1, len(lines))
     bars = []
     for at, (day, win, _) in enumerate(lines):
         height = abs(win) * scale
         y = zero - height if win >= 0 else zero
-        bars.append(DayBar(day, win, round(at * step + 6, 1), round(y, 1), round(step - 12, 1), round(height, 1)))
-    return DayBars(tuple(bars), round(zero, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A line across a panel, and the amount that it stands for."""
-
-    y: float
-    label: str
+        x = DAYS_LEFT + at * step
+        size = round(y, 1), round(step - 12, 1), round(height, 1)
+        bars.append(DayBar(day, win, round(x + 6, 1), round(x + step / 2, 1), *size))
+    ends = [cents for cents in (most, least) if any(win == cents != 0 for _, win, _ in lines)]
+    marks = [Mark(round(zero - cents * scale, 1), money(cents)) for cents in sorted({*ends, 0})]
+    return DayBars(tuple(bars), tuple(marks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from tables.standing import Standing
 Rest = ParamSpec("Rest")
 DealerView = Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponse]
 
-_AMOUNT: Final = re.compile(r"-?(\d{1,40}|\d{1,3}(,\d{3}){1,12})(\.\d{1,2})?")
+_AMOUNT: Final = re.compile(r"-?(\d{1,40}|\d{1,3}(,\d{3}){1,12})(\.\d{1,2})?", re.ASCII)
 
 
 def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
@@ -256,6 +256,8 @@ def _entered(form: QueryDict) -> Input:
 def cents(typed: str, code: str = "bad_bet") -> int:
     """An amount as it is typed at the table, such as 20, 12.50 or 1,000. What is legal there, the game says."""
     text = typed.strip().replace("−", "-")
+    if not text:
+        raise Refused(code, "Type an amount in digits first, such as 20.", 422)
     if not _AMOUNT.fullmatch(text):
         raise Refused(code, f"“{typed.strip()[:20]}” is no amount: type it in digits, such as 20.", 422)
     whole, _, part = text.lstrip("-").replace(",", "").partition(".")

@@ -60,13 +60,12 @@ DONE: Final = {
 @require_GET
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
-    cases = sorted(disputes.cases(), key=lambda one: one.dispute.state == disputes.CLOSED)
+    cases, all_cases = disputes.listed(SHOWN)
     made = sorted(corrections.shown(), key=lambda one: one.state != "proposed")
     context = {
-        "here": "disputes",
-        "cases": cases[:SHOWN],
+        "cases": cases,
         "made": made[:SHOWN],
-        "all_cases": len(cases),
+        "all_cases": all_cases,
         "all_made": len(made),
     }
     return render(request, "dealer_ui/pit/disputes.html", context)
@@ -188,7 +187,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
-    case = next((one for one in disputes.cases(table.book_id) if one.dispute.number == number), None)
+    case = disputes.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
     made = [one for one in corrections.shown(table.book_id) if one.correction.dispute == number]

@@ -16,7 +16,7 @@ from dealer_ui import charts
 from ledger import cage
 from ledger.chips import RACK
 from ledger.models import Account, Alert
-from tables import history, seat_pages, secrecy, standing
+from tables import history, paper, seat_pages, secrecy, standing
 from tables.board import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
@@ -50,7 +50,8 @@ class Seen:
 
     board: Board
     now: Standing
-    rack_cents: int
+    rack_cents: int | None
+    """What the ledger says is in the rack; None on the screens of whoever may count it, while it is counted unseen."""
     rounds_today: int
     alerts: int
     alert: Alert | None
@@ -104,14 +105,14 @@ class Seen:
         return self.now.round is not None and self.now.round.over
 
     @property
-    def change_cents(self) -> int:
+    def change_cents(self) -> int | None:
         """The rack against the opening."""
-        return self.rack_cents - self.now.opening_rack_cents
+        return None if self.rack_cents is None else self.rack_cents - self.now.opening_rack_cents
 
     @property
-    def rack_bar(self) -> charts.RackBar:
+    def rack_bar(self) -> charts.RackBar | None:
         """The same as a picture."""
-        return charts.rack_bar(self.now.opening_rack_cents, self.rack_cents)
+        return None if self.rack_cents is None else charts.rack_bar(self.now.opening_rack_cents, self.rack_cents)
 
     @property
     def shoe_bar(self) -> charts.ShoeBar | None:
@@ -169,9 +170,15 @@ def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
         today = latest_of(now) - first_today[table.book_id] + 1
         may_run = viewer.has_perm("tables.run_floor")
         acts = _acts(now) if may_run else ()
-        drawn, rack = board(table, viewer, now), racks.get(table.book_id, 0)
+        drawn, rack = board(table, viewer, now), None if counts(viewer, now) else racks.get(table.book_id, 0)
         found.append(Seen(drawn, now, rack, today, count, latest, acts, may_run))
     return found
+
+
+def counts(viewer: Staff, now: Standing) -> bool:
+    """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
+    counting = [slip.due for slip in now.slips if slip.series in paper.RACKS]
+    return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
 def latest_of(now: Standing) -> int:
@@ -227,7 +234,7 @@ class Strip:
     tables: int
     rounds_today: int
     racks_cents: int
-    """What the racks of the open tables hold more than when they opened."""
+    """What the racks of the open tables hold more than when they opened, but for those that are counted unseen."""
     alerts: int
 
 
@@ -237,7 +244,7 @@ def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
         open=sum(one.now.is_open for one in tables),
         tables=len(tables),
         rounds_today=sum(one.rounds_today for one in tables),
-        racks_cents=sum(one.change_cents for one in tables if one.now.is_open),
+        racks_cents=sum(one.change_cents or 0 for one in tables if one.now.is_open),
         alerts=alerts,
     )
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import exports
 from dealer_ui.numbers import number
 from dealer_ui.pit import watches
+from dealer_ui.slips import TITLES
 from ledger import discrepancies, runs
+from ledger.chips import money
 from ledger.models import Discrepancy, Run
-from tables import watch
-from tables.models import Staff
+from tables import slip_book, watch
+from tables.models import Staff, Table
+from tables.paper import RACKS
+from tables.roles import Role
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
@@ -33,6 +39,52 @@ class Case:
 
     found: Discrepancy
     viewer: Staff
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of those who work here, by user name."""
+    tables: Mapping[int, int] = field(default_factory=dict)
+    """The table of each book."""
+
+    @property
+    def involved(self) -> list[str]:
+        """Who had part in it, by name."""
+        return [self.names.get(one, one) for one in self.found.involved]
+
+    @property
+    def evidence(self) -> list[tuple[str, Any]]:
+        """What it was found by, as it is said; the slip has a link of its own."""
+        return [
+            ("entry" if name == "seq" else name, value) for name, value in self.found.evidence.items() if name != "slip"
+        ]
+
+    @property
+    def slip(self) -> str:
+        """The slip that it was found on: "Closer 1 of 2026"; nothing where it was found without one."""
+        series, year, number = self._slip
+        return f"{TITLES[series]} {number} of {year}" if series else ""
+
+    @property
+    def slip_url(self) -> str | None:
+        """The paper of that slip, for those who may see it."""
+        seen = slip_book.SEEN_BY[Role(self.viewer.role)]
+        return reverse("slips:slip", args=[self._table, *self._slip]) if self._slip[0] in seen else None
+
+    @property
+    def finder_url(self) -> str | None:
+        """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
+        if self._slip[0] not in RACKS or "seq" not in self.found.evidence:
+            return None
+        asked = urlencode({"variance": money(self.found.amount_cents), "through": self.found.evidence["seq"]})
+        return f"{reverse('pit:mispays', args=[self._table])}?{asked}"
+
+    @property
+    def _slip(self) -> tuple[str, str, str]:
+        name = str(self.found.evidence.get("slip", ""))
+        series, year, number = name.split("/") if name.count("/") == 2 else ("", "", "")
+        return series, year, number
+
+    @property
+    def _table(self) -> int:
+        return self.tables.get(self.found.book_id, 0)
 
     @property
     def level(self) -> str:
@@ -59,7 +111,14 @@ class Case:
     @property
     def may_take(self) -> bool:
         """Whether whoever looks may take it upon themselves."""
-        return not self.closed and self.viewer.has_perm("ledger.acknowledge_alert")
+        owner = discrepancies.owner_of(self.found)
+        owns = owner is not None and owner.owner == self.viewer.username
+        return not self.closed and not owns and self.viewer.has_perm("ledger.acknowledge_alert")
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether whoever looks might close it, had they had no part in it."""
+        return not self.closed and not self.may_close and self.viewer.has_perm("ledger.acknowledge_alert")
 
 
 def _viewer(request: HttpRequest) -> Staff:
@@ -74,8 +133,11 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
     before, viewer = number(request.GET.get("before")), _viewer(request)
     closed = discrepancies.all_of_them().filter(finding__isnull=False)
     page = list((closed.filter(pk__lt=before) if before else closed)[:PAGE])
+    names = dict(Staff.objects.values_list("username", "name"))
+    tables = dict(Table.objects.values_list("book_id", "pk"))
+    waiting = [] if before else discrepancies.open_ones()[:PAGE]
     context = {
-        "open": [] if before else [Case(one, viewer) for one in discrepancies.open_ones()[:PAGE]],
+        "open": [Case(one, viewer, names, tables) for one in waiting],
         "closed": [Case(one, viewer) for one in page],
         "older": page[-1].pk if len(page) == PAGE else None,
         "paged": before is not None,
@@ -216,16 +278,7 @@ def _run_pages() -> Iterator[list[tuple[Any, ...]]]:
     before = None
     rows = Run.objects.select_related("end").order_by("-pk")
     while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
-        yield [
-            (
-                one.task,
-                one.slot,
-                one.begun_at,
-                *((one.end.at, one.end.found) if hasattr(one, "end") else ("", "")),
-                one.missed,
-            )
-            for one in page
-        ]
+        yield [_run_row(one) for one in page]
         before = page[-1].pk
 
 

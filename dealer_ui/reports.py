@@ -17,18 +17,20 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import charts, exports
+from dealer_ui.floor import counts
 from dealer_ui.pit import watches
 from dealer_ui.slips import Signature
 from tables import day as days
-from tables import figures, outliers, shifts, signing
+from tables import figures, outliers, shifts, signing, standing, to_date
 from tables.figures import COLUMNS, Figures, Report
+from tables.models import Staff, Table
 from tables.outliers import Interval, Looked
 from tables.refusals import Refused
 
-SPANS: Final[dict[str, tuple[str, Callable[[date], Report]]]] = {
+SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
     "day": ("Day", figures.day),
-    "month": ("Month to date", figures.month_to_date),
-    "year": ("Year to date", figures.year_to_date),
+    "month": ("Month to date", to_date.month),
+    "year": ("Year to date", to_date.year),
 }
 DAYS_BACK: Final = 14
 
@@ -71,38 +73,56 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    parts = _parts(on, span)
+    told, unseen = _told(request, on)
+    parts = _parts(on, span, told)
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
+    runs = shifts.span(on)
     context = {
         "on": on,
+        "runs": runs,
+        "zone": shifts.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
         "before": on - timedelta(days=1),
         "after": on + timedelta(days=1) if on < shifts.day_of(timezone.now()) else None,
         "parts": parts,
+        "unseen": unseen,
         "whole": whole,
         "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
-        "days": charts.day_bars(_back(on)) if span in ("day", "shifts") else None,
-        "ordinary": [Ordinary(one) for one in outliers.day(on) if one.win or one.hold] if span == "day" else [],
+        "days": charts.day_bars(_back(on, told)) if span in ("day", "shifts") else None,
+        "ordinary": [Ordinary(one) for one in _looked(on, unseen, whole)] if span == "day" else [],
         "closed": closed,
+        "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
         "proposal": None if closed else proposal,
-        "matters": [] if closed else days.open_matters(on, whole) if span == "day" else [],
-        "over": shifts.span(on).end <= timezone.now(),
+        "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
+        "over": runs.end <= timezone.now(),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
 
 
-def _back(on: date) -> list[tuple[date, int, int]]:
+def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
+    """The tables whose figures may be told (None: all), and the names of those that are counted unseen: today's win
+    of a table tells whoever counts its rack what is due there."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    if on < shifts.day_of(timezone.now()):
+        return None, []
+    tables = list(Table.objects.select_related("book").order_by("name"))
+    now = standing.at_all([standing.head_of(one) for one in tables])
+    unseen = [one for one in tables if counts(request.user, now[one.book_id])]
+    return [one for one in tables if one not in unseen] if unseen else None, [one.name for one in unseen]
+
+
+def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
+    return [one for one in outliers.day(on, whole) if (one.win or one.hold) and one.table not in unseen]
+
+
+def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]:
     """The win and drop of the days before, and of this one."""
-    found = []
-    for back in range(DAYS_BACK - 1, -1, -1):
-        day = on - timedelta(days=back)
-        pit = figures.day(day).pit
-        found.append((day, pit.win_cents, pit.drop_cents))
-    return found
+    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, told)
+    return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
@@ -118,11 +138,16 @@ def _asked(request: HttpRequest) -> tuple[date, str]:
     )
 
 
-def _parts(on: date, span: str) -> list[Part]:
+def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
-        return [Part(says, read(on))]
-    return [*(Part(name, report) for name, report in figures.by_shift(on).items()), Part("Day", figures.day(on))]
+        return [Part(says, read(on, told))]
+    begun = {one.name for one in shifts.shifts_of(on) if one.start <= timezone.now()}
+    known = figures.by_shift(on, told).items()
+    return [
+        *(Part(name, report) for name, report in known if name in begun),
+        Part("The whole day", figures.day(on, told)),
+    ]
 
 
 @watches
@@ -130,7 +155,8 @@ def _parts(on: date, span: str) -> list[Part]:
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
-    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span)))
+    told, _ = _told(request, on)
+    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span, told)))
 
 
 def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:

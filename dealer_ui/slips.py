@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID, uuid4
@@ -22,7 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dealer_ui import exports
 from dealer_ui.numbers import number
 from ledger.chips import money
-from tables import cage_desk, dealing, doors, paper, signing, slip_book, slips
+from tables import cage_desk, dealing, doors, paper, shifts, signing, slip_book, slips
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -53,8 +54,9 @@ ASKS: Final = {
     "deposit": "Chips from the cage into the vault.",
     "cage": "Count the chips in the cage: two people, each for themselves.",
 }
-NOTES: Final = (10_000, 5_000, 2_000, 1_000, 500, 200, 100)
-"""What a count of a box asks for, besides whatever else was found: notes, in cents."""
+CASH: Final = tuple(sorted(slips.CASH, reverse=True))
+"""What a count of a box asks for: every note and coin that may lie in one."""
+COINS_BELOW: Final = 100
 
 
 class Signature(forms.Form):
@@ -114,7 +116,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     return render(request, "dealer_ui/slips/book.html", context)
 
 
-_HEADER: Final = ("slip", "table", "amount", "state", "step", "signed_by", "role", "at", "hash")
+_HEADER: Final = ("slip", "table", "amount_cents", "state", "step", "signed_by", "role", "at", "hash")
 
 
 @on_paper
@@ -134,7 +136,7 @@ def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _rows(told: Told) -> list[tuple[Any, ...]]:
-    about = (told.slip.name, told.where, money(told.slip.total_cents), told.state)
+    about = (told.slip.name, told.where, told.slip.total_cents, told.state)
     signed = [(line, line.by) for line in told.lines if line.by]
     return [(*about, line.stage.name, by.name, by.role, line.at, line.hash) for line, by in signed]
 
@@ -149,6 +151,11 @@ class Asked:
     value_cents: int
     chip: Denomination | None
     typed: str
+
+    @property
+    def is_coin(self) -> bool:
+        """Coins are rare in a box: they are asked for after the notes."""
+        return self.chip is None and self.value_cents < COINS_BELOW
 
     @property
     def field(self) -> str:
@@ -212,6 +219,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "told": told,
         "table": table,
         "slip": told.slip,
+        "begun": _begun(told),
         "title": TITLES[series],
         "kinds": _denominations(table),
         "due": due,
@@ -224,6 +232,22 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "refused": refused,
     }
     return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """When a slip was begun, by the house's own calendar."""
+
+    day: date
+    shift: str
+
+
+def _begun(told: Told) -> Begun | None:
+    at = told.lines[0].at
+    if at is None:
+        return None
+    calendar = shifts.calendar()
+    return Begun(calendar.day_of(at), calendar.shift_of(at).name)
 
 
 def _signed(request: HttpRequest, table: Table | None, series: str, name: str) -> SlipInput:
@@ -259,7 +283,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
 def _asked(request: HttpRequest, table: Table | None, series: str) -> list[Asked]:
     """Every chip of the table, or the notes of a box, the largest first."""
     chips = {} if series == "drop" else {one.value_cents: one for one in _denominations(table)}
-    values = sorted(chips, reverse=True) if series != "drop" else NOTES
+    values = sorted(chips, reverse=True) if series != "drop" else CASH
     return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
 
 

@@ -15,7 +15,20 @@ from unfold.paginator import InfinitePaginator
 
 from ledger.alerts import AlreadyAcknowledged, acknowledge
 from ledger.chips import money
-from ledger.models import Account, Alert, Book, LogEntry, Recount, Transfer
+from ledger.models import (
+    SERIES,
+    Account,
+    Alert,
+    Book,
+    Discrepancy,
+    Finding,
+    LogEntry,
+    Recount,
+    Run,
+    Slip,
+    SlipSignature,
+    Transfer,
+)
 
 
 class ReadOnly(ModelAdmin):
@@ -181,3 +194,113 @@ class AlertAdmin(ReadOnly):
     @admin.display(description="note")
     def note(self, alert: Alert) -> str:
         return alert.acknowledgement.note if hasattr(alert, "acknowledgement") else ""
+
+
+# --- Slips, what was found, and the watch ------------------------------------------------------------------------
+
+
+class OfSeries(admin.SimpleListFilter):
+    """Slips of one series, without asking the whole table which there are."""
+
+    title = "series"
+    parameter_name = "series"
+    path = "series"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(series, series) for series in SERIES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(**{self.path: self.value()}) if self.value() else queryset
+
+
+class OfSlipsSeries(OfSeries):
+    """Their signatures likewise."""
+
+    path = "slip__series"
+
+
+class IsExplained(admin.SimpleListFilter):
+    """Discrepancies with a finding, and those that wait for one."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", "open"), ("closed", "closed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(finding__isnull=self.value() == "open") if self.value() else queryset
+
+
+@admin.register(Slip)
+class SlipAdmin(ReadOnly):
+    """What a slip says stands in its entry."""
+
+    list_display = ("series", "year", "number", "book", "seq", "total")
+    list_display_links = ("number",)
+    list_filter = (OfSeries, "book")
+    list_select_related = ("book",)
+    fields = ("series", "year", "number", "book", "seq", "total")
+    readonly_fields = ("total",)
+
+    @admin.display(description="begun for")
+    def total(self, slip: Slip) -> str:
+        return money(slip.total_cents)
+
+
+@admin.register(SlipSignature)
+class SlipSignatureAdmin(ReadOnly):
+    list_display = ("slip", "stage", "username", "role", "book", "seq")
+    list_filter = (OfSlipsSeries, "book")
+    list_select_related = ("slip", "book")
+
+
+@admin.register(Discrepancy)
+class DiscrepancyAdmin(ReadOnly):
+    list_display = ("at", "book", "kind", "amount", "level", "message", "closed")
+    list_display_links = ("message",)
+    list_filter = (IsExplained, "book")
+    list_select_related = ("book", "finding")
+    date_hierarchy = "at"
+    fields = ("at", "book", "kind", "amount", "level", "message", "found", "involved", "closed")
+    readonly_fields = ("amount", "found", "closed")
+
+    @admin.display(description="counted less expected")
+    def amount(self, discrepancy: Discrepancy) -> str:
+        return money(discrepancy.amount_cents)
+
+    @admin.display(description="evidence")
+    def found(self, discrepancy: Discrepancy) -> SafeString:
+        return code(json.dumps(discrepancy.evidence, indent=2, ensure_ascii=False))
+
+    @admin.display(description="closed by")
+    def closed(self, discrepancy: Discrepancy) -> str:
+        return discrepancy.finding.by if hasattr(discrepancy, "finding") else "nobody yet"
+
+
+@admin.register(Finding)
+class FindingAdmin(ReadOnly):
+    list_display = ("at", "discrepancy", "by", "text")
+    list_display_links = ("discrepancy",)
+    list_filter = ("discrepancy__book",)
+    list_select_related = ("discrepancy",)
+    date_hierarchy = "at"
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly):
+    list_display = ("slot", "task", "begun_at", "missed", "ended", "found")
+    list_display_links = ("slot",)
+    list_filter = ("task",)
+    list_select_related = ("end",)
+    date_hierarchy = "slot"
+    fields = ("slot", "task", "begun_at", "missed", "ended", "found")
+    readonly_fields = ("ended", "found")
+
+    @admin.display(description="ended at")
+    def ended(self, run: Run) -> Any:
+        return run.end.at if hasattr(run, "end") else None
+
+    @admin.display(description="found")
+    def found(self, run: Run) -> int | None:
+        return run.end.found if hasattr(run, "end") else None

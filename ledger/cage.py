@@ -1,6 +1,6 @@
 """Chips on the move: post() is the only writer of transfers, and balances() reads what they add up to."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
 from django.db import connection, transaction
@@ -152,6 +152,28 @@ def balances(book_id: int) -> dict[Account, int]:
 def balance(account: Account) -> int:
     """What lies in one place now."""
     return net_effect(all_books() if account.place in HOUSE_PLACES else [account.book_id]).get(account.pk, 0)
+
+
+BALANCE_AT = """
+    SELECT coalesce(sum(moved.cents), 0) FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS book (id, seq)
+    CROSS JOIN LATERAL (SELECT coalesce(max(through_seq), 0) AS seq FROM ledger_recount
+        WHERE book_id = book.id AND through_seq <= book.seq) AS since
+    CROSS JOIN LATERAL (
+        SELECT balance_cents FROM ledger_recount
+            WHERE book_id = book.id AND through_seq = since.seq AND account_id = %(account)s
+        UNION ALL SELECT -amount_cents FROM ledger_transfer
+            WHERE book_id = book.id AND seq > since.seq AND seq <= book.seq AND source_id = %(account)s
+        UNION ALL SELECT amount_cents FROM ledger_transfer
+            WHERE book_id = book.id AND seq > since.seq AND seq <= book.seq AND target_id = %(account)s
+    ) AS moved (cents)
+"""
+
+
+def balance_at(account: Account, through: Mapping[int, int]) -> int:
+    """What lay in one place once each of these books had come to an entry."""
+    with connection.cursor() as cursor:
+        cursor.execute(BALANCE_AT, {"books": list(through), "seqs": list(through.values()), "account": account.pk})
+        return int(cursor.fetchone()[0])
 
 
 def hold_shared() -> None:

@@ -346,6 +346,9 @@ class SlipSignature(AppendOnly):
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_signature_entry_once"),
             models.CheckConstraint(name="ledger_signature_by_name", condition=~Q(username="")),
         ]
+        indexes = [
+            models.Index(fields=["book", "seq"], condition=Q(stage="witnessed"), name="ledger_signature_removal"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.slip}: {self.stage} by {self.username}"

@@ -13,9 +13,10 @@ import msgspec
 
 from ledger import merkle
 from ledger.chain import Broken, Entry, Head, canonical, walk
-from ledger.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
+from ledger.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.moves import Chart, Move, Posted, Proven, reconcile
 from tables.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
+from tables.cage_counts import Count, Part, counted, into_the_cage
 from tables.fold import Standing, fold
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
@@ -95,6 +96,9 @@ class BookProof:
         self.balances: dict[int, int] = {}
         self.places: dict[int, tuple[str, int | None]] = {}
         self.held_moves: dict[int, Sequence[Posted]] = {}
+        self.at_the_cage = Part(0, 0, 0)
+        self.cage_counts: list[Count] = []
+        """In the house's book: each to be held against what the other books left in the cage."""
 
     def run(self) -> None:
         try:
@@ -118,6 +122,8 @@ class BookProof:
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
+        left = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
+        self.at_the_cage = Part(before.seq, after.seq, left)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
@@ -162,6 +168,7 @@ class BookProof:
     def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
         for one in posted:
             self._move(one)
+        self._cage(entry, posted, replay)
         if self.name == HOUSE:
             self._house(entry)
         else:
@@ -195,6 +202,14 @@ class BookProof:
         self.moved[one.id] = move
         self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
+
+    def _cage(self, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
+        """What a table moves into the cage and out of it, and the counts of what lies there."""
+        if self.name == HOUSE:
+            own = (replay.held or {}).get(CAGE, 0)
+            self.cage_counts += [count] if (count := counted(entry, own)) else []
+        elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
+            self.at_the_cage.moved.append((entry.seq, entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""

@@ -18,7 +18,6 @@ FORMAT: Final = "audit-bundle/1"
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys.jsonl"
 ROOTS: Final = "roots.jsonl"
-SLIPS: Final = "slips.jsonl"
 LONGEST_LINE: Final = 4_000_000
 """More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)

@@ -41,4 +41,4 @@ def changed_step(scene: Scene, amount_cents: int, up: bool) -> Step:
 def _refuse(scene: Scene, amount_cents: int) -> None:
     unit = scene.table.unit_cents
     if amount_cents <= 0 or amount_cents % unit:
-        raise Refused("bad_amount", f"An amount in chips is a multiple of {money(unit)}.", 422)
+        raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)

@@ -10,18 +10,21 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 
-from ledger.chips import REVERSAL
-from ledger.models import HOUSE, Book, LogEntry
+from ledger import cage
+from ledger.chips import CAGE, REVERSAL
+from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.surveillance import Entry, canonical
 from tables import (
     cash,
     corrections,
+    day,
     dealing,
     disputes,
     doors,
@@ -34,6 +37,7 @@ from tables import (
     shoes,
     slips,
 )
+from tables.cage_counts import SLACK
 from tables.games.catalog import GAMES
 from tables.house import difference
 from tables.inputs import (
@@ -407,6 +411,17 @@ def _hours_hold(entry: Entry) -> None:
         raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
 
 
+def _proposal_holds(entry: Entry) -> None:
+    """Figures are signed first by somebody who runs the floor, once the day is over and before it is closed."""
+    said = entry.content
+    _refuse_signer(entry, "tables.run_floor")
+    _refuse_figures(said)
+    if entry.at is None or entry.at < shifts.calendar(before_seq=entry.seq).span(_day(said)).end:
+        raise Misconduct("it signs the figures of a day that goes on")
+    if DayClose.objects.filter(day=_day(said), seq__lt=entry.seq).exists():
+        raise Misconduct("it signs the figures of a day that was closed before")
+
+
 def _close_holds(entry: Entry) -> None:
     """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
     said = entry.content
@@ -421,11 +436,83 @@ def _close_holds(entry: Entry) -> None:
     proposed = json.loads(bytes(first.body))["content"]
     if proposed["username"] != said["proposed_by"] or said["proposed_by"] == said["username"]:
         raise Misconduct("its two signatures are not of two people")
-    digest = sha256(canonical({"day": said["day"], "figures": said["figures"]})).hexdigest()
-    if not digest == said["digest"] == proposed["digest"] or said["day"] != proposed["day"]:
+    if said["digest"] != proposed["digest"] or said["day"] != proposed["day"]:
         raise Misconduct("its figures are not those that were signed first")
+    _refuse_signer(entry, "tables.close_day")
+    _refuse_figures(said)
     if entry.at is None or entry.at < shifts.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
+    if says := day.misstated(entry.seq, said):
+        raise Misconduct(f"its figures are not those of the day: {says}")
+
+
+def _day(said: Mapping[str, Any]) -> date:
+    return date.fromisoformat(said["day"])
+
+
+def _refuse_signer(entry: Entry, permission: str) -> None:
+    """Whoever an entry says signed it wrote it, and may."""
+    said = entry.content
+    if not entry.by.endswith(f" {said['name']}"):
+        raise Misconduct(f"it is signed by {said['name']}, and {entry.by} wrote it")
+    if not Staff(username=said["username"], role=said["role"]).has_perm(permission):
+        raise Misconduct(f"{said['name']} may not sign it as {said['role']}")
+
+
+def _refuse_figures(said: Mapping[str, Any]) -> None:
+    """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
+    rows = said["figures"]
+    if said["digest"] != sha256(canonical({"day": said["day"], "figures": rows})).hexdigest():
+        raise Misconduct("its figures are not those that its digest names")
+    if sorted(row["name"] for row in rows) != sorted(said["through"]):
+        raise Misconduct("its figures are not those of the books that it read")
+    for row in rows:
+        won = sum(row[name] for name in _WON) - sum(row[name] for name in _GIVEN)
+        if won != row["win_cents"]:
+            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {won}")
+
+
+_WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
+_GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
+
+
+# --- what is kept beside the log of slips ----------------------------------------------------------------------
+
+
+def _signature_holds(entry: Entry) -> None:
+    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book."""
+    said = msgspec.convert(entry.content, Said)
+    row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
+    if row is None:
+        return
+    if (str(row.slip), row.stage, row.username, row.role) != (said.slip, said.stage, said.username, said.role):
+        raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
+    about = 0 if said.slip.split("/")[0] in (*paper.COUNTS, "drop") else paper.total(said.chips)
+    if row.slip.seq == entry.seq and row.slip.total_cents != about:
+        raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
+
+
+def _cage_holds(entry: Entry) -> None:
+    """The cage was counted against what the transfers of every book had left there, as far as each was read then."""
+    _signature_holds(entry)
+    expected, through = entry.content["now"]["expected_cents"], entry.content["through"]
+    books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
+    for name, pk in books.items():
+        _refuse_other_time(entry, name, pk, through.get(name, 0))
+    read = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
+    left = cage.balance_at(Account.objects.get(place=CAGE), read)
+    if left != expected:
+        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {left}")
+
+
+def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
+    """How far a table was read is where its log stood then: not long before, nor after."""
+    near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
+    at, then = dict(near), entry.at
+    if then is None or (through and through not in at):
+        raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
+    if (through and at[through] > then + SLACK) or at.get(through + 1, then) < then - SLACK:
+        raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
 
 
 def _view_holds(entry: Entry) -> None:
@@ -525,7 +612,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("correction", "declined"): Rule(None, _correction_declined),
     ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
     ("chips", "changed"): Rule(ChangeChips, _changed),
-} | {("slip", kind): Rule(None, _slip, moved) for kind, moved in paper.kinds(house=False).items()}
+} | {("slip", kind): Rule(None, _slip, moved, _signature_holds) for kind, moved in paper.kinds(house=False).items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
@@ -534,7 +621,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "added"): Rule(),
     ("chips", "changed"): Rule(),
     ("hours", "changed"): Rule(holds=_hours_hold),
-    ("day", "proposed"): Rule(),
+    ("day", "proposed"): Rule(holds=_proposal_holds),
     ("day", "closed"): Rule(holds=_close_holds),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
@@ -555,4 +642,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("shoe_audit", "listed"): Rule(holds=_view_holds),
     ("shoe_audit", "viewed"): Rule(holds=_view_holds),
     ("shoe_audit", "exported"): Rule(holds=_view_holds),
-} | {("slip", kind): Rule(moves=moved) for kind, moved in paper.kinds(house=True).items()}
+} | {
+    ("slip", kind): Rule(moves=moved, holds=_cage_holds if kind == "cage_recounted" else _signature_holds)
+    for kind, moved in paper.kinds(house=True).items()
+}

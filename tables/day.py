@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
-from typing import Any, Final
+from itertools import zip_longest
+from typing import Any, Final, TypeVar
 
+import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -20,7 +22,7 @@ from ledger import surveillance
 from ledger.models import HOUSE, LogEntry
 from ledger.surveillance import Draft, canonical
 from tables import figures, house, shifts, standing
-from tables.figures import LEDGER, Figures, Late, Report
+from tables.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.models import DayClose, Staff, Table
 from tables.past import last_count
 from tables.refusals import Refused
@@ -42,6 +44,16 @@ class Proposal:
     rows: Sequence[Mapping[str, Any]]
 
 
+class Signed(msgspec.Struct, frozen=True, gc=False):
+    """What the entry of a day's close has."""
+
+    day: date
+    figures: list[dict[str, Any]]
+    through: dict[str, int]
+    adjusts: list[Late] = []
+    """What had arrived by then for days that were closed before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Closed:
     """A closed day: its figures as they were signed, as they are now, and what came in between."""
@@ -60,9 +72,10 @@ def closed(day: date) -> Closed | None:
     close = DayClose.objects.filter(day=day).first()
     if close is None:
         return None
-    content = _content(close.seq)
-    late = figures.late(*shifts.span(day), content["through"])
-    return Closed(close, content["figures"], figures.day(day), late)
+    start, end = shifts.span(day)
+    [made] = signed([close])
+    late = [one for one in late_since(close) if start <= one.belongs_at < end]
+    return Closed(close, made.figures, figures.day(day), late)
 
 
 def proposal(day: date) -> Proposal | None:
@@ -88,10 +101,53 @@ def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, An
     return [json.loads(bytes(body))["content"]["figures"] for body in bodies]
 
 
-def _content(seq: int) -> dict[str, Any]:
-    body = LogEntry.objects.values_list("body", flat=True).get(book__name=HOUSE, seq=seq)
-    content: dict[str, Any] = json.loads(bytes(body))["content"]
-    return content
+def signed(closes: Sequence[DayClose]) -> list[Signed]:
+    """What these closes signed, in the order in which they were written."""
+    return [_read(body, _Entry).content for body in _bodies(closes)]
+
+
+def late_since(first: DayClose) -> list[Late]:
+    """What arrived for days after they were closed, since a close: what later closes say, and what came after them."""
+    closes = list(DayClose.objects.filter(seq__gte=first.seq).order_by("seq"))
+    found = [late for body in _bodies(closes) for late in _read(body, _Adjusting).content.adjusts]
+    return [*found, *_arrived(closes[-1].seq)]
+
+
+class _Entry(msgspec.Struct):
+    content: Signed
+
+
+class _Adjusts(msgspec.Struct):
+    adjusts: list[Late] = []
+
+
+class _Adjusting(msgspec.Struct):
+    content: _Adjusts
+
+
+T = TypeVar("T")
+
+
+def _read(body: bytes, kind: type[T]) -> T:
+    return msgspec.json.decode(body, type=kind)
+
+
+def _bodies(closes: Sequence[DayClose]) -> list[bytes]:
+    seqs = [one.seq for one in closes]
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed", seq__in=seqs).order_by("seq")
+    return [bytes(body) for body in entries.values_list("body", flat=True)]
+
+
+def _arrived(through_close: int, through: Mapping[str, int] | None = None) -> list[Late]:
+    """What came for closed days since a close (the newest one through an entry of the house's book), through entries
+    of the tables' books, or until now."""
+    closes = list(DayClose.objects.filter(seq__lte=through_close).order_by("seq"))
+    if not closes:
+        return []
+    known, days = shifts.calendar(), {one.day for one in closes}
+    [last] = signed(closes[-1:])
+    heads = through or dict(Table.objects.values_list("name", "book__head_seq"))
+    return [one for one in figures.arrived(last.through, heads) if known.day_of(one.belongs_at) in days]
 
 
 # --- Closing ---------------------------------------------------------------------------------------------------
@@ -138,6 +194,7 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
             says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
             raise Refused("figures_changed", says, 409)
         said = {**content, **_person(by), "proposal": first.seq, "proposed_by": first.username}
+        said["adjusts"] = msgspec.to_builtins(_arrived(head.seq, content["through"]))
         written = surveillance.append(head, Draft("day", "closed", by.signature, said))
         return DayClose.objects.create(
             day=day, seq=written.seq, proposed_by=first.username, closed_by=by.username, at=written.at or first.at
@@ -202,6 +259,41 @@ def _await_writers() -> None:
         for book in held:
             with transaction.atomic():
                 cursor.execute("SELECT 1 FROM ledger_book WHERE id = %s FOR SHARE", [book])
+
+
+# --- Proving ---------------------------------------------------------------------------------------------------
+
+
+def misstated(seq: int, content: Mapping[str, Any]) -> str | None:
+    """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
+
+    The theoretical win goes by a table's rules, which may be others by now: its rounds and handle stand for it."""
+    made = msgspec.convert(content, Signed)
+    start, end = shifts.span(made.day)
+    if says := _unread(seq, made, end):
+        return says
+    found = [line.row() for line in figures.as_of(start, end, made.through).lines]
+    for row, said in zip_longest(found, made.figures):
+        if row is None or said is None:
+            return "a table is missing, or one is told that there was not"
+        wrong = next((one for one in COLUMNS if one != "theoretical_cents" and row[one] != said.get(one)), None)
+        if wrong:
+            return f"{row['name']}: its {wrong} is {said.get(wrong)}, and the log has {row[wrong]}"
+    late = msgspec.to_builtins(_arrived(seq - 1, made.through))
+    if late != msgspec.to_builtins(made.adjusts):
+        return "the adjustments to days before are not those that the log has"
+    return None
+
+
+def _unread(seq: int, made: Signed, end: datetime) -> str | None:
+    """A table that the close left out, or of which it read less than a close before it."""
+    before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
+    known = signed([before])[0].through if before else {}
+    less = sorted(name for name, through in known.items() if made.through.get(name, 0) < through)
+    others = Table.objects.exclude(name__in=list(made.through))
+    silent = LogEntry.objects.filter(book_id__in=others.values("book_id"), at__lt=end).values_list("book__name")
+    name = less[0] if less else next((found for (found,) in silent[:1]), None)
+    return None if name is None else f"the log of {name} was not read to the end of the day"
 
 
 def rows(lines: Sequence[Figures]) -> list[dict[str, Any]]:

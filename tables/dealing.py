@@ -109,6 +109,9 @@ _SLIPS: Final = (BeginSlip, SignSlip, VoidSlip)
 _DISPUTES: Final = (OpenDispute, NoteDispute, RuleDispute, CloseDispute)
 _CORRECTIONS: Final = (ProposeCorrection, SignCorrection, DeclineCorrection)
 """Inputs about what is over: they may come when the table is closed, too."""
+_OFF_THE_LAYOUT: Final = ("slip", "dispute", "correction")
+"""The subjects of entries that leave the cards, the bets and who deals as they were. None of them is entered on a
+sequence number, so none is entered twice by two screens that show the same one."""
 _EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
 """Inputs of the dealer at the table, or of those who run the floor."""
 
@@ -233,12 +236,16 @@ def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
     """Whether the state that an input was entered on is another one now.
 
     What a seat chooses by, it has seen since it was asked: what others choose in secret meanwhile changes nothing of
-    that. So several seats may answer on one number, whichever comes first.
+    that. So several seats may answer on one number, whichever comes first. Nor does a slip, a dispute or a correction
+    change the cards and bets that a dealer entered something on.
     """
     now, by = scene.standing, scene.by
     if isinstance(by, AtSeat) and now.round is not None:
         return not now.round.asked.get(by.seat, now.seq) <= expected_seq <= now.seq
-    return now.seq != expected_seq
+    if expected_seq >= now.seq:
+        return expected_seq > now.seq
+    since = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=expected_seq, seq__lte=now.seq)
+    return since.exclude(subject__in=_OFF_THE_LAYOUT).exists()
 
 
 def _stale(now: Head) -> Refused:

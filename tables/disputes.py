@@ -18,6 +18,7 @@ from django.db import connection
 from msgspec import structs
 
 from ledger.chips import money
+from ledger.surveillance import LAST_SEQ
 from tables import past
 from tables.games.felt import MOST_CENTS
 from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
@@ -278,39 +279,102 @@ class Case:
 
 
 _OPEN: Final = """
-    SELECT t.id, t.name, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
         SELECT body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' ORDER BY seq DESC LIMIT 1
     ) AS latest ORDER BY t.name
 """
+_CLOSED: Final = """
+    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+        SELECT at, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' AND kind = 'closed'
+        ORDER BY seq DESC LIMIT %(count)s
+    ) AS latest ORDER BY latest.at DESC LIMIT %(count)s
+"""
+_OPENED: Final = """
+    SELECT opened.at
+    FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) WITH ORDINALITY AS one (book, since, piece, line)
+    LEFT JOIN LATERAL (
+        SELECT at FROM ledger_logentry WHERE book_id = one.book AND subject = 'dispute' AND seq > one.since
+            AND kind = 'opened' AND position(convert_to(one.piece, 'UTF8') IN body) > 0 ORDER BY seq LIMIT 1
+    ) AS opened ON true ORDER BY one.line
+"""
+"""A dispute is opened after the entries that are its evidence, and is the last one then."""
 
 
-def open_disputes() -> list[tuple[int, str, Dispute]]:
-    """Every dispute of the floor that is not closed, by table: one look at the newest entry of each."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN)
-        rows = cursor.fetchall()
-    found: list[tuple[int, str, Dispute]] = []
-    for pk, name, body in rows:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of the floor's list."""
+
+    table_id: int
+    table: str
+    dispute: Dispute
+    opened_at: datetime | None
+
+
+def listed(count: int) -> tuple[list[Listed], int]:
+    """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
+    it costs grows with those listed, not with those that ever were."""
+    registers = _registers()
+    found = [(pk, name, book, one) for pk, name, book, register in registers for one in register.open][:count]
+    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
         with suppress(*past.UNREADABLE):
-            found += [(pk, name, one) for one in _read(content_of(body)).open]
+            found.append((pk, name, book, msgspec.convert(content_of(body)["dispute"], Dispute)))
+    asked = [[book for _, _, book, _ in found], [one.last_seq for *_, one in found]]
+    moments = _rows(_OPENED, [*asked, [f'"last":{one.number},' for *_, one in found]])
+    lines = [Listed(pk, name, one, at) for (pk, name, _, one), (at,) in zip(found, moments, strict=True)]
+    return lines, sum(register.last for *_, register in registers)
+
+
+def _registers() -> list[tuple[int, str, int, Register]]:
+    found = []
+    for pk, name, book, body in _rows(_OPEN):
+        try:
+            register = _read(content_of(body))
+        except past.UNREADABLE:
+            register = _counted(cases(book))
+        found.append((pk, name, book, register))
     return found
+
+
+def _counted(known: Sequence[Case]) -> Register:
+    """What the newest entry should have said, where no table can have written it."""
+    still = [one.dispute for one in known if one.dispute.state != CLOSED]
+    return Register(tuple(still[::-1]), max((one.dispute.number for one in known), default=0))
+
+
+def _rows(sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
 
 
 _ALL: Final = """
     SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
     FROM tables_table AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.subject = 'dispute'
-    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND (%(round)s::bytea IS NULL
-        OR position(%(round)s::bytea IN e.body) > 0)
+    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND e.seq > %(since)s
+        AND (%(piece)s::bytea IS NULL OR position(%(piece)s::bytea IN e.body) > 0)
     ORDER BY t.id, e.seq
 """
 
 
 def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
     """Disputes of the floor, of a table, or of one of its rounds; the newest first."""
-    piece = None if round_ is None else f'"round":{round_},'.encode()
-    with connection.cursor() as cursor:
-        cursor.execute(_ALL, {"book": book_id, "round": piece})
-        rows = cursor.fetchall()
+    found = _cases(book_id, None if round_ is None else f'"round":{round_},')
+    wanted = [one for one in found if round_ is None or one.dispute.round == round_]
+    return sorted(wanted, key=lambda one: (one.opened_at, one.dispute.number), reverse=True)
+
+
+def case(book_id: int, number: int) -> Case | None:
+    """One dispute of a table. Of an open one, only what was written since the round that it is about is looked at."""
+    since = 0
+    with suppress(*past.UNREADABLE):
+        known = register(book_id, LAST_SEQ).open
+        since = next((one.last_seq for one in known if one.number == number), 0)
+    found = _cases(book_id, f'"number":{number},', since)
+    return next((one for one in found if one.dispute.number == number), None)
+
+
+def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]:
+    rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
     told: dict[tuple[int, int], list[_Told]] = {}
     for pk, name, seq, at, by, kind, body in rows:
         with suppress(*past.UNREADABLE):
@@ -319,9 +383,7 @@ def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
             one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))
             slips = tuple(map(str, content.get("corrections", ())))
             told.setdefault((pk, dispute.number), []).append((name, one, dispute, slips))
-    found = [_case(pk, entries) for (pk, _), entries in told.items()]
-    wanted = [one for one in found if round_ is None or one.dispute.round == round_]
-    return sorted(wanted, key=lambda one: (one.opened_at, one.dispute.number), reverse=True)
+    return [_case(pk, entries) for (pk, _), entries in told.items()]
 
 
 _Told = tuple[str, Word, Dispute, tuple[str, ...]]

@@ -96,9 +96,20 @@ class Figures:
         """While the table was open."""
         return Fraction(self.rounds * 3600, self.open_seconds) if self.open_seconds else None
 
+    @property
+    def was_open(self) -> bool:
+        """Whether anything could happen there."""
+        return any(getattr(self, column) for column in _SUMMED)
+
     def row(self) -> dict[str, Any]:
         """One line of a list: what a CSV file or a log entry has."""
         return {name: getattr(self, name) for name in COLUMNS}
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Figures:
+        """From such a line, as far as it goes: the whole drop stands for the cash, and the theoretical win is rounded
+        there, so that it is better taken from the handle."""
+        return cls(**{name: row[name] for name in _READ}, cash_cents=row["drop_cents"])
 
 
 COLUMNS: Final = (
@@ -114,6 +125,9 @@ _SUMMED: Final = (
 )  # fmt: skip
 
 
+_READ: Final = tuple(name for name in COLUMNS if name in _SUMMED or name in ("name", "game") or name.endswith("_is"))
+
+
 @dataclass(frozen=True, slots=True)
 class Late:
     """Something entered for a span after it: a box counted, or a correction of one of its rounds."""
@@ -123,6 +137,9 @@ class Late:
     at: datetime
     what: str
     cents: int
+    belongs_at: datetime
+    """The moment to which it belongs: of the round, or when the box was taken away."""
+    is_box: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +182,26 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
     )
 
 
+def joined(table: Table, parts: Iterable[Figures]) -> Figures:
+    """One table's figures of spans that join, in order, as one."""
+    found = [part for part in parts if part.was_open]
+    made = together(table.name, found)
+    if not found:
+        return replace(made, game=GAMES[table.game].title)
+    first, last, edge = found[0], found[-1], edge_of(table)
+    gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(found))
+    return replace(
+        made,
+        game=GAMES[table.game].title,
+        opener_cents=first.opener_cents,
+        opener_is=first.opener_is,
+        closer_cents=last.closer_cents,
+        closer_is=last.closer_is,
+        between_cents=made.between_cents + gaps,
+        theoretical=None if edge is None else edge * made.handle_cents,
+    )
+
+
 def _weakest(ways: Iterable[str]) -> str:
     return next((way for way in ways if way != COUNTED), COUNTED)
 
@@ -188,39 +225,49 @@ def by_shift(on: date, tables: Sequence[Table] | None = None) -> dict[str, Repor
     return {one.name: between(one.start, one.end, tables) for one in shifts.shifts_of(on)}
 
 
-def month_to_date(on: date, tables: Sequence[Table] | None = None) -> Report:
-    """From the first of the month through a gaming day."""
-    known = shifts.calendar()
-    return between(known.span(on.replace(day=1)).start, known.span(on).end, tables)
-
-
-def year_to_date(on: date, tables: Sequence[Table] | None = None) -> Report:
-    """From the first of the year through a gaming day."""
-    known = shifts.calendar()
-    return between(known.span(on.replace(month=1, day=1)).start, known.span(on).end, tables)
-
-
 def between(start: datetime, end: datetime, tables: Sequence[Table] | None = None) -> Report:
     """Any span of time. One that is not over yet ends with the newest entries."""
-    chosen = list(Table.objects.order_by("name")) if tables is None else list(tables)
-    read = _read(start, end, [table.book_id for table in chosen])
-    lines = tuple(_figures(table, read[table.book_id], start, min(end, timezone.now())) for table in chosen)
-    through = {table.name: read[table.book_id].head for table in chosen}
-    entries = {table.name: (read[table.book_id].first, read[table.book_id].last) for table in chosen}
+    chosen = Table.objects.order_by("name").select_related("book")
+    if tables is not None:
+        chosen = chosen.filter(pk__in=[table.pk for table in tables])
+    return _report(start, end, [(table, table.book.head_seq) for table in chosen])
+
+
+def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
+    """The same as it was when the tables' books had been written through these entries."""
+    tables = Table.objects.filter(name__in=list(through)).order_by("name")
+    return _report(start, end, [(table, through[table.name]) for table in tables])
+
+
+def _report(start: datetime, end: datetime, chosen: Sequence[tuple[Table, int]]) -> Report:
+    read = _read(start, end, {table.book_id: head for table, head in chosen})
+    lines = tuple(_figures(table, read[table.book_id], start, min(end, timezone.now())) for table, _ in chosen)
+    through = {table.name: head for table, head in chosen}
+    entries = {table.name: (read[table.book_id].first, read[table.book_id].last) for table, _ in chosen}
     return Report(start, end, lines, through, entries)
 
 
-def late(start: datetime, end: datetime, through: Mapping[str, int]) -> list[Late]:
-    """What was entered for a span after the entries that a report had read."""
-    chosen = list(Table.objects.filter(name__in=list(through)))
-    read = _read(start, end, [table.book_id for table in chosen])
-    found = []
-    for table in chosen:
-        one, since = read[table.book_id], through[table.name]
-        for after in one.afterwards:
-            if after.seq > since and one.first < after.anchor <= one.last and after.counts:
-                found.append(Late(table.name, after.seq, after.at, after.what, after.cents))
-    return sorted(found, key=lambda one: one.at)
+def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
+    """The boxes counted and corrections signed at each table after one entry, through another."""
+    tables = {table.book_id: table.name for table in Table.objects.filter(name__in=list(through))}
+    spans = {
+        "books": list(tables),
+        "lows": [since.get(name, 0) for name in tables.values()],
+        "heads": [through[name] for name in tables.values()],
+    }
+    boxes = [(book, _box(*row)) for book, *row in _rows(_BOXES.replace("{removed}", _COUNTED), spans)]
+    signed = [(book, _correction(*row)) for book, *row in _rows(_CORRECTIONS, spans)]
+    news = [(book, one) for book, one in boxes + signed if one.counts and one.seq > since.get(tables[book], 0)]
+    anchors = {"books": [book for book, _ in news], "seqs": [one.anchor for _, one in news]}
+    moments = {(book, seq): at for book, seq, at in _rows(_MOMENTS, anchors)} if news else {}
+    return sorted(
+        (
+            Late(tables[book], one.seq, one.at, one.what, one.cents, moments[book, one.anchor], one.removal > 0)
+            for book, one in news
+            if (book, one.anchor) in moments
+        ),
+        key=lambda one: (one.at, one.table, one.seq),
+    )
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -281,17 +328,16 @@ class _Read:
 
 
 _BOUNDS: Final = """
-    SELECT b.id, coalesce(lo.seq, 0), coalesce(hi.seq, 0), b.head_seq,
-        coalesce((SELECT round FROM ledger_logentry WHERE book_id = b.id AND subject = 'round' AND seq <= hi.seq
+    SELECT s.book, coalesce(lo.seq, 0), coalesce(hi.seq, 0),
+        coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round' AND seq <= hi.seq
             ORDER BY seq DESC LIMIT 1), 0)
-        - coalesce((SELECT round FROM ledger_logentry WHERE book_id = b.id AND subject = 'round' AND seq <= lo.seq
+        - coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round' AND seq <= lo.seq
             ORDER BY seq DESC LIMIT 1), 0)
-    FROM ledger_book AS b
-    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = b.id AND at < %(start)s
+    FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
+    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = s.book AND at < %(start)s AND seq <= s.head
         ORDER BY at DESC, seq DESC LIMIT 1) AS lo ON true
-    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = b.id AND at < %(end)s
+    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = s.book AND at < %(end)s AND seq <= s.head
         ORDER BY at DESC, seq DESC LIMIT 1) AS hi ON true
-    WHERE b.id = ANY(%(books)s)
 """
 _DOORS: Final = """
     SELECT s.book, e.seq, e.at, e.kind, e.body
@@ -340,23 +386,47 @@ _SUMS: Final = """
         FROM ledger_transfer WHERE book_id = s.book AND seq > s.low AND seq <= s.high) AS m
 """
 _SUM_NAMES: Final = ("rack", "fills", "credits", "cash", "handle", "rounds", "first_cash", "last_cash")
-# Boxes and corrections are few; a box that was taken from a closed table belongs to where the table was open last.
-_AFTERWARDS: Final = """
-    SELECT s.book, e.seq, e.at, e.subject, e.kind, e.body, (
+# A box that was taken from a closed table belongs to where the table was open last. What signs it is found by its slip,
+# so that a day long past costs no more than yesterday.
+_REMOVED: Final = """
+    SELECT s.book, s.head, w.slip_id, w.seq
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[], %(heads)s::bigint[], %(shut)s::boolean[])
+        AS s (book, low, high, head, shut)
+    CROSS JOIN LATERAL (
+        SELECT slip_id, seq FROM ledger_slipsignature WHERE book_id = s.book AND stage = 'witnessed' AND seq > s.low
+            AND seq <= CASE WHEN s.shut THEN coalesce((SELECT min(seq) FROM ledger_logentry WHERE book_id = s.book
+                AND subject = 'table' AND kind = 'opened' AND seq > s.high), s.head) ELSE s.high END
+        UNION
+        (SELECT slip_id, seq FROM ledger_slipsignature WHERE book_id = s.book AND stage = 'witnessed'
+            AND seq > s.high ORDER BY seq LIMIT 1)) AS w
+"""
+_COUNTED: Final = """
+    SELECT DISTINCT s.book, s.head, w.slip_id, w.seq
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(heads)s::bigint[]) AS s (book, low, head)
+    JOIN ledger_slipsignature AS g ON g.book_id = s.book AND g.seq > s.low AND g.seq <= s.head
+        AND g.stage LIKE 'recounted%%'
+    JOIN ledger_slipsignature AS w ON w.slip_id = g.slip_id AND w.stage = 'witnessed'
+"""
+_BOXES: Final = """
+    SELECT w.book, e.seq, e.at, e.body, w.seq, door.kind, door.seq
+    FROM ({removed}) AS w (book, head, slip_id, seq)
+    JOIN ledger_slipsignature AS g ON g.slip_id = w.slip_id AND (g.stage = 'witnessed' OR g.stage LIKE 'recounted%%')
+    JOIN ledger_logentry AS e ON e.book_id = w.book AND e.seq = g.seq AND e.seq <= w.head
+    LEFT JOIN LATERAL (SELECT kind, seq FROM ledger_logentry WHERE book_id = w.book AND subject = 'table'
+        AND kind IN ('opened', 'closed') AND seq < w.seq ORDER BY seq DESC LIMIT 1) AS door ON true
+    ORDER BY w.book, e.seq
+"""
+_MOMENTS: Final = """
+    SELECT e.book_id, e.seq, e.at FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
+    JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq = s.seq
+"""
+_CORRECTIONS: Final = """
+    SELECT s.book, e.seq, e.at, e.body, (
         SELECT max(r.seq) FROM ledger_logentry AS r WHERE r.book_id = s.book AND r.subject = 'round' AND r.legs > 0
-            AND e.subject = 'correction'
-            AND r.round = (convert_from(e.body, 'UTF8')::jsonb #>> '{content,correction,round}')::int),
-        door.kind, door.seq
+            AND r.round = (convert_from(e.body, 'UTF8')::jsonb #>> '{content,correction,round}')::int)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(heads)s::bigint[]) AS s (book, low, head)
     JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq > s.low AND e.seq <= s.head
-        AND (e.subject = 'slip' AND e.kind IN ('drop_witnessed', 'drop_recounted')
-            OR e.subject = 'correction' AND e.kind = 'signed')
-    LEFT JOIN LATERAL (SELECT kind, seq FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
-        AND kind IN ('opened', 'closed') AND seq < CASE WHEN e.kind = 'drop_witnessed' THEN e.seq
-            ELSE coalesce((SELECT (one ->> 4)::bigint FROM jsonb_array_elements(
-                convert_from(e.body, 'UTF8')::jsonb #> '{content,now,signed}') AS one
-                WHERE one ->> 0 = 'witnessed'), 0) END
-        ORDER BY seq DESC LIMIT 1) AS door ON true
+        AND e.subject = 'correction' AND e.kind = 'signed'
     ORDER BY s.book, e.seq
 """
 
@@ -367,17 +437,10 @@ def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _read(start: datetime, end: datetime, books: Sequence[int]) -> dict[int, _Read]:
-    """Everything about a span of these books, in six statements."""
-    found = {
-        book: _Read(low, high, head, rounds)
-        for book, low, high, head, rounds in _rows(_BOUNDS, {"books": list(books), "start": start, "end": end})
-    }
-    spans = {
-        "books": list(found),
-        "lows": [one.first for one in found.values()],
-        "highs": [one.last for one in found.values()],
-    }
+def _read(start: datetime, end: datetime, heads: Mapping[int, int]) -> dict[int, _Read]:
+    """Everything about a span of these books, each through an entry, in seven statements."""
+    found = _bounds(start, end, heads)
+    spans = _spans(found)
     for book, group in groupby(_rows(_DOORS, spans), key=itemgetter(0)):
         doors = [
             _Door(seq, at, kind == "opened", int(json.loads(bytes(body))["content"]["rack_cents"]))
@@ -389,10 +452,31 @@ def _read(start: datetime, end: datetime, books: Sequence[int]) -> dict[int, _Re
     audited = worth.of([(book, one.first, one.last) for book, one in found.items()])
     for one, exact in zip(found.values(), audited, strict=True):
         one.worth = exact
-    heads = {"heads": [one.head for one in found.values()]}
-    for book, *row in _rows(_AFTERWARDS, {"books": spans["books"], "lows": spans["lows"], **heads}):
-        found[book].afterwards.append(_after(*row))
+    _look_after(found, spans)
     return found
+
+
+def _bounds(start: datetime, end: datetime, heads: Mapping[int, int]) -> dict[int, _Read]:
+    asked = {"books": list(heads), "heads": list(heads.values()), "start": start, "end": end}
+    return {book: _Read(low, high, heads[book], rounds) for book, low, high, rounds in _rows(_BOUNDS, asked)}
+
+
+def _spans(found: Mapping[int, _Read]) -> dict[str, list[int]]:
+    return {
+        "books": list(found),
+        "lows": [one.first for one in found.values()],
+        "highs": [one.last for one in found.values()],
+        "heads": [one.head for one in found.values()],
+    }
+
+
+def _look_after(found: Mapping[int, _Read], spans: Mapping[str, list[int]]) -> None:
+    """The boxes and corrections of a span, whenever they were counted and signed."""
+    shut = [bool(one.runs) and one.runs[-1].closed is not None for one in found.values()]
+    for book, *row in _rows(_BOXES.replace("{removed}", _REMOVED), {**spans, "shut": shut}):
+        found[book].afterwards.append(_box(*row))
+    for book, *row in _rows(_CORRECTIONS, spans):
+        found[book].afterwards.append(_correction(*row))
 
 
 def _runs(doors: Sequence[_Door], read: _Read) -> Iterable[_Run]:
@@ -430,19 +514,18 @@ def _sum_up(found: Mapping[int, _Read]) -> None:
         runs[at - 1][1].sums = dict(zip(_SUM_NAMES, map(int, sums), strict=True))
 
 
-def _after(
-    seq: int, at: datetime, subject: str, kind: str, body: bytes, settled: int | None, door: str | None, closed: int
-) -> _After:
-    content = json.loads(bytes(body))["content"]
-    if subject == "correction":
-        cents = int(content["off_cents"]) - int(content["difference_cents"])
-        return _After(seq, at, f"correction of round {content['correction']['round']}", settled or 0, cents)
-    slip = paper.read(content["now"])
-    removal = next((one.seq for one in slip.signed if one.stage == "witnessed"), seq)
-    anchor = closed if door == "closed" else removal
-    counted = kind == "drop_recounted" and slip.agreed is not None
+def _box(seq: int, at: datetime, body: bytes, removal: int, door: str | None, closed: int | None) -> _After:
+    slip = paper.read(json.loads(bytes(body))["content"]["now"])
+    anchor = closed if door == "closed" and closed else removal
+    counted = seq != removal and slip.agreed is not None
     cents = slip.total_cents - slip.expected_cents if counted else 0
     return _After(seq, at, f"box {slip.box} counted", anchor, cents, removal, counts=counted)
+
+
+def _correction(seq: int, at: datetime, body: bytes, settled: int | None) -> _After:
+    content = json.loads(bytes(body))["content"]
+    cents = int(content["off_cents"]) - int(content["difference_cents"])
+    return _After(seq, at, f"correction of round {content['correction']['round']}", settled or 0, cents)
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------
@@ -456,7 +539,7 @@ def _figures(table: Table, read: _Read, start: datetime, end: datetime) -> Figur
     first, last = read.runs[0], read.runs[-1]
     edge = edge_of(table)
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(read.runs))
-    hours = [(run.closed.at if run.closed else end) - max(run.opened.at, start) for run in read.runs]
+    hours = [_seconds(max(run.opened.at, start), run.closed.at if run.closed else end) for run in read.runs]
     return replace(
         made,
         opener_cents=first.opener_cents,
@@ -474,10 +557,15 @@ def _figures(table: Table, read: _Read, start: datetime, end: datetime) -> Figur
         corrections_cents=_corrections(read),
         handle_cents=sums["handle"],
         rounds=sums["rounds"] if table.is_banked else read.rounds,
-        open_seconds=round(sum(one.total_seconds() for one in hours)),
+        open_seconds=sum(hours),
         theoretical=None if edge is None else read.worth.cents + edge * (sums["handle"] - read.worth.staked_cents),
         audited_cents=read.worth.staked_cents,
     )
+
+
+def _seconds(since: datetime, until: datetime) -> int:
+    """Whole seconds of the clock, so that stretches that join add up."""
+    return int(until.timestamp()) - int(since.timestamp())
 
 
 def _corrections(read: _Read) -> int:

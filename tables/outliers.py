@@ -113,10 +113,10 @@ def _times(freedom: int | None) -> float:
 # --- The house's days -----------------------------------------------------------------------------------------
 
 
-def day(on: date) -> list[Looked]:
-    """Every table that was played at on a gaming day."""
+def day(on: date, report: figures.Report | None = None) -> list[Looked]:
+    """Every table that was played at on a gaming day; with its report, where that was read already."""
     tables = {table.name: table for table in Table.objects.all()}
-    report = figures.day(on)
+    report = report or figures.day(on)
     bets, habits = _bets(report, tables), _habits(on)
     exact = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [

@@ -319,7 +319,7 @@ def _refuse(slip: Slip, stage: Stage, said: Said, dealer: str | None) -> None:
     if said.stage == "void_asked" and (slip.series not in VOIDABLE or "void_asked" in slip.stages):
         raise Wrong("not_voidable", f"{_title(slip)} cannot be made void.")
     if said.role not in stage.by:
-        raise Wrong("wrong_role", f"{_title(slip)}: this step is signed by a {_either(stage.by)}, not by {said.name}.")
+        raise Wrong("wrong_role", f"{_title(slip)}: this step is signed by {either(stage.by)}, not by {said.name}.")
     if said.username in {one.username for one in slip.signed}:
         raise Wrong("signed_already", f"{said.name} signed on this slip already: another person has to.")
     if stage.here and dealer is not None and said.username != dealer:
@@ -328,8 +328,13 @@ def _refuse(slip: Slip, stage: Stage, said: Said, dealer: str | None) -> None:
         raise Wrong("wrong_role", "A rack is counted by a dealer and by a pit boss.")
 
 
-def _either(roles: Iterable[str]) -> str:
-    return " or ".join(sorted(role.replace("_", " ") for role in roles))
+def either(roles: Iterable[str]) -> str:
+    """The roles that may sign, in words: "a dealer or a pit boss"."""
+    names = sorted(_CALLED.get(role, role.replace("_", " ")) for role in roles)
+    return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
+
+
+_CALLED: Final = {"security": "security officer"}
 
 
 def _title(slip: Slip) -> str:

@@ -17,7 +17,7 @@ from ledger.moves import Chart, Move, Posted, undone
 from tables.fold import Round, Standing, fold
 from tables.orders import Seals
 from tables.paper import IN_THE_HOUSE, Said, Wrong, expects, in_progress, moves, sign
-from tables.settlement import chips_moved, correction_moves, seat_moves, sold
+from tables.settlement import at_the_counter, chips_moved, correction_moves, seat_moves, sold
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -80,6 +80,8 @@ class Replay:
                 return self._correction(entry)
             case "chips", "buy_in":
                 return sold(self.chart, entry.content["amount_cents"])
+            case "chips", "sold" | "redeemed" as kind:
+                return at_the_counter(self.chart, kind, _said_or_moved(entry))
             case "seats", kind:
                 return seat_moves(self.chart, before.stacks, kind, entry.content)
         return None
@@ -136,6 +138,12 @@ class Replay:
             self.posted.clear()
         if posted:
             self.posted[entry.seq] = posted
+
+
+def _said_or_moved(entry: Entry) -> int:
+    """The amount of an exchange: as the entry says, or else what its first transfer moves, which the cash matches."""
+    said = entry.content.get("amount_cents")
+    return int(entry.document["moves"][0][3] if said is None else said)
 
 
 def _refuse_kinds(entry: Entry, moved: Sequence[Move]) -> None:

@@ -20,7 +20,10 @@ class Role(models.TextChoices):
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
-_RECORDS: Final = ("logentry", "transfer", "recount", "alert", "acknowledgement", "book", "account")
+_RECORDS: Final = (
+    "logentry", "transfer", "recount", "alert", "acknowledgement", "book", "account",
+    "slip", "slipsignature", "discrepancy", "finding", "run",
+)  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
     [f"tables.view_{name}" for name in (*_SETUP, "househours")]

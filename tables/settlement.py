@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ledger.chips import CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
+from ledger.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.moves import Chart, Move
 from tables.fold import Round
 from tables.games.felt import Payment, Payout
@@ -74,6 +74,13 @@ def _move(chart: Chart, payment: Payment, coin_cents: int) -> Move:
 def sold(chart: Chart, amount_cents: int) -> list[Move]:
     """Chips for cash at a table: the chips to the player, the cash into the drop box."""
     return [chart.move("buy_in", RACK, PLAYERS, amount_cents), chart.move("drop", CASH, DROP_BOX, amount_cents)]
+
+
+def at_the_counter(chart: Chart, kind: str, amount_cents: int) -> list[Move]:
+    """Chips sold for cash at the cage, or redeemed there."""
+    if kind == "sold":
+        return [chart.move("sale", CAGE, PLAYERS, amount_cents), chart.move("cash_in", CASH, BANK, amount_cents)]
+    return [chart.move("redeem", PLAYERS, CAGE, amount_cents), chart.move("cash_out", BANK, CASH, amount_cents)]
 
 
 # --- chips at the seats of a table with a pot ------------------------------------------------------------------

@@ -66,8 +66,12 @@ class Told:
         """Where it stands, in a word or two."""
         if "voided" in self.slip.stages:
             return "Void"
+        if "void_asked" in self.slip.stages:
+            return "To be made void"
         if self.slip.due is not None:
-            return f"To be {self.slip.due.says[:1].lower()}{self.slip.due.says[1:].removesuffix(' by')}"
+            return (
+                f"To be {self.slip.due.says[:1].lower()}{self.slip.due.says[1:].removesuffix(' by').removesuffix(',')}"
+            )
         if self.slip.series in paper.COUNTS and self.slip.agreed is None:
             return "Counts differ: nothing came of it"
         return "Complete"
@@ -89,6 +93,11 @@ class Told:
             return ()
         names = [one.name for one in self.slip.signed if one.stage.startswith(("counted", "recounted"))]
         return tuple(zip(names, self.slip.counts, strict=True))
+
+    @property
+    def counts_differ(self) -> bool:
+        """Whether a box is counted on because no two counts agree yet."""
+        return self.slip.series == "drop" and len(self.slip.counts) > 1 and self.slip.agreed is None
 
     @property
     def variance_cents(self) -> int | None:

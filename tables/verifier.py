@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -17,11 +17,13 @@ from typing import Any
 import msgspec
 
 from ledger import merkle, seals
-from ledger.chain import canonical
+from ledger.chain import canonical, timestamp
 from ledger.chips import BANK, CAGE, PLAYERS, VAULT
 from ledger.seals import BadKey
-from tables.book_proof import UNREADABLE, BookProof, Document, Say, Signed, short
+from tables.book_proof import HOUSE, UNREADABLE, BookProof, Document, Say, Signed, short
 from tables.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
+from tables.cage_counts import SLACK, Count, Part
+from tables.proof import Misconduct
 
 
 def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
@@ -61,8 +63,10 @@ class _Verifier:
         self._take_leaves(chain)
         last = list(self.leaves[self.bundle.days[1]])
         signed = Signed(self.bundle, self.say, self.keys, self.days, self.leaves)
-        for number, name in enumerate(last, 1):
-            BookProof(signed, number, name).run()
+        books = {name: BookProof(signed, number, name) for number, name in enumerate(last, 1)}
+        for book in books.values():
+            book.run()
+        self._cage(books)
         for day in self._range(chain):
             for place, cents in _less_than_nothing(self.leaves[day].values()):
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
@@ -102,6 +106,38 @@ class _Verifier:
             if canonical(ours) != canonical(noted):
                 raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
         self.say(f"holds  {other.name}: its {min(len(chain), len(theirs))} days are the same ones")
+
+    # --- the cage
+
+    def _cage(self, books: Mapping[str, BookProof]) -> None:
+        """Each count of the cage expected what all books had left there, as far as each was read then."""
+        if HOUSE not in books:
+            return
+        house, tables = books[HOUSE], {name: one.at_the_cage for name, one in books.items() if name != HOUSE}
+        for count in house.cage_counts:
+            try:
+                self._counted(count, tables)
+            except Misconduct as wrong:
+                raise Wrong(house.part, f"{HOUSE}, entry {count.seq}: {wrong}") from None
+        if house.cage_counts:
+            self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
+
+    def _counted(self, count: Count, tables: Mapping[str, Part]) -> None:
+        left = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
+        beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
+        if beyond and self._near_an_end(count):
+            self.say(
+                f"note   {HOUSE}, entry {count.seq}: it counts the cage about a day's end, after {beyond[0]}'s part"
+            )
+        elif beyond:
+            raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
+        elif left != count.expected_cents:
+            raise Misconduct(f"it expects {count.expected_cents} in the cage, the transfers of all books left {left}")
+
+    def _near_an_end(self, count: Count) -> bool:
+        """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
+        first, last = (self.days[day] for day in self.bundle.days)
+        return not first["begins"] <= timestamp(count.at - SLACK) < timestamp(count.at + SLACK) < last["ends"]
 
     # --- slips
 

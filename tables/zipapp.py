@@ -19,6 +19,7 @@ MODULES: Final = (
     "tables/__init__.py",
     "tables/book_proof.py",
     "tables/bundle.py",
+    "tables/cage_counts.py",
     "tables/fold.py",
     "tables/orders.py",
     "tables/paper.py",

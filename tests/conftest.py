@@ -1,6 +1,7 @@
 """What every test may ask for: the database as the application sees it, other roles, real processes, a browser."""
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +12,12 @@ from django.conf import settings
 from django.core.management import call_command, get_commands
 from django.db import connection
 from django.test import TransactionTestCase
+from django.utils import timezone
 
 from casino import celery  # noqa: F401 -- tasks that a test asks for go to the tests' broker
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
+from tables import house_clock
 from tests import chromium, processes
 from tests.settings import HOUSE
 
@@ -23,6 +26,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Pages name their static files by content, so those must have been collected before the first is drawn."""
     if not hasattr(session.config, "workerinput"):
         collect_if_changed()
+
+
+@pytest.fixture(autouse=True)
+def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The zone that a process keeps for a minute is no other test's, nor is reading it what a test counts."""
+    monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
+    yield
+    timezone.deactivate()
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------

@@ -24,3 +24,6 @@ from casino.settings import DATABASES  # noqa: E402
 
 DATABASES["default"].setdefault("OPTIONS", {})["application_name"] = "tests"
 DATABASES["default"]["TEST"] = {"NAME": f"test_{os.getpid()}"}
+
+# Every test client is an application of its own: it must not read all static files anew.
+WHITENOISE_AUTOREFRESH = True

@@ -136,6 +136,12 @@ def slip_parts(name: str) -> list[str]:
 
 
 @register.filter
+def padded(number: str) -> str:
+    """The number of a slip as it stands on its paper: 00012."""
+    return number.zfill(5)
+
+
+@register.filter
 def pay_or_take(cents: int) -> str:
     """What is to be done about a difference: "The house pays 20", "The house takes 16"."""
     return f"The house {'pays' if cents > 0 else 'takes'} {chips.money(abs(cents))}"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.utils import timezone
+from django.utils.timesince import timesince
 
 from tables import paper
+from tables.paper import Stage
 
 register = template.Library()
 
@@ -28,3 +32,23 @@ def times(value_cents: int, count: int) -> int:
 def worth(chips: Any) -> int:
     """What chips are worth together, in cents."""
     return paper.total(chips)
+
+
+@register.filter
+def signers(stage: Stage) -> str:
+    """Who may sign a step: "a cashier", "a dealer or a pit boss"."""
+    return paper.either(stage.by)
+
+
+@register.filter
+def age(since: datetime) -> str:
+    """For how long something has been so: "2 hours, 5 minutes"."""
+    if timezone.now() - since < timedelta(minutes=1):
+        return "less than a minute"
+    return timesince(since)
+
+
+@register.filter
+def intcomma(count: int) -> str:
+    """A count with its thousands apart: 6,412."""
+    return f"{count:,}"

@@ -22,11 +22,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 from uuid import uuid4
 
@@ -35,14 +35,14 @@ import django
 django.setup()
 
 import psycopg  # noqa: E402
-from django.db import connection, connections  # noqa: E402
+from django.db import connection, connections, transaction  # noqa: E402
 
 from casino import embedded  # noqa: E402
-from ledger import inspection, recount  # noqa: E402
+from ledger import inspection, recount, surveillance  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
 from ledger.surveillance import read_head  # noqa: E402
-from tables import audit, dealing, figures, watch  # noqa: E402
-from tables.models import Staff, Table  # noqa: E402
+from tables import audit, dealing, figures, house, shifts, to_date, watch  # noqa: E402
+from tables.models import DayClose, Staff, Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.keyed_rounds import plan  # noqa: E402
@@ -80,6 +80,18 @@ def timed(do: Callable[[], object], repeats: int) -> float:
         do()
         seconds.append(perf_counter() - began)
     return median(seconds[1:])
+
+
+def processor(do: Callable[[], object]) -> float:
+    """What this process and its session in the database work, in seconds, whatever else the machine does."""
+    session = Path(f"/proc/{sql('SELECT pg_backend_pid()')}/stat")
+    ticks, began = _ticks(session), process_time()
+    do()
+    return (_ticks(session) - ticks) / os.sysconf("SC_CLK_TCK") + process_time() - began
+
+
+def _ticks(stat: Path) -> int:
+    return sum(map(int, stat.read_text().rsplit(")", 1)[1].split()[11:13])) if stat.exists() else 0
 
 
 def ratio(what: str, one: float, other: float, beside: str) -> None:
@@ -181,11 +193,48 @@ def whole_house(repeats: int) -> None:
 
 
 def report(month: Month, repeats: int) -> None:
-    """The report of one day, of all tables."""
-    day = month.since.date() + timedelta(days=DAYS // 2)
-    seconds = timed(lambda: figures.day(day), repeats)
-    lines = figures.day(day).lines
-    print(f"the day's report of {len(lines)} tables: {seconds:.2f} s, {sum(one.rounds for one in lines):,} rounds")
+    """The report of one day of all tables: of a day long past, and of the newest one. Then the month to date."""
+    first = month.since.date()
+    for says, day in (("the first day's report", first), ("the last day's report", first + timedelta(days=DAYS - 1))):
+        seconds = timed(lambda day=day: figures.day(day), repeats)  # type: ignore[misc]
+        worked = processor(lambda day=day: figures.day(day))  # type: ignore[misc]
+        lines = figures.day(day).lines
+        rounds = sum(one.rounds for one in lines)
+        print(
+            f"{says}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
+        )
+    last = first + timedelta(days=DAYS - 1)
+    span = shifts.span(first).start, shifts.span(last).end
+    began = perf_counter()
+    for number in range(DAYS - 1):
+        _close(first + timedelta(days=number))
+    say(f"{DAYS - 1} days closed", began)
+    if [one.row() for one in to_date.whole(first, last).lines] != [one.row() for one in figures.between(*span).lines]:
+        sys.exit("Closed days and their rows do not say the same.")
+    long = timed(lambda: figures.between(*span), repeats)
+    says = f"{DAYS} days to date, all but the last one closed"
+    ratio(says, timed(lambda: to_date.whole(first, last), repeats), long, "one report over their rows")
+    ratio(
+        f"{DAYS - 1} days to date, all closed",
+        timed(lambda: to_date.whole(first, last - timedelta(days=1)), repeats),
+        long,
+        "the same",
+    )
+
+
+def _close(on: date) -> None:
+    """A day's figures signed as two people sign them, but for what they would wait for: these days have no boxes."""
+    made = figures.day(on)
+    content = {
+        "day": on.isoformat(),
+        "figures": [line.row() for line in made.lines],
+        "through": dict(made.through),
+        "adjusts": [],
+    }
+    with transaction.atomic():
+        written = surveillance.append(house.lock(), surveillance.Draft("day", "closed", "bench", content))
+    moment = written.at or made.end
+    DayClose.objects.create(day=on, seq=written.seq, proposed_by="bella", closed_by="olga", at=moment)
 
 
 # --- bytes ---------------------------------------------------------------------------------------------------------
@@ -228,6 +277,8 @@ def storage(month: Month, owner: psycopg.Connection[Any]) -> None:
 
 # --- parts ---------------------------------------------------------------------------------------------------------
 
+A_DAY: Final = "a day of all tables, by kind"
+"""Asked as suits each: by the entries of each table, or by time where that is what parts the rows."""
 COLUMNS: Final = "id, book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents"
 PARTED: Final = {
     "one table, as it is": "",
@@ -248,10 +299,25 @@ def parts(month: Month, owner: psycopg.Connection[Any], repeats: int) -> None:
         "the full check": "SELECT leg.place, sum(leg.cents) FROM copied AS t, LATERAL (VALUES (t.source_place,"
         " -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents) GROUP BY leg.place",
     }
-    print(f"{'partitioning (ms)':<30}" + "".join(f"{what:>40}" for what in [*queries, "an entry with 3 transfers"]))
+    day = month.since.date() + timedelta(days=DAYS // 2)
+    start, end = shifts.span(day)
+    by_name = {made.name: made.book_id for made in month.tables}
+    spans = [(by_name[name], *span) for name, span in figures.day(day).entries.items() if name in by_name]
+    each = (
+        "SELECT kind, sum(amount_cents) FROM copied WHERE book_id = s.book AND seq > s.low AND seq <= s.high GROUP BY 1"
+    )
+    of_a_day = {
+        True: "SELECT book_id, kind, sum(amount_cents) FROM copied"
+        f" WHERE at >= '{start}' AND at < '{end}' GROUP BY book_id, kind",
+        False: f"SELECT s.book, m.* FROM (VALUES {', '.join(map(str, spans))}) AS s (book, low, high),"
+        f" LATERAL ({each}) AS m",
+    }
+    asked = [*queries, A_DAY, "an entry with 3 transfers"]
+    print(f"{'partitioning (ms)':<30}" + "".join(f"{what:>40}" for what in asked))
     for how, parted in PARTED.items():
         _copy(month, owner, parted)
         times = [timed(lambda query=query: owner.execute(query).fetchall(), repeats) for query in queries.values()]  # type: ignore[misc]
+        times.append(timed(lambda asked=of_a_day["(at)" in parted]: owner.execute(asked).fetchall(), repeats))  # type: ignore[misc]
         times.append(timed(lambda: _insert(owner, book, month), 20 * repeats))
         print(f"{how:<30}" + "".join(f"{seconds * 1e3:>40.2f}" for seconds in times), flush=True)
         owner.execute("DROP TABLE copied")
@@ -278,7 +344,7 @@ def _copy(month: Month, owner: psycopg.Connection[Any], parted: str) -> None:
         owner.execute(f"CREATE TABLE copied_{number} PARTITION OF copied FOR VALUES FROM ({start}) TO ({end})")
     owner.execute(
         f"INSERT INTO copied SELECT {', '.join('t.' + one for one in COLUMNS.split(', '))}, e.at"
-        " FROM ledger_transfer AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq"
+        " FROM ledger_transfer AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq ORDER BY t.id"
     )
     unique = ", at" if "(at)" in parted else ""
     owner.execute(f"ALTER TABLE copied ADD UNIQUE (book_id, seq, leg{unique})")

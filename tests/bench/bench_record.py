@@ -171,12 +171,7 @@ def serve(pipe: Connection, ready: Barrier, name: str, seed: int) -> None:
     by_hand = ByHand(open_table(f"Plain {name}", seed, 0).table, dealt.table, os.environ["DATABASE_URL"], written)
     pipe.send(None)
     while order := pipe.recv():
-        global NOTIFY
-        from ledger import surveillance
-
-        surveillance.ANNOUNCE = "SELECT pg_notify(%s, %s)" if "notify" in order else "SELECT 1 WHERE %s = %s"
-        NOTIFY = "notify" in order
-        pipe.send(dealt.deal(ROUNDS, ready) if "record" in order else by_hand.write(ready))
+        pipe.send(dealt.deal(ROUNDS, ready) if order == "record" else by_hand.write(ready))
 
 
 Measured = dict[str, list[list[Phase]]]
@@ -195,7 +190,7 @@ def measure(tables: int, tag: str = "") -> Measured:
         pipes.append(ours)
         processes.append(process)
         ours.recv()
-    measured: Measured = {"record": [], "by hand": [], "record notify": [], "by hand notify": []}
+    measured: Measured = {"record": [], "by hand": []}
     for _ in range(REPEATS + 1):
         for side in measured:
             for pipe in pipes:

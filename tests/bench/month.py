@@ -2,7 +2,8 @@
 
 One table, the pattern, deals a real day through record(): opener, fill, rounds of one seat, chips sold, credit, closer,
 each slip signed. Every table's day is that day again with the numbers, times, keys, accounts and hashes of its own, and
-rows for its slips and signatures. The pattern's day leaves the rack as it found it, so that counts hold every day.
+rows for its slips and signatures. Rows lie on disk as a floor writes them: by time, all tables mixed. The pattern's day
+leaves the rack as it found it, so that counts hold every day.
 
 As a restore does, rows come in under all CHECKs (the hash of every entry is one of them), and indexes, unique and
 foreign keys are made again afterwards, which proves them over all rows.
@@ -242,8 +243,12 @@ def lay_month(tables: int, transfers: int, whole: bool) -> Month:
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner, owner.cursor() as cursor:
         taken_off = take_off(cursor)
         began = perf_counter()
-        for made in month.tables:
-            _lay_table(cursor, made, pattern, laying, month)
+        chains = [Chain(made, laying.charts[made.pk]) for made in month.tables]
+        for day in range(-1, DAYS):
+            _lay_day(cursor, day, chains, pattern, laying, month)
+        for chain in chains:
+            head = [chain.seq, chain.digest, chain.made.book_id]
+            cursor.execute("UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s", head)
         say(f"{month.entries:,} entries and {month.transfers:,} transfers copied", began)
         began = perf_counter()
         cursor.execute("SET maintenance_work_mem = '512MB'")
@@ -315,53 +320,68 @@ class Rows:
     signatures: list[str] = field(default_factory=list)
 
 
-def _lay_table(cursor: psycopg.Cursor[Any], made: Table, pattern: Pattern, laying: Laying, month: Month) -> None:
-    rows, seq, digest = Rows(), 0, b""
-    here = [_spell(lines, laying.charts[made.pk]) for lines in (pattern.prologue, pattern.day)]
-    blanks = Blanks({b"book": made.name.encode()})
-    for day in range(-1, DAYS):
-        lines, spelled = (pattern.day, here[1]) if day >= 0 else (pattern.prologue, here[0])
-        start = month.since + timedelta(days=day)
-        step = timedelta(hours=9) / len(lines)
-        blanks[b"shoe"] = day + 1
-        slip_ids: dict[str, int] = {}
-        for at, (line, (moves, legs)) in enumerate(zip(lines, spelled, strict=True)):
-            seq += 1
-            moment, number = start + step * at, line.in_round + day * pattern.rounds
-            key = f"{made.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
-            if line.slip:
-                slip_ids[line.slip[0]] = _begin(rows, line.slip, made.book_id, seq, laying, blanks)
-            blanks |= {
-                b"seq": seq,
-                b"round": number,
-                b"at": timestamp(moment).encode(),
-                b"key": key.encode(),
-                b"moves": moves,
-            }
-            body = line.body % blanks
-            previous, digest = digest, sha256(digest + body).digest()
-            before = f"{seq - 1}\t\\\\x{previous.hex()}" if previous else f"{NULL}\t{NULL}"
-            in_round = str(number) if line.in_round else NULL
-            rows.entries.append(
-                f"{made.book_id}\t{seq}\t{moment}\t{line.subject}\t{line.kind}\t{in_round}\t{line.by}\t{key}\t{len(legs)}"
-                f"\t\\\\x{body.hex()}\t{before}\t\\\\x{digest.hex()}\n"
-            )
-            rows.transfers += [f"{made.book_id}\t{seq}\t{leg}" for leg in legs]
-            if line.signature:
-                series, stage, username, role = line.signature
-                rows.signatures.append(f"{slip_ids[series]}\t{stage}\t{username}\t{role}\t{made.book_id}\t{seq}\n")
-        month.rounds += pattern.rounds * (day >= 0)
-    for statement, lines_ in (
-        (ENTRY, rows.entries),
-        (TRANSFER, rows.transfers),
-        (SLIP, rows.slips),
-        (SIGNATURE, rows.signatures),
-    ):
+@dataclass
+class Chain:
+    """How far a table's book is laid."""
+
+    made: Table
+    accounts: Chart
+    seq: int = 0
+    digest: bytes = b""
+
+
+def _lay_day(
+    cursor: psycopg.Cursor[Any], day: int, chains: Sequence[Chain], pattern: Pattern, laying: Laying, month: Month
+) -> None:
+    """One day of all tables, which have as many rows each: written in turn, as if they were dealt at the same time."""
+    laid = [_rows_of(day, chain, pattern, laying, month.since) for chain in chains]
+    columns: list[tuple[str, list[list[str]]]] = [
+        (ENTRY, [rows.entries for rows in laid]),
+        (TRANSFER, [rows.transfers for rows in laid]),
+        (SLIP, [rows.slips for rows in laid]),
+        (SIGNATURE, [rows.signatures for rows in laid]),
+    ]
+    for statement, tables in columns:
         with cursor.copy(statement) as copy:
-            copy.write("".join(lines_))
-    month.entries += len(rows.entries)
-    month.transfers += len(rows.transfers)
-    cursor.execute("UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s", [seq, digest, made.book_id])
+            for rows_at_once in zip(*tables, strict=True):
+                copy.write("".join(rows_at_once))
+    month.entries += sum(len(rows.entries) for rows in laid)
+    month.transfers += sum(len(rows.transfers) for rows in laid)
+    month.rounds += pattern.rounds * len(chains) * (day >= 0)
+
+
+def _rows_of(day: int, chain: Chain, pattern: Pattern, laying: Laying, since: datetime) -> Rows:
+    """A table's day; day -1 is what it wrote before its first."""
+    rows, blanks = Rows(), Blanks({b"book": chain.made.name.encode(), b"shoe": day + 1})
+    lines = pattern.day if day >= 0 else pattern.prologue
+    start, step = since + timedelta(days=day), timedelta(hours=9) / len(lines)
+    book, slip_ids = chain.made.book_id, dict[str, int]()
+    for at, (line, (moves, legs)) in enumerate(zip(lines, _spell(lines, chain.accounts), strict=True)):
+        chain.seq += 1
+        seq, moment, number = chain.seq, start + step * at, line.in_round + day * pattern.rounds
+        key = f"{chain.made.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
+        if line.slip:
+            slip_ids[line.slip[0]] = _begin(rows, line.slip, book, seq, laying, blanks)
+        blanks |= {
+            b"seq": seq,
+            b"round": number,
+            b"at": timestamp(moment).encode(),
+            b"key": key.encode(),
+            b"moves": moves,
+        }
+        body = line.body % blanks
+        previous, chain.digest = chain.digest, sha256(chain.digest + body).digest()
+        before = f"{seq - 1}\t\\\\x{previous.hex()}" if previous else f"{NULL}\t{NULL}"
+        in_round = str(number) if line.in_round else NULL
+        rows.entries.append(
+            f"{book}\t{seq}\t{moment}\t{line.subject}\t{line.kind}\t{in_round}\t{line.by}\t{key}\t{len(legs)}"
+            f"\t\\\\x{body.hex()}\t{before}\t\\\\x{chain.digest.hex()}\n"
+        )
+        rows.transfers += [f"{book}\t{seq}\t{leg}" for leg in legs]
+        if line.signature:
+            series, stage, username, role = line.signature
+            rows.signatures.append(f"{slip_ids[series]}\t{stage}\t{username}\t{role}\t{book}\t{seq}\n")
+    return rows
 
 
 def _begin(rows: Rows, slip: tuple[str, int, int], book: int, seq: int, laying: Laying, blanks: Blanks) -> int:

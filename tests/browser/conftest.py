@@ -34,6 +34,8 @@ class Screen:
     page: Any
     table: Table
     presses: int = 0
+    pressed: str = ""
+    """The key that was pressed last."""
     holds: bool = False
     held: list[Any] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -75,6 +77,7 @@ class Screen:
         for key in keys:
             drawn = self.key
             self.page.keyboard.press(key)
+            self.pressed = key
             self.presses += 1
             if self.page.get_attribute("#board", "aria-busy") or self.key != drawn:
                 self.settle(drawn)

@@ -36,10 +36,11 @@ def payments(screen: Screen) -> list[str]:
 
 
 def key(screen: Screen, *keys: str) -> None:
-    """Press keys, slowly enough that the same one twice is two cards."""
+    """Press keys; the same one twice slowly enough to be two cards."""
     for one in keys:
+        if one == screen.pressed:
+            screen.pause()
         screen.keys(one)
-        screen.pause()
 
 
 def is_accessible(screen: Screen) -> None:
@@ -191,7 +192,8 @@ def card_due(hand: Hand) -> int:
     """A card that may be keyed now: turned by the dealer, or shown by the seat that is asked."""
     current = hand.now.round
     ask = current.game.prompts(current.state)[0]
-    return ask.may_come[-1] if hasattr(ask, "may_come") else ask.choices[-1].card
+    cards = ask.may_come if hasattr(ask, "may_come") else [choice.card for choice in ask.choices]
+    return cards[hand.now.seq % len(cards)]
 
 
 def test_sweep(transactional_db: None, at_table: Come) -> None:

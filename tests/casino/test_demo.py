@@ -115,29 +115,30 @@ def eventually(holds: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.1)
 
 
-def test_it_opens_says_where_and_ctrl_c_leaves_nothing(start: Callable[..., Demo]) -> None:
+def test_it_opens_alone_says_where_and_ctrl_c_leaves_nothing(start: Callable[..., Demo]) -> None:
     demo = start().opened()
     assert f"http://127.0.0.1:{demo.port}/" in demo.said
     assert re.search(r"(?i)badge|password|pin", demo.said), "the logins are said"
     assert demo.is_open()
     assert len(demo.pids()) > 6
+    for arguments in ((), ("--fresh",)):
+        second = start(*arguments)
+        assert second.ends() == 1
+        assert second.said == "A demo of this checkout is already running: stop it first (Ctrl-C there).\n"
+    assert demo.is_open()
     demo.process.send_signal(signal.SIGINT)
     assert demo.ends() == 0
     assert demo.pids() == set()
 
 
-def test_a_second_run_keeps_the_data_and_is_quick(start: Callable[..., Demo], local: Path) -> None:
+def test_a_second_run_keeps_the_data_is_quick_and_revives_what_dies(start: Callable[..., Demo], local: Path) -> None:
     made = (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns
     key = (local / "demo" / "secret-key").read_text()
     began = time.monotonic()
-    start().opened()
+    demo = start().opened()
     assert time.monotonic() - began < 30, "15 s on an idle machine; this one is also running tests"
     assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == made
     assert (local / "demo" / "secret-key").read_text() == key
-
-
-def test_what_dies_comes_back_and_sigterm_leaves_nothing(start: Callable[..., Demo]) -> None:
-    demo = start().opened()
     for name in ("uvicorn", "worker", "beat"):
         pid = demo.child(name)
         os.kill(pid, signal.SIGKILL)
@@ -167,15 +168,6 @@ def test_a_busy_port_is_one_sentence_before_anything_starts(start: Callable[...,
         demo = start(port=taken.getsockname()[1])
         assert demo.ends() == 1
     assert re.fullmatch(r"Cannot listen on .*: choose another with --port\.\n", demo.said)
-
-
-def test_two_at_once_and_fresh_under_a_running_one_are_refused(start: Callable[..., Demo]) -> None:
-    first = start().opened()
-    for arguments in ((), ("--fresh",)):
-        second = start(*arguments)
-        assert second.ends() == 1
-        assert second.said == "A demo of this checkout is already running: stop it first (Ctrl-C there).\n"
-    assert first.is_open()
 
 
 def test_fresh_starts_over(start: Callable[..., Demo], local: Path) -> None:

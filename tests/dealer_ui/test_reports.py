@@ -1,6 +1,7 @@
 """The page of figures: what it says is what the tables won, in every span; a day is closed there by two people."""
 
 import io
+from datetime import date
 from typing import Any
 
 import pytest
@@ -71,6 +72,27 @@ def test_a_workbook_runs_no_formula(hands: tuple[Hand, Hand]) -> None:
     answer: Any = browser(hands[1]).get(reverse("pit:discrepancies-csv"), {"as": "xlsx"})
     sheet = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active
     assert [cell.value for cell in sheet["D"]] == ["message", "'=cmd|'/c calc'!A0"]
+
+
+@pytest.mark.parametrize(("slip", "linked"), [("closer/2026/1", True), ("drop/2026/1", False), (None, False)])
+def test_a_discrepancy_leads_to_its_slip(hands: tuple[Hand, Hand], slip: str | None, linked: bool) -> None:
+    """Harm: whoever looks into it has to find the paper by its number, or is sent to one that they may not see."""
+    book = hands[0].table.book
+    evidence = {"seq": 7, "slip": slip} if slip else {}
+    discrepancies.open_(book, "variance", -3_000, "short", key="x", involved=["dora"], evidence=evidence)
+    page = browser(hands[1]).get(reverse("pit:discrepancies")).content.decode()
+    assert "Dora" in page
+    assert (reverse("slips:slip", args=[hands[0].table.pk, "closer", 2026, 1]) in page) is linked
+    assert (f"{reverse('pit:mispays', args=[hands[0].table.pk])}?variance=-30&amp;through=7" in page) is linked
+    assert "/slips/1/drop" not in page
+
+
+def test_the_days_have_a_scale() -> None:
+    """Harm: bars without amounts, of which nobody knows whether they are hundreds or millions."""
+    drawn = charts.day_bars([(date(2026, 11, 20), -500, 0), (date(2026, 11, 21), 1_500, 0)])
+    assert [mark.label for mark in drawn.marks] == ["-5", "0", "15"]
+    assert [mark.y for mark in drawn.marks] == sorted((mark.y for mark in drawn.marks), reverse=True)
+    assert [mark.label for mark in charts.day_bars([(date(2026, 11, 20), 0, 0)]).marks] == ["0"]
 
 
 def test_the_bars_stand_on_one_zero() -> None:

@@ -80,6 +80,8 @@ def two_days(folder: Path) -> Evidence:
         cage_desk.sign(BeginSlip("deposit", ((10_000, 2),)), by=people["cashier"], key=uuid4())
         cage_desk.sign(SignSlip(f"deposit/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=people["cashier"], key=uuid4())
+        cage_desk.sell(30_000, by=people["cashier"], key=uuid4())
+        count_cage(people)
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
         clock.setattr(timezone, "now", lambda: shifts.span(TWO)[0] + timedelta(hours=9))
@@ -89,6 +91,8 @@ def two_days(folder: Path) -> Evidence:
         signs(hands[1].table, people["other_cashier"], VoidSlip(whole, "it was another table's"))
         signs(hands[1].table, people["operator"], SignSlip(whole, "voided"))
         signs(hands[2].table, people["cashier"], SignSlip(half, "received"))
+        cage_desk.redeem(10_000, by=people["cashier"], key=uuid4())
+        count_cage(people)
         for number, hand in enumerate(hands):
             play(hand, random.Random(number), 40)
             _until_it_is_over(hand)
@@ -99,6 +103,12 @@ def two_days(folder: Path) -> Evidence:
         for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
             path.write_bytes(exported(*days))
     return found
+
+
+def count_cage(people: dict[str, Staff]) -> None:
+    """The cage is counted twice, with other chips than the transfers say."""
+    slip = cage_desk.sign(BeginSlip("cage", ((10_000, 50),)), by=people["cashier"], key=uuid4())
+    cage_desk.sign(SignSlip(slip, "recounted", ((10_000, 50),)), by=people["other_cashier"], key=uuid4())
 
 
 STAGES = (

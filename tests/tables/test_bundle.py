@@ -371,9 +371,46 @@ def dated_later(forger: Forger, evidence: Evidence) -> None:
     forger.rewrite(KEYED, last, lambda document: document.update(at=f"{NEXT}T08:00:00.000000Z"))
 
 
+def expect_less(forger: Forger, evidence: Evidence) -> None:
+    """The cage is said to have to hold less, so that what is missing there is no shortage: in the log, and hashed."""
+    seq = forger.find("house", "slip", "cage_recounted")
+
+    def less(document: dict[str, Any]) -> None:
+        document["content"]["now"]["expected_cents"] -= 500
+        document["content"]["expected_cents"] -= 500
+        document["moves"][0][3] -= 500
+
+    forger.rewrite("house", seq, less)
+    forger.move("house", seq, 1, lambda row: row.__setitem__(8, row[8] - 500))
+    leaves = forger.documents(leaves_part(DAY))
+    for account in leaves[BOOKS.index("house")]["accounts"]:
+        account[3] += {"cage": 500, "over_short": -500}.get(account[1], 0)
+    forger.put(leaves_part(DAY), leaves)
+
+
+def left_out(forger: Forger, evidence: Evidence) -> None:
+    """The cage is counted as if a table had brought nothing there."""
+    seq = forger.find("house", "slip", "cage_recounted")
+    forger.rewrite("house", seq, lambda document: document["content"]["through"].update({OF_THE_HOUSE: 2}))
+
+
+def cash_kept(forger: Forger, evidence: Evidence) -> None:
+    """Chips are sold, and less cash than for them comes to the bank."""
+    seq = forger.find("house", "chips", "sold", amount_cents=30_000)
+
+    def less(document: dict[str, Any]) -> None:
+        document["moves"][1][3] -= 500
+
+    forger.rewrite("house", seq, less)
+    forger.move("house", seq, 2, lambda row: row.__setitem__(8, row[8] - 500))
+
+
 @pytest.mark.parametrize(
     ("change", "part", "says"),
     [
+        (expect_less, book_part(4, "entries"), "in the cage, the transfers of all books left"),
+        (left_out, book_part(4, "entries"), "in the cage, the transfers of all books left"),
+        (cash_kept, book_part(4, "entries"), "its transfer 2 is"),
         (pay_more, book_part(1, "entries"), "the round's payouts make it"),
         (decide_otherwise, book_part(1, "entries"), "was decided, the rules say"),
         (impossible_card, book_part(1, "entries"), "the rules do not allow it"),

@@ -1,18 +1,21 @@
 """The cage: chips for cash and back, the vault behind it, and counts of what it holds."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from ledger import cage
 from ledger.models import HOUSE, Book, Discrepancy, LogEntry, Slip
 from tables import audit, cage_desk
 from tables.inputs import BeginSlip, SignSlip
-from tables.models import Staff
+from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
+from tests.intruder import at_work
 from tests.tables.at_once import at_once
 
 CHIPS = ((10_000, 10),)
@@ -67,6 +70,28 @@ def test_chips_are_sold_and_redeemed_for_cash(house: Book) -> None:
     assert audit.verify(house).fault is None
 
 
+def test_a_key_stands_for_one_exchange(house: Book) -> None:
+    """Harm: a form sent again with another amount or by another hand is called done, and no chips moved."""
+    cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
+    cage_desk.sell(10_000, by=cashier, key=key)
+    other = someone(Role.CASHIER, "cora")
+    assert refused(lambda: cage_desk.sell(70_000, by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.redeem(10_000, by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sell(10_000, by=other, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)).code == "key_reused"
+
+
+def test_a_key_stands_for_one_signature(house: Book) -> None:
+    """Harm: whoever sends a colleague's form again is told that they signed."""
+    cashier, key = someone(Role.CASHIER, "carmen"), uuid.uuid4()
+    slip = cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key)
+    assert cage_desk.sign(BeginSlip("deposit", CHIPS), by=cashier, key=key) == slip
+    other = someone(Role.CASHIER, "cora")
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", CHIPS), by=other, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(BeginSlip("deposit", ()), by=cashier, key=key)).code == "key_reused"
+    assert refused(lambda: cage_desk.sign(SignSlip(slip, "approved"), by=cashier, key=key)).code == "key_reused"
+
+
 @pytest.mark.parametrize("amount", [0, -100, 150 + 1, 10**15, 9_000_000])
 def test_the_cage_gives_what_it_has_and_chips_can_make(house: Book, amount: int) -> None:
     cashier = someone(Role.CASHIER, "carmen")
@@ -116,6 +141,64 @@ def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
     assert changed(before) == {}
     assert cage_desk.in_progress(house.pk) == ()
     assert not Discrepancy.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("lie", "says"),
+    [
+        (
+            {"_expected": lambda head, read: 4_000_000},
+            "it expects 4000000 in the cage, the transfers of all books left",
+        ),
+        ({"_read_so_far": lambda: {"Rocket 1": (1, 999)}}, "Rocket 1 has no entry 999"),
+    ],
+)
+def test_a_count_against_less_than_the_books_left_is_found(
+    house: Book, monkeypatch: pytest.MonkeyPatch, lie: dict[str, Any], says: str
+) -> None:
+    """Harm: chips are taken from the cage, and the count that should miss them expects so many less."""
+    slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", ((100, 50_000),)))
+    for name, told in lie.items():
+        monkeypatch.setattr(cage_desk, name, told)
+    sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", ((100, 50_000),)))
+    fault = audit.verify(house).fault
+    assert fault is not None
+    assert says in fault.what
+
+
+def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the cage is counted against what it held an hour ago, before a credit came that is gone since."""
+    read, now = cage_desk._read_so_far(), timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=10))
+    floor.fill(Table.objects.get(), CHIPS)
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(hours=1))
+    slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", CHIPS))
+    monkeypatch.setattr(cage_desk, "_read_so_far", lambda: read)
+    sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", CHIPS))
+    fault = audit.verify(house).fault
+    assert fault is not None
+    assert "as it stood at another time" in fault.what
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("UPDATE ledger_slipsignature SET username = 'carlos' WHERE seq = %s", "the signature kept beside it is"),
+        ("UPDATE ledger_slipsignature SET role = 'operator' WHERE seq = %s", "the signature kept beside it is"),
+        ("UPDATE ledger_slip SET total_cents = 7 WHERE seq = %s", "the slip kept beside it is about 7"),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_what_is_kept_beside_the_log_of_a_slip_is_what_the_log_says(sql: str, says: str) -> None:
+    """Harm: a signature of another person, found by whoever looks it up in the table and not in the log."""
+    floor.table()
+    sign(someone(Role.CASHIER, "carmen"), BeginSlip("deposit", CHIPS))
+    house = Book.objects.get(name=HOUSE)
+    with at_work() as forged:
+        forged(sql, house.head_seq)
+        fault = audit.verify(house).fault
+    assert fault is not None
+    assert says in fault.what
 
 
 @pytest.mark.django_db(transaction=True)

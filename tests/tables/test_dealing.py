@@ -281,6 +281,25 @@ def test_a_stale_screen_is_told_where_the_table_is(dealer: Hand) -> None:
         assert (stale.code, stale.status, stale.facts) == ("stale_sequence", 409, {"seq": seq + 1})
 
 
+def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> None:
+    """Harm: a fill is asked for while the dealer's finger is on a key, and the card that lies there is refused."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    seq, boss = dealer.now.seq, Hand(dealer.table, floor.crew("requested"))
+    floor.signs(dealer.table, boss.by, inputs.BeginSlip("fill", ((500, 20),)))
+    dispute = inputs.OpenDispute(1, "The card was mine", "the player at seat 1", 1, 0)
+    dealing.record(dealer.table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
+    assert dealer.now.seq == seq + 2
+
+    def press() -> dealing.Answer:
+        return dealing.record(dealer.table, inputs.KeyCard(9), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+
+    assert press().seq == seq + 3
+    assert refused(press).code == "stale_sequence"
+    floor.signs(dealer.table, floor.crew("issued"), inputs.SignSlip(dealer.now.slips[0].name, "issued"))
+    assert refused(press).code == "stale_sequence"
+
+
 # --- cost -----------------------------------------------------------------------------------------------------
 
 

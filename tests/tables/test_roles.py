@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from ledger import alerts, discrepancies
-from ledger.models import Account, Book, LogEntry, Recount, Transfer
+from ledger.models import Account, Book, Finding, LogEntry, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
 from tables import dealing, terminals
 from tables.inputs import OpenDispute
@@ -198,7 +198,22 @@ RECORDS = {"": READ, "add/": NEVER, "<path:object_id>/change/": READ_ONLY}
 SET_UP = {"": READ, "add/": ADD, "<path:object_id>/change/": SET}
 TERMINALS = {"": READ, "add/": NEVER, "<path:object_id>/change/": BIND}
 EVERY_MODEL = {"<path:object_id>/": MOVED, "<path:object_id>/history/": READ, "<path:object_id>/delete/": NEVER}
-MODELS = {f"ledger/{name}": RECORDS for name in ("book", "logentry", "transfer", "account", "recount", "alert")}
+MODELS = {
+    f"ledger/{name}": RECORDS
+    for name in (
+        "book",
+        "logentry",
+        "transfer",
+        "account",
+        "recount",
+        "alert",
+        "slip",
+        "slipsignature",
+        "discrepancy",
+        "finding",
+        "run",
+    )
+}
 MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff")}
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {"tables/househours": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}}
@@ -273,7 +288,14 @@ def house(db: None) -> Iterator[House]:
     dealing.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     recount(dealer.table.book_id, "a test")
     hours = set_hours(replace(default(), from_day=day_of(timezone.now()) + DAY), by=staff[Role.OPERATOR])
-    firsts: tuple[Any, ...] = (Denomination, Book, LogEntry, Transfer, Account, Recount)
+    Run.objects.create(task="a test", slot=timezone.now(), begun_at=timezone.now())
+    explained = discrepancies.open_(dealer.table.book, "variance", 200, "The rack is over by 2", key="another")
+    Finding.objects.create(
+        discrepancy=explained, username="olga", by="olga", at=timezone.now(), text="A chip lay below"
+    )
+    firsts: tuple[Any, ...] = (
+        Denomination, Book, LogEntry, Transfer, Account, Recount, Slip, SlipSignature, Finding, Run,
+    )  # fmt: skip
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
     keys |= {
         "table": dealer.table.pk,

@@ -39,7 +39,7 @@ class Login(NamedTuple):
     pin: str | None = None
 
 
-OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor")
+OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "9382")
 PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "7391")
 STAFF: Final = (
     Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
@@ -49,8 +49,10 @@ STAFF: Final = (
     Login(Role.CASHIER, "cara", "Cara Conti", "301", "5937"),
     Login(Role.SECURITY, "sam", "Sam Silva", "401", "6815"),
     Login(Role.SECURITY, "sue", "Sue Sato", "402", "9174"),
+    Login(Role.SECURITY, "sol", "Sol Stone", "403", "3748"),
     Login(Role.COUNTER, "cole", "Cole Chen", "501", "2749"),
     Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
+    Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "7519"),
     OPERATOR,
     Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
 )
@@ -120,6 +122,7 @@ TABLES: Final = {
 }
 
 ISSUED_CENTS: Final = 250_000_000
+IN_THE_CAGE_CENTS: Final = 200_000_000
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
 """A rack opens with so many bets of the table's maximum."""
@@ -157,6 +160,7 @@ def seed_staff() -> Staff:
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
+        staffing.change_staff(operator, {"badge": OPERATOR.badge, "pin": OPERATOR.pin}, by=operator)
     for one in STAFF:
         if not Staff.objects.filter(username=one.username).exists():
             staffing.add_staff(**one._asdict(), password=PASSWORD, by=operator)
@@ -178,11 +182,11 @@ def seed_chips(operator: Staff) -> None:
             operator,
             [
                 vault.move("issue", "issue", "vault", ISSUED_CENTS),
-                vault.move("withdraw", "vault", "cage", ISSUED_CENTS),
+                vault.move("withdraw", "vault", "cage", IN_THE_CAGE_CENTS),
             ],
         )
         sold = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
-        _move(house, "sold", operator, sold)
+        _move(house, "sold", operator, sold, amount_cents=SOLD_CENTS)
 
 
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
@@ -217,8 +221,8 @@ def seed_terminal(operator: Staff) -> Terminal:
     return Terminal.objects.filter(name=TERMINAL).first() or terminals.add(TERMINAL, None, by=operator)
 
 
-def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move]) -> None:
-    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, {}), moves)
+def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move], **said: int) -> None:
+    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, said), moves)
 
 
 def logins() -> str:
