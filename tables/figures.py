@@ -125,7 +125,7 @@ _SUMMED: Final = (
 )  # fmt: skip
 
 
-_READ: Final = tuple(name for name in COLUMNS if name in _SUMMED or name in ("name", "game") or name.endswith("_is"))
+_READ: Final = ("name", "game", "opener_is", "closer_is", "drop_is", *(name for name in COLUMNS if name in _SUMMED))
 
 
 @dataclass(frozen=True, slots=True)
