@@ -150,6 +150,13 @@ DISCREPANCY_LEVELS_CENTS = tuple(
     int(cents) for cents in os.environ.get("DISCREPANCY_LEVELS_CENTS", "2501,10000,20000").split(",")
 )
 
+# A practice has so many rounds; so many answers of a hundred have to be right for a certificate, which is good for so
+# many days. At tables of CERTIFICATE_GAMES, only a dealer with a certificate that is good taps in.
+CERTIFICATE_ROUNDS = int(os.environ.get("CERTIFICATE_ROUNDS", "20"))
+CERTIFICATE_PASS_PERCENT = int(os.environ.get("CERTIFICATE_PASS_PERCENT", "95"))
+CERTIFICATE_DAYS = int(os.environ.get("CERTIFICATE_DAYS", "365"))
+CERTIFICATE_GAMES = frozenset(names("CERTIFICATE_GAMES"))
+
 # --- Who may come in ------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "tables.Staff"

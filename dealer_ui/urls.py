@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", dealer.home, name="home"),
     path("tables/", include("dealer_ui.dealer_urls")),
     path("pit/", include("dealer_ui.pit_urls")),
+    path("practice/", include("dealer_ui.practice_urls")),
     path("slips/", include("dealer_ui.slips_urls")),
     path("cage/", cage.cage, name="cage"),
     path("seat/<str:token>/", seats.seat, name="seat"),

@@ -28,9 +28,9 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; what was simulated; and the audits of finished shoes.
+-- orders of house shoes; the house's hours; what was simulated; the audits of finished shoes; and dealers' practice.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_dayclose, tables_simulatedchunk,
-    tables_shoeaudit
+    tables_shoeaudit, tables_practice, tables_practiceanswer, tables_certificate
 FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
@@ -53,7 +53,10 @@ GRANT SELECT, INSERT ON
     tables_househours,
     tables_dayclose,
     tables_simulatedchunk,
-    tables_shoeaudit
+    tables_shoeaudit,
+    tables_practice,
+    tables_practiceanswer,
+    tables_certificate
 TO :"app_role";
 
 -- The pages of seats come and go, but none is given another address.

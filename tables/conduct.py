@@ -36,6 +36,7 @@ from tables import (
     shoe_audit,
     shoes,
     slips,
+    training,
 )
 from tables.cage_counts import SLACK
 from tables.games.catalog import GAMES
@@ -68,7 +69,7 @@ from tables.inputs import (
     TakeBack,
     TimeCharge,
 )
-from tables.models import DayClose, HouseHours, ShoeSource, Staff, Table
+from tables.models import Certificate, DayClose, HouseHours, ShoeSource, Staff, Table
 from tables.paper import Said
 from tables.proof import DEALT, Misconduct
 from tables.refusals import Refused
@@ -422,6 +423,15 @@ def _proposal_holds(entry: Entry) -> None:
         raise Misconduct("it signs the figures of a day that was closed before")
 
 
+def _certificate_holds(entry: Entry) -> None:
+    """A certificate is what the row beside the log has, and what its practice comes to when it is played again."""
+    row = Certificate.objects.filter(seq=entry.seq).select_related("dealer", "signed_by", "practice").first()
+    if row is None or training.spelled(row) != entry.content or row.signed_as != entry.by:
+        raise Misconduct("the certificate, as it is kept beside the log, is another")
+    if wrong := training.faults(row):
+        raise Misconduct(wrong)
+
+
 def _close_holds(entry: Entry) -> None:
     """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
     said = entry.content
@@ -623,6 +633,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("hours", "changed"): Rule(holds=_hours_hold),
     ("day", "proposed"): Rule(holds=_proposal_holds),
     ("day", "closed"): Rule(holds=_close_holds),
+    ("certificate", "issued"): Rule(holds=_certificate_holds),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
     ("staff", "lock_out_lifted"): Rule(),

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.db import connection
 
-from tables import paper, seat_pages
+from tables import paper, seat_pages, training
 from tables.inputs import SignIn, SignOut
 from tables.models import Staff, Table, Terminal
 from tables.paper import Slip
@@ -48,6 +48,7 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     person = Staff.objects.select_for_update(no_key=True).get(pk=scene.by.pk)
     if not person.has_perm("tables.deal"):
         raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
+    training.refuse_uncertified(person, scene.table.game)
     elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)

@@ -39,8 +39,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
     | {"tables.enrol_terminal", "tables.add_househours", "tables.close_day", "ledger.acknowledge_alert"},
-    Role.AUDITOR: _VIEW_ALL
-    | {"tables.watch_cage", "tables.watch_count", "tables.audit_shoes", "tables.watch_worth"},
+    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.audit_shoes", "tables.watch_worth"},
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),

@@ -110,7 +110,7 @@ def _rulings(round_: Past, dispute: Dispute, at: Play) -> tuple[Ruling, ...]:
     stands = _cents(now)
     back = _cents(_before(round_, at))
     found = [
-        _ruling("stands", RULINGS["stands"], now, stands, exact=round_.over),
+        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", now, stands, exact=round_.over),
         _ruling("back", f"Back to before entry {at.seq}, and on from there", now, back, exact=False),
     ]
     if not round_.over:

@@ -241,6 +241,10 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("staff", "signed_out"): lambda content: f"{content['username']} signs out of the house",
     ("staff", "locked_out"): lambda content: f"{content['username']} is locked out after too many failed sign-ins",
     ("staff", "lock_out_lifted"): lambda content: f"The lock-out of {content['username']} is lifted",
+    ("certificate", "issued"): lambda content: (
+        f"Certificate {content['number']}: {content['username']} can deal {content['game']}"
+        f", through {content['valid_through']}"
+    ),
     ("staff", "added"): lambda content: f"{content['name']} works here now, as {content['role']}",
     ("staff", "changed"): lambda content: f"{content['username']} is changed{_changes(content)}",
     ("terminal", "enrolled"): lambda content: f"{content['name']} is enrolled{_bound(content)}",

@@ -63,6 +63,11 @@ AT_THE_TABLE_DISPUTE = Guard((IN, 403, 200, 403, 403, 403), (401, 403, 400, 403,
 HAND_OVER = Guard((IN, 403, 200, 200, 403, 403), (IN, 403, 400, 400, 403, 403))
 NOBODYS_SEAT = Guard(everybody(404), everybody(404))
 
+PRACTISE = Guard((IN, 200, 200, 403, 403, 403), (401, 302, 302, 403, 403, 403))
+NO_SUCH_PRACTICE = Guard((IN, 404, 404, 404, 404, 404), (IN, 405, 405, 405, 405, 405))
+ANSWER = Guard((IN, 405, 405, 403, 403, 403), (401, 404, 404, 403, 403, 403))
+CERTIFY = Guard((IN, 405, 405, 405, 405, 405), (IN, 404, 404, 404, 404, 404))
+
 SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 404, 404, 404))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
@@ -163,6 +168,13 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/shoes/<int:seq>/": NO_SUCH_SHOE,
     "pit/tables/<int:pk>/shoes/<int:seq>.csv": NO_SUCH_SHOE,
     "pit/runs.csv": WATCH,
+    "practice/": PRACTISE,
+    "practice/certificates/": WATCH,
+    "practice/certificates.csv": WATCH,
+    "practice/certificates/<int:number>/": NO_SUCH_PRACTICE,
+    "practice/<int:pk>/": NO_SUCH_PRACTICE,
+    "practice/<int:pk>/answer": ANSWER,
+    "practice/<int:pk>/certify": CERTIFY,
     "cage/": CAGE,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,

@@ -1,0 +1,76 @@
+"""Practice in a real browser: a trainee who deals by keyboard and by touch, and is told each mistake."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tables import training
+from tables.models import Practice, PracticeAnswer
+from tables.roles import Role
+from tests import floor, processes
+from tests.browser.conftest import cookies_of
+from tests.browser.test_dealer_look import violations
+from tests.browser.test_slips import SMALL
+
+pytestmark = pytest.mark.browser
+
+TABLET = {"width": 1280, "height": 800}
+
+
+@pytest.fixture
+def page(browser: Any, web: processes.Web) -> Iterator[Any]:
+    trainee = floor.staff(Role.DEALER, "tess", "102")
+    context = browser.new_context(base_url=web.url, viewport=TABLET)
+    context.set_default_timeout(20_000)
+    context.add_cookies(cookies_of(trainee, web.url))
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
+    """Harm: a practice that cannot be used as the table is, by keys or fingers; or that lets a mistake pass unsaid."""
+    page.goto("/practice/")
+    page.get_by_role("button", name="Start a new practice").click()
+    now = training.session(Practice.objects.get())
+    seen = set()
+    for at, one in enumerate(now.questions):
+        if {"turn", "called", "pays"} <= seen:
+            break
+        assert page.get_by_role("heading", level=1).inner_text() == one.asks
+        assert page.get_by_text("PRACTICE", exact=True).is_visible()
+        if one.kind not in seen:
+            assert page.evaluate(SMALL) == []
+            assert violations(page) == []
+        seen.add(one.kind)
+        with page.expect_navigation():
+            if one.pays:
+                page.keyboard.type(str(abs(int(one.right)) // 100))
+                page.keyboard.press("t" if one.right.startswith("-") else "p")
+            else:
+                page.keyboard.press("n" if at == 0 else _key(one))
+        said = page.get_by_role("status").inner_text()
+        assert said.startswith("✗ Wrong" if at == 0 else "✓ Right")
+    answers = training.session(now.row).answers
+    for number, one in enumerate(now.questions[len(answers) :], start=len(answers) + 1):
+        PracticeAnswer.objects.create(practice=now.row, number=number, answer=one.right)
+    page.reload()
+    assert page.get_by_role("button", name="Sign the certificate").is_visible()
+    assert page.evaluate(SMALL) == []
+    assert violations(page) == []
+    floor.staff(Role.PIT_BOSS, "bo", "305")
+    page.fill("#badge", "305")
+    page.fill("#pin", floor.PIN)
+    page.keyboard.press("Enter")
+    page.get_by_text("deals Rocket").wait_for()
+
+
+def _key(one: Any) -> str:
+    calls = ["on", "pair", "dealer_pair", "death_card"]
+    if one.kind == "called":
+        return str(calls.index(one.right) + 1)
+    return {"0": "d", "over": "n"}.get(one.right, str(one.right))
