@@ -252,6 +252,8 @@ def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, bos
         assert words in said
     assert "−20.0000" in said, "seat 4 folded for the 4: as it stands"
     assert "−15.0000" in said, "and with 5 more"
+    moments = re.findall(r"\?before=(\d+)", said)
+    assert f"Back to before entry {moments[0]}, and on" in page(boss, f"{path}?before={moments[0]}")
     assert "What each ruling is worth" in page(floor.staff(Role.AUDITOR, "ada"), path)
     assert "What each ruling is worth" not in page(floor.staff(Role.OPERATOR, "otto"), path)
     assert browser(felt.by).get(path).status_code == 403
