@@ -27,7 +27,7 @@ MOST: Final = 500
 
 def audits(view: View) -> View:
     """For auditors alone."""
-    return login_required(permission_required("tables.audit_shoes", raise_exception=True)(view))
+    return login_required(permission_required("tables.watch_shoes", raise_exception=True)(view))
 
 
 def _viewer(request: HttpRequest) -> Staff:

@@ -39,7 +39,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
     | {"tables.enrol_terminal", "tables.add_househours", "tables.close_day", "ledger.acknowledge_alert"},
-    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.audit_shoes", "tables.watch_worth"},
+    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
@@ -47,7 +47,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
 cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
-``count_boxes``: the soft count. ``audit_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
+``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
 what each ruling on a round is worth. Who may sign which step of a slip stands in ``paper.py``. Nobody may delete."""
 
 
