@@ -127,13 +127,16 @@ def day(on: date, report: figures.Report | None = None) -> list[Looked]:
 
 
 def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]], exact: Worth) -> Interval | None:
-    """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe."""
+    """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe. The
+    correlation of two seats, and not their covariance, is what hardly moves with the cards that are left."""
     known, shared = maths.house_edge(GAMES[table.game], rules_of(table)), SHARED.get(table.game)
     if known is None or shared is None or table.book_id not in bets or line.theoretical is None:
         return None
     squares, squared_rounds = bets[table.book_id]
     alone = float(exact.spread) + known[1] ** 2 * max(0, squares - exact.squares)
-    return of_moments(line.win_cents, float(line.theoretical), alone + shared * (squared_rounds - squares))
+    full_shoe = max(0, squared_rounds - squares - exact.crossed)
+    together = shared * (full_shoe + float(exact.crossed_spread) / known[1] ** 2)
+    return of_moments(line.win_cents, float(line.theoretical), alone + together)
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:

@@ -51,6 +51,8 @@ class ShoeAudit(AppendOnly):
     """The sum of the squares of single bets."""
     crossed = models.DecimalField(max_digits=60, decimal_places=0)
     """The sum of the products of bets of two seats in one round, each pair twice."""
+    crossed_spread = models.DecimalField(max_digits=60, decimal_places=0)
+    """The same, times the round's variance."""
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -135,7 +137,8 @@ def _audit(one: Finished) -> bool:
         worth=sum(item["edge"] * sum(bets) for item, bets in every),
         spread=sum(item["variance"] * _squared(bets) for item, bets in every),
         squares=sum(_squared(bets) for _, bets in every),
-        crossed=sum(sum(bets) ** 2 - _squared(bets) for _, bets in every),
+        crossed=sum(_crossed(bets) for _, bets in every),
+        crossed_spread=sum(item["variance"] * _crossed(bets) for item, bets in every),
     )
     ShoeAudit.objects.bulk_create([made], ignore_conflicts=True)
     return any(flagged(seat) for seat in seats)
@@ -143,6 +146,10 @@ def _audit(one: Finished) -> bool:
 
 def _squared(bets: Iterable[int]) -> int:
     return sum(bet * bet for bet in bets)
+
+
+def _crossed(bets: Sequence[int]) -> int:
+    return sum(bets) ** 2 - _squared(bets)
 
 
 def dealt_from(one: Finished) -> Iterator[Round]:

@@ -26,20 +26,26 @@ class Worth:
     """The variance of each bet by itself, in cents squared."""
     squares: int = 0
     """The sum of each bet's square."""
+    crossed: int = 0
+    """The sum of the products of two seats' bets in one round, each pair twice."""
+    crossed_spread: Fraction = Fraction(0)
+    """The same, times the variance of a bet in that round."""
 
 
 NOTHING: Final = Worth()
 
 _AUDITED: Final = """
     SELECT s.at, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
-        coalesce(sum(m.squares), 0)
+        coalesce(sum(m.squares), 0), coalesce(sum(m.crossed), 0), coalesce(sum(m.crossed_spread), 0)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
         WITH ORDINALITY AS s (book, low, high, at)
     CROSS JOIN LATERAL (
-        SELECT staked_cents::numeric AS staked, worth, spread, squares FROM tables_shoeaudit
+        SELECT staked_cents::numeric AS staked, worth, spread, squares, crossed, crossed_spread
+        FROM tables_shoeaudit
         WHERE book_id = s.book AND begun_seq >= s.low AND begun_seq < s.high AND ended_seq <= s.high
         UNION ALL
-        SELECT b.staked, (r ->> 'edge')::numeric * b.staked, (r ->> 'variance')::numeric * b.squares, b.squares
+        SELECT b.staked, (r ->> 'edge')::numeric * b.staked, (r ->> 'variance')::numeric * b.squares, b.squares,
+            b.staked ^ 2 - b.squares, (r ->> 'variance')::numeric * (b.staked ^ 2 - b.squares)
         FROM (
             (SELECT * FROM tables_shoeaudit WHERE book_id = s.book AND begun_seq < s.low
                 ORDER BY begun_seq DESC LIMIT 1)
@@ -62,7 +68,7 @@ def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
     found = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
         cursor.execute(_AUDITED, {"books": books, "lows": lows, "highs": highs})
-        for at, staked, worth, spread, squares in cursor.fetchall():
-            parts = Fraction(int(worth), SCALE), Fraction(int(spread), SCALE)
-            found[at - 1] = Worth(int(staked), *parts, int(squares))
+        for at, staked, worth, spread, squares, crossed, together in cursor.fetchall():
+            cents, alone, shared = (Fraction(int(one), SCALE) for one in (worth, spread, together))
+            found[at - 1] = Worth(int(staked), cents, alone, int(squares), int(crossed), shared)
     return found

@@ -180,7 +180,7 @@ def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1
     """How often each kind of player is flagged at these shoes: at each seat of each, and over several."""
     full, found = chart(decks).house_edge, []
     for name, bettor in (*INNOCENT.items(), *COUNTERS.items()):
-        chance = random.Random(f"{seed} {name}")  # noqa: S311 -- a simulation, by seed
+        chance = random.Random(f"{decks} {len(shoes[0].results)} {seed} {name}")  # noqa: S311 -- a simulation, by seed
         seats: list[list[tuple[int, int]]] = []
         for dealt in shoes:
             for at, results in enumerate(dealt.results):

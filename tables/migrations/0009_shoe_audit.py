@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                 ('spread', models.DecimalField(decimal_places=0, max_digits=60)),
                 ('squares', models.DecimalField(decimal_places=0, max_digits=60)),
                 ('crossed', models.DecimalField(decimal_places=0, max_digits=60)),
+                ('crossed_spread', models.DecimalField(decimal_places=0, max_digits=60)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('book', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='shoe_audits', to='ledger.book')),
             ],

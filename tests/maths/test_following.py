@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from tables.maths import bettors
 from tables.maths.bettors import INNOCENT, Bettor
@@ -81,3 +82,13 @@ def test_a_shoe_is_dealt_to_its_cut_card_by_the_engine() -> None:
     assert {len(seat) for seat in dealt.results} == {len(edges)}
     rates = bettors.check([dealt], 1, permutations=99)
     assert {one.bettor for one in rates} == INNOCENT.keys() | bettors.COUNTERS.keys()
+
+
+def test_the_command_prints_a_row_for_each_kind_of_player(capsys: pytest.CaptureFixture[str]) -> None:
+    """Harm: rates that nobody can measure again."""
+    call_command("shoe_audit", "--check", "--decks", "1", "--seats", "1", "--shoes", "2")
+    said = capsys.readouterr().out
+    assert all(f"| {name} |" in said for name in (*INNOCENT, *bettors.COUNTERS))
+    for wrong in ([], ["--check", "--decks", "9"], ["--check", "--shoes", "0"]):
+        with pytest.raises(CommandError):
+            call_command("shoe_audit", *wrong)

@@ -249,3 +249,5 @@ def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
         assert first.cents + second.cents == whole.cents
         assert first.spread + second.spread == whole.spread
         assert first.squares + second.squares == whole.squares
+        assert first.crossed + second.crossed == whole.crossed == row.crossed
+        assert first.crossed_spread + second.crossed_spread == whole.crossed_spread

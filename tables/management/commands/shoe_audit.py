@@ -1,0 +1,76 @@
+"""``manage.py shoe_audit``: how often the test for bets that follow the edge flags who counts, and who does not."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+if TYPE_CHECKING:
+    from tables.maths.bettors import Rate
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "shoe-audit.md"
+STUDIES: Final = ((6, 2, 600), (6, 6, 200), (2, 2, 600))
+"""Decks, seats and shoes of the page's tables."""
+PERMUTATIONS: Final = 499
+"""Of the check; the audit itself makes more, which only makes its numbers finer."""
+_PART: Final = re.compile(r"(<!-- computed: \./run manage shoe_audit --docs -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+
+class Command(BaseCommand):
+    """Deals shoes to players of known habits, and tests them."""
+
+    help = "Measure how often the test for bets that follow the edge flags who counts, and who does not."
+    requires_system_checks: tuple[str, ...] = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The shoes to deal."""
+        parser.add_argument("--check", action="store_true", help="deal shoes by chance, and print the rates")
+        parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
+        parser.add_argument("--seats", type=int, default=2, metavar="N", help="seats that play (default: 2)")
+        parser.add_argument("--shoes", type=int, default=300, metavar="N", help="shoes to deal (default: 300)")
+        parser.add_argument("--docs", action="store_true", help="write the tables of docs/shoe-audit.md instead")
+
+    def handle(self, *args: Any, check: bool, decks: int, seats: int, shoes: int, docs: bool, **options: Any) -> None:
+        """The rates of one study, or the page."""
+        if docs:
+            text = PAGE.read_text()
+            tables = "\n".join(line for study in STUDIES for line in _study(*study))
+            PAGE.write_text(_PART.sub(lambda found: f"{found[1]}\n{tables}{found[2]}", text))
+        elif not check:
+            raise CommandError("Say --check: shoes are audited by the watch, not by hand.")
+        elif not (1 <= decks <= 8 and 1 <= seats <= 6 and shoes > 0):
+            raise CommandError("A shoe has 1 to 8 decks, a table 1 to 6 seats, and at least one shoe is dealt.")
+        else:
+            for line in _study(decks, seats, shoes):
+                self.stdout.write(line)
+
+
+def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
+    from tables.maths import bettors
+
+    dealt = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
+    edges = [edge for one in dealt for edge in one.course.edges]
+    theirs = sum(edge < 0 for edge in edges) / len(edges)
+    yield f"### {decks} decks, {seats} seats: {shoes} shoes of {len(edges) / shoes:.1f} rounds on average"
+    yield ""
+    yield f"The edge was the player's before {theirs:.1%} of the rounds. {PERMUTATIONS} permutations each."
+    yield ""
+    yield f"| player | seats and shoes tested | flagged | {bettors.SHOES_A_DAY} shoes together tested | flagged |"
+    yield "|---|---|---|---|---|"
+    for rate in bettors.check(dealt, decks, permutations=PERMUTATIONS):
+        yield _row(rate)
+    yield ""
+
+
+def _row(rate: Rate) -> str:
+    alone, several = _share(rate.flagged, rate.seats), _share(rate.days_flagged, rate.days)
+    return f"| {rate.bettor} | {rate.seats:,} | {alone} | {rate.days:,} | {several} |"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({part / whole:.1%})" if whole else "—"
