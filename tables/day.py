@@ -264,10 +264,14 @@ def _await_writers() -> None:
 # --- Proving ---------------------------------------------------------------------------------------------------
 
 
+WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
+
+
 def misstated(seq: int, content: Mapping[str, Any]) -> str | None:
     """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
 
-    The theoretical win goes by a table's rules, which may be others by now: its rounds and handle stand for it."""
+    The theoretical win goes by a table's rules, which may be others by now, and by shoes audited since: rounds and
+    handle stand for it."""
     made = msgspec.convert(content, Signed)
     start, end = shifts.span(made.day)
     if says := _unread(seq, made, end):
@@ -276,7 +280,7 @@ def misstated(seq: int, content: Mapping[str, Any]) -> str | None:
     for row, said in zip_longest(found, made.figures):
         if row is None or said is None:
             return "a table is missing, or one is told that there was not"
-        wrong = next((one for one in COLUMNS if one != "theoretical_cents" and row[one] != said.get(one)), None)
+        wrong = next((one for one in COLUMNS if one not in WITHOUT_PROOF and row[one] != said.get(one)), None)
         if wrong:
             return f"{row['name']}: its {wrong} is {said.get(wrong)}, and the log has {row[wrong]}"
     late = msgspec.to_builtins(_arrived(seq - 1, made.through))

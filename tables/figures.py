@@ -107,15 +107,17 @@ class Figures:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Figures:
-        """From such a line, as far as it goes: the whole drop stands for the cash, and the theoretical win is rounded
-        there, so that it is better taken from the handle."""
-        return cls(**{name: row[name] for name in _READ}, cash_cents=row["drop_cents"])
+        """From such a line, as far as it goes: the whole drop stands for the cash. The theoretical win is rounded
+        there, so it is better taken from the handle, but for the bets of audited shoes."""
+        said = row["theoretical_cents"] if row.get("audited_cents") else None
+        known = {name: row[name] for name in _READ if name in row}
+        return cls(**known, cash_cents=row["drop_cents"], theoretical=None if said is None else Fraction(said))
 
 
 COLUMNS: Final = (
     "name", "game", "opener_cents", "opener_is", "fills_cents", "credits_cents", "between_cents", "closer_cents",
     "closer_is", "drop_cents", "drop_is", "corrections_cents", "win_cents", "hold_permille", "handle_cents",
-    "theoretical_cents", "theoretical_is", "rounds", "open_seconds",
+    "theoretical_cents", "audited_cents", "rounds", "open_seconds",
 )  # fmt: skip
 
 _SUMMED: Final = (
@@ -198,8 +200,12 @@ def joined(table: Table, parts: Iterable[Figures]) -> Figures:
         closer_cents=last.closer_cents,
         closer_is=last.closer_is,
         between_cents=made.between_cents + gaps,
-        theoretical=None if edge is None else edge * made.handle_cents,
+        theoretical=None if edge is None else sum((_theoretical(part, edge) for part in found), Fraction(0)),
     )
+
+
+def _theoretical(part: Figures, edge: Fraction) -> Fraction:
+    return part.theoretical if part.audited_cents and part.theoretical is not None else edge * part.handle_cents
 
 
 def _weakest(ways: Iterable[str]) -> str:
@@ -438,7 +444,7 @@ def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _read(start: datetime, end: datetime, heads: Mapping[int, int]) -> dict[int, _Read]:
-    """Everything about a span of these books, each through an entry, in seven statements."""
+    """Everything about a span of these books, each through an entry, in eight statements."""
     found = _bounds(start, end, heads)
     spans = _spans(found)
     for book, group in groupby(_rows(_DOORS, spans), key=itemgetter(0)):

@@ -251,3 +251,17 @@ def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
         assert first.squares + second.squares == whole.squares
         assert first.crossed + second.crossed == whole.crossed == row.crossed
         assert first.crossed_spread + second.crossed_spread == whole.crossed_spread
+
+
+def test_a_closed_day_keeps_what_its_audited_bets_were_worth(dealer: Hand) -> None:
+    """Harm: the month forgets what its days had counted exactly; or a day closed before audits cannot be read."""
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    (exact,) = today().lines
+    signed = exact.row()
+    joined = figures.joined(dealer.table, [figures.Figures.read(signed)])
+    assert (joined.theoretical, joined.audited_cents) == (exact.theoretical_cents, exact.handle_cents)
+    old = {name: value for name, value in signed.items() if name != "audited_cents"}
+    edge = figures.edge_of(dealer.table)
+    assert edge is not None
+    assert figures.joined(dealer.table, [figures.Figures.read(old)]).theoretical == edge * exact.handle_cents
