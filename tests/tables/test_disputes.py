@@ -118,7 +118,8 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     assert (case.dispute.state, case.dispute.ruling, case.dispute.notes) == ("closed", "player", 2)
     assert case.corrections == (slip,)
     assert [one.kind for one in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
-    assert disputes.listed(9) == ([], 0)
+    listed, there_are = disputes.listed(9)
+    assert ([one.dispute.state for one in listed], there_are) == (["closed"], 1)
     assert holds(felt)
 
 
