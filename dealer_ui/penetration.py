@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from dealer_ui import charts
+from dealer_ui import charts, exports
 from tables.maths.penetration import CUTS, SEATS, Cell, Pace, Results, cards_behind, check, even, results, told
 from tables.maths.situation import DECKS, Unknowable
 
@@ -129,8 +129,36 @@ def penetration(request: HttpRequest) -> HttpResponse:
         "threshold": found.count.threshold(asked.decks),
         "measured": f"{found.rounds:,}",
         "burn": found.burn,
+        "query": request.GET.urlencode(),
     }
     return render(request, "dealer_ui/pit/penetration.html", context, status=422 if refused else 200)
+
+
+HEADER: Final = (
+    "decks", "seats", "cut", "cards_behind", "rounds_a_shoe", "shuffling", "rounds_an_hour", "edge_with_the_seat",
+    "perfect_counter", "perfect_counter_error", "wins_from", "practical_count", "practical_count_error",
+    "count_wins_from",
+)  # fmt: skip
+
+
+@login_required
+@permission_required("tables.view_table", raise_exception=True)
+@require_GET
+def penetration_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every shoe as a list, by the spread and the seconds that were asked for; won in 100 rounds, in lowest bets."""
+    try:
+        asked = _asked(request)
+    except Unknowable as refusal:
+        return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
+    return exports.answer(request, "cut-card", HEADER, iter([[_row(cell, asked) for cell in results().cells]]))
+
+
+def _row(cell: Cell, asked: Asked) -> tuple[float | None, ...]:
+    return (
+        cell.decks, cell.seats, cell.cut, cards_behind(cell.decks, cell.cut), cell.rounds, cell.shuffling(asked.pace),
+        cell.an_hour(asked.pace), cell.positive, *cell.wins(asked.spread), cell.even, *cell.count_wins(asked.spread),
+        cell.count_even,
+    )  # fmt: skip
 
 
 def _chart(found: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:

@@ -140,6 +140,33 @@ def _evening(name: str, seat: int, said: Sequence[dict[str, Any]]) -> Evening:
     return Evening(name, len(said), Tested(seat, rounds, staked, chance))
 
 
+LISTED: Final = (
+    "table", "shoe", "begun_seq", "begun_at", "ended_at", "seat", "rounds", "staked_cents", "correlation",
+    "chance_of_as_much", "flagged",
+)  # fmt: skip
+
+
+@audits
+@require_GET
+def shoes_csv(request: HttpRequest) -> HttpResponseBase:
+    """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
+    on = _day(request, shifts.day_of(timezone.now()))
+    shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
+    return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
+
+
+def _seats_of(found: Sequence[ShoeAudit]) -> Iterator[tuple[ShoeAudit, Tested]]:
+    return ((one, seat) for one in found for seat in Line(one).seats)
+
+
+def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
+    one, seat = row
+    return (
+        one.table.name, one.shoe, one.begun_seq, one.begun_at, one.ended_at, seat.seat, seat.rounds, seat.staked_cents,
+        seat.correlation, seat.chance, seat.flagged,
+    )  # fmt: skip
+
+
 # --- One shoe --------------------------------------------------------------------------------------------------
 
 

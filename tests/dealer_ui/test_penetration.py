@@ -1,10 +1,12 @@
 """The page of the cut card: what it draws is what was measured, for whatever is asked."""
 
+import io
 from itertools import pairwise
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from openpyxl import load_workbook
 
 from dealer_ui import charts
 from tables.maths.penetration import results
@@ -32,6 +34,17 @@ def test_the_page_says_what_was_measured() -> None:
     assert "a practical count wins" in page
     assert page.count('<polyline class="line-chart__line') == 16
     assert "30.5 seconds a round" in page
+
+
+def test_the_list_has_every_shoe_with_every_digit() -> None:
+    """Harm: somebody plots what was rounded for a page."""
+    client = Client()
+    client.force_login(floor.staff(Role.OPERATOR, "olga"), backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get(reverse("pit:penetration-csv"), {"spread": 12, "as": "xlsx"})
+    head, *rows = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active.values  # type: ignore[attr-defined]
+    assert len(rows) == len(results().cells)
+    assert rows[0][head.index("perfect_counter")] == results().cells[0].wins(12)[0]
+    assert client.get(reverse("pit:penetration-csv"), {"spread": 0}).status_code == 422
 
 
 def test_it_is_for_those_who_set_up_tables_or_audit_them() -> None:

@@ -114,7 +114,9 @@ named = some.fixed_dictionaries(
 @given(some.lists(some.tuples(some.sampled_from("abc"), some.integers(1, 2), named), max_size=30), some.booleans())
 def test_every_input_can_be_reached_and_no_other(choices: list[tuple[str, int, dict[str, Any]]], keyed: bool) -> None:
     """Harm: a legal choice without a way to enter it; or a key that enters what was not offered."""
-    buttons = {repr((choice, seat, sorted(facts.items()))): button(choice, seat, **facts) for choice, seat, facts in choices}
+    buttons = {
+        repr((choice, seat, sorted(facts.items()))): button(choice, seat, **facts) for choice, seat, facts in choices
+    }
     found = list(reached(ways(list(buttons.values()), keyed=keyed)))
     wanted = [json.loads(json.dumps(one.input)) for one in buttons.values()]
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))

@@ -1,5 +1,6 @@
 """Shoes audited after the fact: exact, once, never while dealt from; read by auditors, and each look is logged."""
 
+import io
 import json
 import random
 from datetime import timedelta
@@ -11,6 +12,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from ledger import surveillance
 from ledger.models import Book, LogEntry
@@ -133,20 +135,23 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     shoe_audit.audit_shoes()
     addresses = [
         reverse("pit:shoes"),
+        reverse("pit:shoes-csv") + "?as=xlsx",
         reverse("pit:shoe", args=[dealer.table.pk, seq]),
         reverse("pit:shoe-csv", args=[dealer.table.pk, seq]),
     ]
     for role in set(Role) - {Role.AUDITOR}:
         client = client_of(role)
-        assert [client.get(address).status_code for address in addresses] == [403] * 3
+        assert [client.get(address).status_code for address in addresses] == [403] * 4
     assert views() == []
     auditor = client_of(Role.AUDITOR)
     pages = [auditor.get(address) for address in addresses]
-    assert [page.status_code for page in pages] == [200] * 3
-    assert "Rocket 1, shoe 1" in pages[1].content.decode()
-    assert [one["kind"] for one in views()] == ["listed", "viewed", "exported"]
+    assert [page.status_code for page in pages] == [200] * 4
+    rows = list(load_workbook(io.BytesIO(b"".join(pages[1].streaming_content))).active.values)  # type: ignore[attr-defined]
+    assert [(*row[:3], row[5]) for row in rows[1:]] == [("Rocket 1", 1, seq, 1), ("Rocket 1", 1, seq, 4)]
+    assert "Rocket 1, shoe 1" in pages[2].content.decode()
+    assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
     assert {one["by"] for one in views()} == {"some_auditor Some_Auditor"}
-    assert "some_auditor".title() in telling.tell("shoe_audit", "viewed", views()[1])
+    assert "some_auditor".title() in telling.tell("shoe_audit", "viewed", views()[2])
     assert audit.verify(Book.objects.get(name="house")).fault is None
 
 
