@@ -28,6 +28,11 @@ class Stage(NamedTuple):
     here: bool = False
     """Only the dealer who stands at the table."""
 
+    @property
+    def to_be(self) -> str:
+        """While it is to come: "to be counted again, unseen"."""
+        return f"to be {self.says[:1].lower()}{self.says[1:].removesuffix(' by').removesuffix(',')}"
+
 
 def _stage(name: str, says: str, *by: str, here: bool = False) -> Stage:
     return Stage(name, frozenset(by), says, here)
@@ -70,7 +75,7 @@ STAGES: Final[Mapping[str, tuple[Stage, ...]]] = {
     ),
     "drop": (
         _stage("removed", "Box removed by", "security"),
-        _stage("witnessed", "Removal witnessed by", "security", "counter"),
+        _stage("witnessed", "Witnessed by", "security", "counter"),
         _stage("counted", "Counted by", "counter"),
         _stage("recounted", "Counted again, unseen, by", "counter"),
     ),

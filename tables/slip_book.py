@@ -69,9 +69,7 @@ class Told:
         if "void_asked" in self.slip.stages:
             return "To be made void"
         if self.slip.due is not None:
-            return (
-                f"To be {self.slip.due.says[:1].lower()}{self.slip.due.says[1:].removesuffix(' by').removesuffix(',')}"
-            )
+            return f"T{self.slip.due.to_be[1:]}"
         if self.slip.series in paper.COUNTS and self.slip.agreed is None:
             return "Counts differ: nothing came of it"
         return "Complete"
