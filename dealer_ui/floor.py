@@ -129,6 +129,7 @@ class Seen:
 
 _STATES: Final = {
     "closed": "Closed",
+    "count": "Rack is counted",
     "dealer": "Needs a dealer",
     "load": "Shoe to be loaded",
     "check": "Decks to be checked",

@@ -53,6 +53,7 @@ from tables.inputs import (
     spell,
 )
 from tables.models import ShoeSource, Staff, Table
+from tables.paper import RACKS
 from tables.refusals import Refused
 from tables.scene import Scene
 from tables.setup import limits_of, rules_of
@@ -210,6 +211,7 @@ class Board:
 
 _WORDS: Final = {
     "closed": Phrase("The table is closed. A pit boss opens it.", "", "A closed table is not dealt."),
+    "count": Phrase("Count the rack, and sign the slip.", "Counting.", "Nothing is dealt while the rack is counted."),
     "dealer": Phrase("Sign in to deal.", "", "A table is dealt by the dealer who is signed in there."),
     "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
     "check": Phrase(
@@ -325,10 +327,16 @@ class _Drawing:
             return now.round if now.round_open else None
         return rounds.next_round(self.scene) if self.scene.game.banked else None
 
+    @property
+    def _counting(self) -> bool:
+        return any(slip.series in RACKS for slip in self.scene.standing.slips)
+
     def _due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
         now = self.scene.standing
         if not now.is_open:
             return "closed"
+        if self._counting:
+            return "count"
         if now.dealer is None:
             return "dealer"
         if current is None:
@@ -442,7 +450,8 @@ class _Drawing:
         now = self.scene.standing
         ready = now.shoe is not None and now.shoe.stage == "ready"
         placed = ready and now.shoe is not None and self.scene.game.at_cut(self.scene.rules)
-        if placed and now.shoe is not None and not now.shoe.cut_out and not self._house and now.round_open:
+        in_use = placed and now.round_open and due != "count"
+        if in_use and now.shoe is not None and not now.shoe.cut_out and not self._house:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
         if now.shoe is not None and not now.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
@@ -450,6 +459,8 @@ class _Drawing:
             yield Button("Take back", spell(TakeBack()), "Backspace")
 
     def _can_take_back(self) -> bool:
+        if self._counting:
+            return False
         try:
             rounds.last_input(self.scene)
         except Refused:

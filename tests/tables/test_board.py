@@ -31,6 +31,19 @@ def labels(board: Board) -> list[str]:
     return [button.label for button in board.buttons]
 
 
+def test_while_the_rack_is_counted_nothing_is_offered_that_would_be_refused(dealer: Hand) -> None:
+    """Harm: the screen asks for bets, and every key is told off."""
+    floor.signs(dealer.table, floor.crew("received"), inputs.BeginSlip("rack", ((100, 1),)))
+    board, name = dealer.board, dealer.now.slips[-1].name
+    assert (board.due, board.phrase.do) == ("count", "Count the rack, and sign the slip.")
+    assert labels(board) == ["Retire the shoe"]
+    assert not board.can_take_back
+    with pytest.raises(Refused, match="The rack is being counted"):
+        dealer("bet", seat=1, amount_cents=1_000)
+    floor.signs(dealer.table, floor.crew("requested"), inputs.SignSlip(name, "recounted", ((100, 1),)))
+    assert dealer.board.due == "bets"
+
+
 # --- the next step --------------------------------------------------------------------------------------------
 
 
