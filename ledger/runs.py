@@ -66,7 +66,8 @@ def _missed(plan: Plan, slot: datetime) -> int:
 
 
 def _report(plan: Plan, claimed: Run) -> None:
-    says = f"{plan.says} did not run {claimed.missed} times before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
+    times = "once" if claimed.missed == 1 else f"{claimed.missed} times"
+    says = f"{plan.says} did not run {times} before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
     raise_alert(None, "run_missed", says, {"task": plan.task, "missed": claimed.missed})
 
 

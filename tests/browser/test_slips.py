@@ -170,8 +170,7 @@ def test_two_presses_are_one_slip(looking: Looking, transactional_db: None) -> N
     count(page, red=10)
     page.fill("#badge", "301")
     page.fill("#pin", PIN)
-    with page.expect_navigation(url="**/fill/**"):
-        page.dblclick(".button--primary")
+    page.dblclick(".button--primary")  # the second press may break off the first one's way to the next page
     page.wait_for_selector(".paper__lines")
     assert len(standing.of(dealer.table).slips) == 1
 
