@@ -97,8 +97,8 @@ def shut(hand: Hand, screen: Screen) -> None:
 
 def offline(hand: Hand, screen: Screen) -> None:
     decide(hand, screen)
+    screen.page.route("**/input", lambda route: route.abort())  # before the page: none can slip through as it begins
     screen.open()
-    screen.page.route("**/input", lambda route: route.abort())
     screen.page.keyboard.press("1")
     screen.page.wait_for_selector("#line")
 
