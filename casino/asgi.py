@@ -8,10 +8,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
 from casino.gate import Gate
+from tables import pepper
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ.setdefault("DATABASE_POOL", "16")
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
+pepper.keys()  # without them nobody could sign in
 application = Gate(get_asgi_application())

@@ -158,6 +158,7 @@ class Demo:
         os.environ.setdefault("CASINO_ENV", "demo")
         os.environ.setdefault("SECRET_KEY", house.secret_key())
         os.environ.setdefault("AUDIT_KEY_FILE", str(house.audit_key))
+        os.environ.setdefault("PEPPER_FILE", str(house.pepper()))
         os.environ.setdefault("STATIC_ROOT", str(FOLDER / "static"))
         if self.host not in LOOPBACK:
             say("Careful: a demo's logins are public knowledge, and it will listen beyond this machine.")
@@ -170,6 +171,7 @@ class Demo:
         statics = begin("-m", "casino.statics")
         finish(begin("manage.py", "migrate", "--verbosity", "0"))
         finish(begin("manage.py", "grants"))
+        finish(begin("manage.py", "pepper"))
         say("Seeding the pit")
         logins = finish(begin("manage.py", "seed_demo", "--address", self.url))
         if not Path(os.environ["AUDIT_KEY_FILE"]).exists():

@@ -5,6 +5,7 @@ listens on a network; durability is on. A small keeper process owns both servers
 lock (`provide`); when the last holder is gone, however it died, the keeper stops the servers and itself.
 """
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -112,6 +113,7 @@ class House:
             "CASINO_ENV": "demo",
             "SECRET_KEY": self.secret_key(),
             "AUDIT_KEY_FILE": str(self.audit_key),
+            "PEPPER_FILE": str(self.pepper()),
         }
 
     @property
@@ -119,12 +121,21 @@ class House:
         return self.folder / "audit-key.pem"
 
     def secret_key(self) -> str:
-        path = self.folder / "secret-key"
-        with contextlib.suppress(FileExistsError):
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            os.write(descriptor, secrets.token_urlsafe(48).encode())
-            os.close(descriptor)
-        return path.read_text()
+        return self._secret("secret-key", secrets.token_urlsafe(48)).read_text()
+
+    def pepper(self) -> Path:
+        return self._secret("pepper", base64.b64encode(secrets.token_bytes(32)).decode())
+
+    def _secret(self, name: str, fresh: str) -> Path:
+        """A file that is written once, and whole: two that come at once read the same."""
+        path, draft = self.folder / name, self.folder / f"{name}.{os.getpid()}"
+        if not path.exists():
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(fresh)
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
+            draft.unlink()
+        return path
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

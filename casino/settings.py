@@ -112,6 +112,10 @@ DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABA
 # The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
 AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
 
+# The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
+PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
+PIN_DIGITS_MIN = int(os.environ.get("PIN_DIGITS_MIN", "4" if DEMO else "6"))  # of new PINs; the others stay good
+
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL", "")

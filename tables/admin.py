@@ -18,10 +18,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from ledger.admin import LogEntryAdmin
+from ledger.admin_lists import ClosedList
 from ledger.chips import money
 from ledger.models import LogEntry
 from ledger.surveillance import entries
@@ -51,7 +51,7 @@ def operator(request: HttpRequest) -> Staff:
     return request.user
 
 
-class SetUp(ModelAdmin):
+class SetUp(ClosedList):
     """What an operator sets up: written by the form's own ``write``, never by saving a row."""
 
     actions: ClassVar[Any] = ()

@@ -1,6 +1,7 @@
 """Django's entry for the floor."""
 
 from django.apps import AppConfig
+from django.core import checks
 
 
 class TablesConfig(AppConfig):
@@ -12,4 +13,6 @@ class TablesConfig(AppConfig):
 
     def ready(self) -> None:
         """The rows of shoe audits stand apart from the other models, so that what deals cannot reach them."""
-        from tables import shoe_audit  # noqa: F401
+        from tables import pepper, shoe_audit  # noqa: F401
+
+        checks.register(pepper.check, checks.Tags.security, deploy=True)

@@ -20,7 +20,7 @@ from unfold import widgets
 from ledger.chips import money
 from tables import denominations, setup, shifts, staffing, standing, terminals
 from tables.games.catalog import GAMES
-from tables.models import MOST_RAKE_PERMILLE, Denomination, HouseHours, Staff, Table, Terminal
+from tables.models import MOST_RAKE_PERMILLE, PIN_RULE, Denomination, HouseHours, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import Faults, Settings
 from tables.shifts import Hours
@@ -276,7 +276,7 @@ class StaffForm(Judged):
         max_length=8,
         required=False,
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        help_text="4 to 8 digits: signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
+        help_text=f"{PIN_RULE} It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
     class Meta:

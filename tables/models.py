@@ -5,8 +5,11 @@ Nothing here says what happened at a table: that is the log's alone (``ledger.Lo
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import Any, ClassVar, Final
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
@@ -16,11 +19,17 @@ from django.utils.crypto import salted_hmac
 
 from ledger.chips import money
 from ledger.models import AppendOnly
+from tables import pepper
 from tables.fold import HOUSE_SHOE, signature_of
 from tables.fold import KEYED as KEYED_SHOE
 from tables.games.catalog import GAMES
 from tables.house import note
 from tables.roles import Role, may
+
+log = logging.getLogger(__name__)
+
+PIN_DIGITS: Final = rf"[0-9]{{{settings.PIN_DIGITS_MIN},8}}"
+PIN_RULE: Final = f"A PIN has {settings.PIN_DIGITS_MIN} to 8 digits."
 
 
 class StaffManager(BaseUserManager["Staff"]):
@@ -36,7 +45,7 @@ class StaffManager(BaseUserManager["Staff"]):
         badge: str | None = None,
         pin: str | None = None,
     ) -> Staff:
-        """Add one person; password and PIN are stored as Argon2 hashes only."""
+        """Add one person; of password and PIN only sealed hashes are kept."""
         staff = self.model(username=username, name=name, role=role, badge=badge)
         staff.set_password(password)
         staff.set_pin(pin)
@@ -69,7 +78,8 @@ class Staff(AbstractBaseUser):
         blank=True,
         validators=[RegexValidator(r"^\d{3,8}$", "A badge number has 3 to 8 digits.")],
     )
-    pin = models.CharField(max_length=128, blank=True, editable=False)
+    password = models.CharField(max_length=256)
+    pin = models.CharField(max_length=256, blank=True, editable=False)
     is_active = models.BooleanField("active", default=True, help_text="Switch off when somebody leaves; never delete.")
 
     USERNAME_FIELD = "username"
@@ -88,22 +98,57 @@ class Staff(AbstractBaseUser):
         """How this person is named in the log for good."""
         return signature_of(self.badge, self.username, self.name)
 
+    def set_password(self, raw_password: str | None) -> None:
+        """Keep its hash, sealed."""
+        super().set_password(raw_password)
+        self.password = pepper.seal(self.password, self.owner_of("password"))
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Whether this is the password."""
+        return self._check("password", raw_password)
+
     def set_pin(self, pin: str | None) -> None:
-        """Store a PIN (4 to 8 digits) as its hash; ``None`` takes it away."""
+        """Keep the hash of a PIN, sealed; ``None`` takes it away."""
         if pin is None:
             self.pin = ""
             return
-        if not (pin.isascii() and pin.isdigit() and 4 <= len(pin) <= 8):
-            raise ValidationError("A PIN has 4 to 8 digits.")
-        self.pin = make_password(pin)
+        if not re.fullmatch(PIN_DIGITS, pin):
+            raise ValidationError(PIN_RULE)
+        self.pin = pepper.seal(make_password(pin), self.owner_of("pin"))
 
     def check_pin(self, pin: str) -> bool:
         """Whether this is the PIN; takes as long when there is none."""
-        return check_password(pin, self.pin or make_password(None)) and bool(self.pin)
+        return self._check("pin", pin)
+
+    def owner_of(self, column: str) -> str:
+        """Whom a sealed hash is bound to. A user name is for good."""
+        return f"{column} of {self.username}"
+
+    def hash_of(self, column: str) -> str:
+        """The hash itself; none when its key is missing, and then the log says so."""
+        try:
+            return pepper.unseal(getattr(self, column), self.owner_of(column))
+        except pepper.NoSuchKey as missing:
+            log.error("%s: nobody can sign with it", missing)
+            return ""
+
+    def reseal(self, column: str) -> None:
+        """Seal a hash with the current key, unless somebody changed it in this moment."""
+        kept = getattr(self, column)
+        setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
+        Staff.objects.filter(pk=self.pk, **{column: kept}).update(**{column: getattr(self, column)})
+
+    def _check(self, column: str, secret: str | None) -> bool:
+        hashed = self.hash_of(column)
+        right = check_password(secret, hashed or make_password(None)) and bool(hashed)
+        if right and not pepper.is_current(getattr(self, column)):
+            self.reseal(column)
+        return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What a session is bound to: another password, PIN or role ends all that were begun before."""
-        bound = f"{self.password} {self.pin} {self.role}"
+        """What a session is bound to: another password, PIN or role ends all that were begun before; another pepper
+        does not."""
+        bound = f"{self.hash_of('password')} {self.hash_of('pin')} {self.role}"
         return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
 
     @property

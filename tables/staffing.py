@@ -18,7 +18,7 @@ from ledger import surveillance
 from ledger.surveillance import Draft
 from tables import doors, house, standing
 from tables.house import difference, note
-from tables.models import Staff, Table
+from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import Faults, round_is_open
@@ -202,8 +202,8 @@ def _password_faults(staff: Staff, password: str) -> Faults:
 
 
 def _pin_faults(pin: str, after: Mapping[str, Any]) -> Faults:
-    if not re.fullmatch(r"[0-9]{4,8}", pin):
-        return {"pin": "A PIN has 4 to 8 digits."}
+    if not re.fullmatch(PIN_DIGITS, pin):
+        return {"pin": PIN_RULE}
     if len(set(pin)) == 1 or pin in "01234567890" or pin in "09876543210" or pin == after["badge"]:
         return {"pin": "This PIN is among the first that anybody would try: choose another."}
     if not after["badge"]:

@@ -133,6 +133,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
         "DATABASE_OWNER_URL": database_url(OWNER),
         "REDIS_URL": settings.REDIS_URL,
         "SECRET_KEY": settings.SECRET_KEY,
+        "PEPPER_FILE": settings.PEPPER_FILE,
         "CASINO_ENV": "demo",
     }
 

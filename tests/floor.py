@@ -12,7 +12,7 @@ from django.db import transaction
 from ledger import cage, surveillance
 from ledger.models import Account
 from ledger.surveillance import Draft
-from tables import dealing, inputs, standing
+from tables import dealing, inputs, pepper, standing
 from tables.board import Board, board
 from tables.dealing import Answer
 from tables.games.cards import shoe
@@ -31,11 +31,11 @@ PIN = "1234"
 
 def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     """Somebody of a role, with a password, and a PIN if they have a badge."""
-    pin = hashed(PIN) if badge else ""
-    password = hashed(PASSWORD)
-    return Staff.objects.create(
-        username=username, name=username.title(), role=role, password=password, badge=badge, pin=pin
-    )
+    somebody = Staff(username=username, name=username.title(), role=role, badge=badge)
+    somebody.password = pepper.seal(hashed(PASSWORD), somebody.owner_of("password"))
+    somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
+    somebody.save()
+    return somebody
 
 
 @cache

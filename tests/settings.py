@@ -5,7 +5,7 @@ import os
 
 from casino import embedded
 
-KEPT_OUT = "DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV DATABASE_POOL AUDIT_KEY_FILE"
+KEPT_OUT = "DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV DATABASE_POOL AUDIT_KEY_FILE PEPPER_FILE"
 for name in KEPT_OUT.split():
     os.environ.pop(name, None)  # tests never touch a configured house
 

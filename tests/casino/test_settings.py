@@ -51,6 +51,27 @@ def test_without_a_secret_key_the_web_does_not_start() -> None:
     assert "SECRET_KEY" in started.stderr
 
 
+@pytest.mark.parametrize(("pepper", "says"), [("", "is not set"), ("/nowhere/pepper", "No such file")])
+def test_without_a_pepper_the_web_does_not_start(pepper: str, says: str) -> None:
+    """Harm prevented: a house that keeps hashes of four digits as anybody can try them."""
+    started = subprocess.run(
+        [sys.executable, "-c", "import casino.asgi"],
+        env={"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "PEPPER_FILE": pepper},
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.returncode != 0
+    assert "PEPPER_FILE" in started.stderr.splitlines()[-1]
+    assert says in started.stderr
+
+
+def test_a_new_pin_is_longer_where_it_matters() -> None:
+    assert read("PIN_DIGITS_MIN") == "[6]"
+    assert read("PIN_DIGITS_MIN", CASINO_ENV="demo") == "[4]"
+
+
 @pytest.mark.parametrize(
     ("redis", "broker"),
     [
