@@ -112,6 +112,14 @@ DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABA
 # The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
 AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
 
+# Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
+# entry no more than a minute ahead of its clock.
+CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
+if not timedelta(seconds=1) <= CLOCK_DRIFT <= timedelta(seconds=60):
+    raise ImproperlyConfigured(f"CLOCK_DRIFT_SECONDS is {CLOCK_DRIFT.total_seconds():g}: it may be 1 to 60")
+# If nothing was written and nothing run for so long, somebody has to confirm the clock before another day is sealed.
+CLOCK_JUMP = timedelta(hours=float(os.environ.get("CLOCK_JUMP_HOURS", "12")))
+
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
