@@ -115,6 +115,13 @@ AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
 # The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
 PIN_DIGITS_MIN = int(os.environ.get("PIN_DIGITS_MIN", "4" if DEMO else "6"))  # of new PINs; the others stay good
+# Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
+# entry no more than a minute ahead of its clock.
+CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
+if not timedelta(seconds=1) <= CLOCK_DRIFT <= timedelta(seconds=60):
+    raise ImproperlyConfigured(f"CLOCK_DRIFT_SECONDS is {CLOCK_DRIFT.total_seconds():g}: it may be 1 to 60")
+# If nothing was written and nothing run for so long, somebody has to confirm the clock before another day is sealed.
+CLOCK_JUMP = timedelta(hours=float(os.environ.get("CLOCK_JUMP_HOURS", "12")))
 
 # --- Redis and Celery -----------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
-"""A screen whose database does not answer: 503 and one sentence. An input is one transaction, so nothing was
-half-written; the dealer's screen sends its own again, under the same key. (The API answers for itself.)
+"""A screen whose database does not answer, or whose server has another time than it: 503 and one sentence. An input is
+one transaction, so nothing was half-written; the dealer's screen sends its own again, under the same key. (The API
+answers for itself.)
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
+from ledger.alerts import about_the_clock
+from ledger.clock import WrongClock
 from tables.api.errors import AWAY, DATABASE_AWAY
 
 log = logging.getLogger(__name__)
@@ -30,6 +33,9 @@ class Outages:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """An outage as a plain answer; other failures are left alone."""
+        if isinstance(exception, WrongClock):
+            about_the_clock(exception)
+            return answer(request, exception.sentence)
         if not isinstance(exception, DATABASE_AWAY):
             return None
         log.error("%s %s: the database does not answer: %s", request.method, request.path, exception)
@@ -41,12 +47,12 @@ def forget_session(request: HttpRequest) -> None:
     vars(request).pop("session", None)
 
 
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest, sentence: str = AWAY.sentence) -> HttpResponse:
     """The sentence: as a page, or bare for a script. The page is drawn without context, so it asks for no session."""
     if request.headers.get("HX-Request") == "true":
-        response = HttpResponse(AWAY.sentence, content_type="text/plain; charset=utf-8", status=AWAY.status)
+        response = HttpResponse(sentence, content_type="text/plain; charset=utf-8", status=AWAY.status)
     else:
-        page = render_to_string("dealer_ui/outage.html", {"sentence": AWAY.sentence})
+        page = render_to_string("dealer_ui/outage.html", {"sentence": sentence})
         response = HttpResponse(page, status=AWAY.status)
     response["Retry-After"] = "1"
     response["Cache-Control"] = "no-store"

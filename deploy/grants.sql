@@ -59,6 +59,9 @@ GRANT SELECT, INSERT ON
     tables_certificate
 TO :"app_role";
 
+-- The house's clock, by which every entry is dated.
+GRANT EXECUTE ON FUNCTION ledger_now() TO :"app_role";
+
 -- The pages of seats come and go, but none is given another address.
 REVOKE UPDATE ON tables_seatpage FROM :"app_role";
 

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from ledger.clock import WrongClock
 from ledger.models import Acknowledgement, Alert, Book
 from ledger.surveillance import CHANNEL
 
@@ -32,17 +33,20 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
     Call it in the transaction that found the fault, or after that one rolled back: never inside one that will.
     """
     message = message[: Alert._meta.get_field("message").max_length]
-    recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=timezone.now() - QUIET)
     with transaction.atomic():
-        _alone(kind, book)
+        now = _alone(kind, book)
+        recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=now - QUIET)
         same = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
         if isinstance(same, Alert):
             return same
-        alert = Alert.objects.create(
-            book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=timezone.now()
-        )
+        alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=now)
         _announce(alert)
     return alert
+
+
+def about_the_clock(wrong: WrongClock) -> Alert:
+    """The alert about a clock that is wrong, opened once, by whoever was refused: after that was rolled back."""
+    return raise_alert(None, wrong.code, wrong.alert, wrong.facts)
 
 
 def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
@@ -58,10 +62,15 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
     return taken
 
 
-def _alone(kind: str, book: Book | None) -> None:
-    """Two workers that find the same fault at once must not both open an alert."""
+def _alone(kind: str, book: Book | None) -> datetime:
+    """Two workers that find the same fault at once must not both open an alert. The time then, by the database's clock:
+    an alert about a host whose clock is wrong is not dated by it."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"alert {kind} {book and book.pk}"])
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)), ledger_now()", [f"alert {kind} {book and book.pk}"]
+        )
+        now: datetime = cursor.fetchone()[1]
+    return now
 
 
 def _announce(alert: Alert) -> None:

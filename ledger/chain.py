@@ -20,6 +20,15 @@ class Head:
     hash: bytes | None
     at: datetime | None = field(default=None, compare=False)
     """When its last entry was written, where that is known: no later entry has an earlier time."""
+    clock: datetime | None = field(default=None, compare=False)
+    """The database's clock when the book was locked."""
+
+    @property
+    def moment(self) -> datetime:
+        """What the next entry is dated."""
+        if self.clock is None:
+            raise ValueError(f"{self.name} was not locked: only a head from lock() is written upon")
+        return max(self.clock, self.at or self.clock)
 
 
 @dataclass(frozen=True)

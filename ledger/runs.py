@@ -15,6 +15,7 @@ from typing import Final
 from django.db import connection
 from django.utils import timezone
 
+from ledger import clock
 from ledger.alerts import raise_alert
 from ledger.models import Run, RunEnd
 
@@ -37,25 +38,25 @@ class Plan:
         return start + (now - start) // self.every * self.every
 
 
-def run(plan: Plan, deed: Callable[[], int], now: datetime | None = None) -> bool:
+def run(plan: Plan, deed: Callable[[], int], now: datetime) -> bool:
     """Do what is due, unless it was done or another worker does it; whether this call did it.
 
     ``deed`` returns how many things it found that do not hold. It has to bear being begun again: a worker that is
     killed leaves it half done.
     """
-    slot = plan.slot(now or timezone.now())
+    slot = plan.slot(now)
     with alone(f"run {plan.task}") as first:
         if not first or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
             return False
         missed = _missed(plan, slot)
         Run.objects.bulk_create(
-            [Run(task=plan.task, slot=slot, begun_at=timezone.now(), missed=missed)], ignore_conflicts=True
+            [Run(task=plan.task, slot=slot, begun_at=clock.read().database, missed=missed)], ignore_conflicts=True
         )
         claimed = Run.objects.get(task=plan.task, slot=slot)
         if claimed.missed:
             _report(plan, claimed)
         found = deed()
-        RunEnd.objects.create(run=claimed, at=timezone.now(), found=found)
+        RunEnd.objects.create(run=claimed, at=clock.read().database, found=found)
     return True
 
 
@@ -117,7 +118,7 @@ def states(plans: Sequence[Plan], since: datetime, now: datetime | None = None) 
     now = now or timezone.now()
     found = []
     for plan in plans:
-        rows = Run.objects.filter(task=plan.task).select_related("end").order_by("-slot")
+        rows = Run.objects.filter(task=plan.task, slot__lte=now).select_related("end").order_by("-slot")
         last = rows.filter(end__isnull=False).first()
         found.append(State(plan, last, tuple(rows.filter(slot__gte=since)[:300]), now))
     return found

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.utils import timezone
 
+from ledger import clock
 from ledger.chain import Broken, Entry, Fault, Head, canonical, timestamp, verify_chain, walk
 
 __all__ = ["Broken", "Entry", "Fault", "Head", "canonical", "timestamp", "verify_chain", "walk"]
@@ -47,23 +47,31 @@ class Draft:
 
 
 def lock(book_id: int) -> Head:
-    """Take the book's lock until the transaction ends, and say where its chain ends."""
+    """Take the book's lock until the transaction ends, and say where its chain ends.
+
+    Raises WrongClock where an entry would be dated by a clock that is wrong.
+    """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
+    before = clock.host_now()
     with connection.cursor() as cursor:
         # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
-        # statement sees what was committed while the first waited for the lock.
+        # statement sees what was committed while the first waited for the lock, and the clock after that.
         cursor.execute(
             "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE;"  # noqa: S608
-            f"SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1",
+            f"SELECT {clock.NOW},"
+            f" (SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1)",
             [book_id, book_id],
         )
         row = cursor.fetchone()
         cursor.nextset()
-        latest = cursor.fetchone()
+        now, latest = cursor.fetchone()
     if row is None:
         raise LookupError(f"there is no book {book_id}")
-    return Head(*row, *(latest or ()))
+    clock.Reading(before, now, clock.host_now()).refuse_drift()
+    head = Head(*row, at=latest, clock=now)
+    clock.refuse_ahead(head.name, latest, now)
+    return head
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +83,8 @@ class Sealed:
 
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
-    """Put a draft, and the chips that it moves, after the head; no earlier than it, whatever this host's clock says."""
-    at = draft.at or timezone.now()
-    at = max(at, head.at or at)
+    """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
+    at = max(draft.at, head.at or draft.at) if draft.at else head.moment
     seq = head.seq + 1
     body = canonical(
         {
@@ -98,7 +105,7 @@ def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Seale
         head.book_id, seq, at, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves), body,
         head.seq or None, head.hash, digest,
     )  # fmt: skip
-    return Sealed(Head(head.book_id, head.name, seq, digest, at), row)
+    return Sealed(Head(head.book_id, head.name, seq, digest, at, head.clock), row)
 
 
 INSERT_ENTRY = """

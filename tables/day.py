@@ -16,11 +16,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from django.db import connection, transaction
-from django.utils import timezone
 
 from ledger import surveillance
 from ledger.models import HOUSE, LogEntry
-from ledger.surveillance import Draft, canonical
+from ledger.surveillance import Draft, Head, canonical
 from tables import figures, house, shifts, standing
 from tables.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.models import DayClose, Staff, Table
@@ -160,7 +159,7 @@ def propose(day: date, *, by: Staff) -> Proposal:
     _await_writers()
     with transaction.atomic():
         head = house.lock()
-        _refuse_closed(day)
+        _refuse_closed(day, head)
         content = _figures(day)
         known = proposal(day)
         if known and known.digest == content["digest"] and known.username == by.username:
@@ -183,7 +182,7 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
         done = DayClose.objects.filter(day=day).first()
         if done is not None and done.closed_by == by.username:
             return done
-        _refuse_closed(day)
+        _refuse_closed(day, head)
         first = proposal(day)
         if first is None:
             raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
@@ -215,8 +214,8 @@ def _figures(day: date) -> dict[str, Any]:
     return {"day": day.isoformat(), "figures": rows, "digest": digest, "through": dict(report.through)}
 
 
-def _refuse_closed(day: date) -> None:
-    if timezone.now() < shifts.span(day).end:
+def _refuse_closed(day: date, head: Head) -> None:
+    if head.moment < shifts.span(day).end:
         raise Refused("day_goes_on", f"{day} goes on until {shifts.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
     if DayClose.objects.filter(day=day).exists():
         raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)

@@ -138,7 +138,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         table, known = _under_the_lock(table, key)
         if known:
             return _again(head, key, fingerprint)
-        scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by)
+        scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by, head.moment)
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
         else:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
 from msgspec import structs
 
 from ledger.chips import money
@@ -57,7 +56,7 @@ def cash_out(scene: Scene, entered: CashOut) -> Outcome:
 def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:
     """Every seat in play pays for the half hours since the last time, or what is there."""
     between_games(scene)
-    periods = periods_due(scene.table, scene.standing.charged_at, timezone.now())
+    periods = periods_due(scene.table, scene.standing.charged_at, scene.moment)
     if not periods:
         raise Refused("not_due", "No time charge is due yet.", 409)
     return Outcome(
@@ -85,7 +84,7 @@ def seats_step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
     """The entry about the chips at the seats, with what lies there after it."""
     now = scene.standing
     stacks = stacks_after(now.stacks, kind, facts)
-    charged_at = charged_after(now.charged_at, kind, facts, stacks, timezone.now().isoformat())
+    charged_at = charged_after(now.charged_at, kind, facts, stacks, scene.moment.isoformat())
     content = {**facts, "stacks": [list(pair) for pair in sorted(stacks.items())], "charged_at": charged_at}
     return Step("seats", kind, content, moves=seat_moves(scene.chart, now.stacks, kind, facts))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
+
+from django.utils import timezone
 
 from ledger import cage
 from ledger.cage import Chart, Move
@@ -54,6 +57,13 @@ class Scene:
     limits: Limits
     standing: Standing
     by: Staff | AtSeat
+    clock: datetime | None = None
+    """The moment that its entries are dated; none where nothing is entered."""
+
+    @property
+    def moment(self) -> datetime:
+        """When something is entered: what the entry will say, so that a proof comes to the same."""
+        return self.clock or timezone.now()
 
     @property
     def chart(self) -> Chart:

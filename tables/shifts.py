@@ -17,7 +17,6 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from ledger import surveillance
 from ledger.surveillance import Draft
@@ -204,8 +203,7 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
         raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
     with transaction.atomic():
         head, known = house.lock(), calendar()
-        now = timezone.now()
-        now = max(now, head.at or now)
+        now = head.moment
         if found := faults(hours, known, now):
             raise Refused("bad_hours", " ".join(found.values()), 422, fields=found)
         before = replace(known.hours_of(hours.from_day), from_day=hours.from_day)

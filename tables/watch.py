@@ -13,9 +13,10 @@ from typing import Final
 from django.db import connection
 from django.utils import timezone
 
-from ledger import discrepancies, runs
+from ledger import alerts, clock, discrepancies, runs
 from ledger.cage import all_books, net_effect
 from ledger.chips import CASH_PLACES, CHIP_PLACES
+from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.runs import Plan
@@ -33,8 +34,15 @@ PLANS: Final = (
 
 
 def watch() -> list[str]:
-    """Do whatever is due; the names of what was done."""
-    return [plan.task for plan in PLANS if runs.run(plan, DEEDS[plan.task])]
+    """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is."""
+    done = []
+    try:
+        for plan in PLANS:
+            if runs.run(plan, DEEDS[plan.task], clock.agreed()):
+                done.append(plan.task)
+    except WrongClock as wrong:
+        alerts.about_the_clock(wrong)
+    return done
 
 
 def recount() -> int:

@@ -19,6 +19,7 @@ from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
 from tables import house_clock
 from tests import chromium, processes
+from tests.clock import Clock
 from tests.settings import HOUSE
 
 
@@ -34,6 +35,14 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
     yield
     timezone.deactivate()
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """Both clocks, to be set; right again after the test."""
+    found = Clock()
+    yield found
+    found.right()
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from ledger.alerts import about_the_clock
+from ledger.clock import WrongClock
 from tables.refusals import Refused
 
 # What a database raises that is away, starting, stopping, or no primary any more (InternalError).
@@ -29,6 +31,9 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """The answer to whatever a view raised; None for what nobody foresaw."""
     if isinstance(error, DATABASE_AWAY):
         return Response(AWAY.as_json(), AWAY.status, headers={"Retry-After": "1"})
+    if isinstance(error, WrongClock):
+        about_the_clock(error)
+        return Response({"code": error.code, "detail": error.sentence}, 503, headers={"Retry-After": "1"})
     if isinstance(error, Refused):
         return Response(error.as_json(), error.status)
     known = _known(error)

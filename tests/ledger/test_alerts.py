@@ -9,9 +9,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import alerts
 from ledger.alerts import AlreadyAcknowledged, acknowledge, open_alerts, raise_alert
 from ledger.models import Acknowledgement, Alert
+from tests.clock import Clock
 from tests.ledger.conftest import Felt
 from tests.ledger.test_cage import at_once
 
@@ -55,13 +55,12 @@ def test_an_alert_stays_until_somebody_takes_note_by_name(felt: Felt) -> None:
     assert (taken.by, taken.note) == ("7 Eve", "the fill is on its way")
 
 
-def test_a_lasting_fault_is_told_again_the_next_day(felt: Felt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lasting_fault_is_told_again_the_next_day(felt: Felt, clock: Clock) -> None:
     """Harm prevented: an alert every five minutes for what was acknowledged; or silence for ever."""
     alert = raise_alert(felt.book, "negative", "rack")
     acknowledge(alert, "7 Eve")
     assert raise_alert(felt.book, "negative", "rack") == alert
-    tomorrow = timezone.now() + timedelta(days=1)
-    monkeypatch.setattr(alerts.timezone, "now", lambda: tomorrow)
+    clock.stand(timezone.now() + timedelta(days=1))
     assert raise_alert(felt.book, "negative", "rack") != alert
     assert open_alerts().count() == 1
 

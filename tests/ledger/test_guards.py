@@ -38,7 +38,9 @@ def refused_as(sql: str, parameters: Any = ()) -> str:
 def entry(felt: Felt, **changes: Any) -> Sealed:
     """The next entry of the table as the ledger would write it, but for some columns."""
     head = surveillance.read_head(felt.book.pk)
-    sealed = surveillance.seal(head, Draft("round", "play", "101 Ann", {}), [["x"]] * changes.pop("legs", 0))
+    sealed = surveillance.seal(
+        head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)), [["x"]] * changes.pop("legs", 0)
+    )
     names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "prev_seq", "prev_hash",
              "hash"]  # fmt: skip
     row = dict(zip(names, sealed.row, strict=True)) | changes

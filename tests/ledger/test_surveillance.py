@@ -18,6 +18,7 @@ from ledger.cage import open_table_book
 from ledger.models import LogEntry, Recount
 from ledger.recount import first_fault, prove, recount
 from ledger.surveillance import Draft, Fault, Head, Stale, canonical, entries, read_head, verify_chain
+from tests.clock import Clock
 from tests.ledger.conftest import Felt, Tamper
 
 # The table of `dealt_felt`: entries 1 and 2 fill and buy in, 3 to 8 are rounds, recounted; 9 to 12 are rounds.
@@ -155,10 +156,11 @@ def test_a_time_that_runs_back(open_felt: Felt) -> None:
     assert (seq, what.endswith("earlier than the entry before it")) == (forged, True)
 
 
-def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt) -> None:
+def test_a_clock_that_was_put_back_writes_no_earlier_time(open_felt: Felt, clock: Clock) -> None:
     """Harm prevented: an honest log that never holds again because a host's clock was corrected."""
-    ahead = datetime.now(UTC) + timedelta(hours=1)
+    ahead = datetime.now(UTC) + timedelta(seconds=30)
     open_felt.write(at=ahead)
+    clock.stand(ahead - timedelta(seconds=4))
     after = open_felt.write()
     assert after.at == ahead
     assert first_fault(open_felt.book.pk) is None
@@ -239,7 +241,7 @@ def test_a_renamed_book(dealt_felt: Felt, tamper: Tamper) -> None:
 def test_an_entry_written_without_the_head(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: an entry slipped in behind the last one."""
     head = read_head(dealt_felt.book.pk)
-    sealed = surveillance.seal(head, Draft("round", "play", "101 Ann", {}))
+    sealed = surveillance.seal(head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)))
     tamper(surveillance.INSERT_ENTRY, *sealed.row)
     assert fault(dealt_felt) == (13, "is beyond the last entry that the book knows, 12")
 
@@ -307,7 +309,7 @@ def test_the_lock_is_taken_inside_a_transaction(open_felt: Felt) -> None:
     with pytest.raises(transaction.TransactionManagementError):
         surveillance.lock(open_felt.book.pk)
     with pytest.raises(transaction.TransactionManagementError):
-        surveillance.append(read_head(open_felt.book.pk), Draft("table", "opened", "7 Eve", {}))
+        surveillance.append(read_head(open_felt.book.pk), Draft("table", "opened", "7 Eve", {}, at=datetime.now(UTC)))
 
 
 def test_a_book_that_is_not_there(felt: Felt) -> None:
@@ -323,7 +325,7 @@ def test_an_old_head_is_stale_and_a_key_is_used_once(felt: Felt) -> None:
     old = read_head(felt.book.pk)
     key = uuid4()
     felt.write(key=key)
-    draft = Draft("round", "play", "101 Ann", {})
+    draft = Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC))
     with pytest.raises(Stale), transaction.atomic():
         surveillance.append(old, draft)
     with pytest.raises(surveillance.KeyReused), transaction.atomic():

@@ -15,6 +15,7 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
+from tests.clock import Clock
 from tests.intruder import at_work
 from tests.tables.at_once import at_once
 
@@ -166,12 +167,12 @@ def test_a_count_against_less_than_the_books_left_is_found(
     assert says in fault.what
 
 
-def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_as_of_another_time_is_found(house: Book, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """Harm: the cage is counted against what it held an hour ago, before a credit came that is gone since."""
     read, now = cage_desk._read_so_far(), timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=10))
+    clock.stand(now + timedelta(minutes=10))
     floor.fill(Table.objects.get(), CHIPS)
-    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(hours=1))
+    clock.stand(now + timedelta(hours=1))
     slip = sign(someone(Role.CASHIER, "carmen"), BeginSlip("cage", CHIPS))
     monkeypatch.setattr(cage_desk, "_read_so_far", lambda: read)
     sign(someone(Role.CASHIER, "carlos"), SignSlip(slip, "recounted", CHIPS))

@@ -1,7 +1,7 @@
 """What a day's figures say, held against what the house won round by round; and what they cost to ask for."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ from tables.figures import COUNTED, EXPECTED, LEDGER, Figures
 from tables.models import Staff, Table
 from tables.roles import Role
 from tests import floor
+from tests.clock import Clock
 from tests.floor import Hand, dealt, for_pot, signs
 
 pytestmark = pytest.mark.django_db
@@ -126,14 +127,14 @@ def test_a_round_that_was_taken_back_is_no_round(dealer: Hand) -> None:
     assert (line().rounds, line().handle_cents, line().win_cents) == (0, 0, 0)
 
 
-def test_a_table_with_a_pot_wins_its_time_charge(monkeypatch: Any) -> None:
+def test_a_table_with_a_pot_wins_its_time_charge(clock: Clock) -> None:
     """Harm: what players bring to the table is told as the house's."""
     start = timezone.now()
     dealer, _ = for_pot("goblin_poker", seats={1: 10_000, 2: 10_000}, time_charge_cents=500)
     dealer("buy_in", seat=3, amount_cents=5_000)
     span = (start - timedelta(hours=1), start + timedelta(hours=2))
     assert figures.between(*span).lines[0].win_cents == 0
-    at(monkeypatch, start + timedelta(minutes=31))
+    clock.stand(start + timedelta(minutes=31))
     dealer("time_charge")
     [found] = figures.between(*span).lines
     assert found.win_cents == 3 * 500
@@ -152,24 +153,19 @@ def test_the_theoretical_win_is_handle_times_edge(dealer: Hand) -> None:
 # --- Spans ----------------------------------------------------------------------------------------------------
 
 
-def at(monkeypatch: Any, moment: datetime) -> None:
-    """From now on it is then; a book's time never runs backwards."""
-    monkeypatch.setattr("django.utils.timezone.now", lambda: moment)
-
-
-def test_spans_that_join_add_up(dealer: Hand, monkeypatch: Any) -> None:
+def test_spans_that_join_add_up(dealer: Hand, clock: Clock) -> None:
     """Harm: three shifts of which the win is not the day's, over a table that stays open."""
     start, won = timezone.now(), 0
     edges = [start + timedelta(hours=hours) for hours in (0, 4, 8, 12)]
     for hours in (1, 5, 9):
-        at(monkeypatch, start + timedelta(hours=hours))
+        clock.stand(start + timedelta(hours=hours))
         won += plays(dealer)
         dealer("sell_chips", amount_cents=1_000 * hours)
-    at(monkeypatch, start + timedelta(hours=10))
+    clock.stand(start + timedelta(hours=10))
     boss = Hand(dealer.table, Staff.objects.get(username="bella"))
     floor.counted(boss, "closer", 500)
     boss("open_table")
-    at(monkeypatch, edges[-1])
+    clock.stand(edges[-1])
     parts = [figures.between(*edge).lines[0] for edge in pairwise(edges)]
     whole = figures.between(edges[0], edges[-1]).lines[0]
     assert sum(one.win_cents for one in parts) == whole.win_cents == won + 500
@@ -179,7 +175,7 @@ def test_spans_that_join_add_up(dealer: Hand, monkeypatch: Any) -> None:
     assert parts[0].closer_cents == parts[1].opener_cents
 
 
-def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, monkeypatch: Any) -> None:
+def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, clock: Clock) -> None:
     """Harm: yesterday's mispay is today's loss."""
     start = timezone.now()
     plays(dealer)
@@ -187,7 +183,7 @@ def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, monkeypatch:
     dealer.cards(5, 3)
     dealer.pay()
     first = line()
-    at(monkeypatch, start + timedelta(days=2))
+    clock.stand(start + timedelta(days=2))
     boss, other = Staff.objects.get(username="bella"), floor.staff(Role.PIT_BOSS, "bert")
     number = dealer.now.round.number if dealer.now.round else 0
     handed = dealer.now.round.settled[0].net_cents - 300 if dealer.now.round else 0

@@ -12,13 +12,14 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Transfer
-from tables import audit, commitments, dealing, history, pots, setup, standing
+from tables import audit, commitments, dealing, history, setup, standing
 from tables.games.catalog import GAMES
 from tables.games.felt import AskCard, AskChoice, Game
 from tables.games.record import judge
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
+from tests.clock import Clock
 from tests.floor import Hand, Player, for_pot
 from tests.intruder import at_work
 
@@ -243,17 +244,17 @@ def test_the_rake_has_its_share_and_its_cap_and_goes_to_the_rack() -> None:
     assert verified(dealer) is None
 
 
-def test_time_is_charged_once_for_each_half_hour_and_no_more_than_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_is_charged_once_for_each_half_hour_and_no_more_than_is_there(clock: Clock) -> None:
     """Harm: a seat pays twice for one half hour, or owes the house."""
     dealer, _ = for_pot("troll_guts", seats={1: 300, 2: 5_000}, time_charge_cents=200)
     assert refused(dealer, "time_charge").code == "not_due"
     began = timezone.now()
-    monkeypatch.setattr(pots.timezone, "now", lambda: began + timedelta(minutes=65))
+    clock.stand(began + timedelta(minutes=65))
     dealer("time_charge")
     assert moved(dealer) == [("time_charge", "seat 1", "rack", 300), ("time_charge", "seat 2", "rack", 400)]
     assert dealer.now.stacks == {2: 4_600}
     assert refused(dealer, "time_charge").code == "not_due", "65 minutes are two half hours, which are paid"
-    monkeypatch.setattr(pots.timezone, "now", lambda: began + timedelta(minutes=95))
+    clock.stand(began + timedelta(minutes=95))
     dealer("time_charge")
     assert dealer.now.stacks == {2: 4_400}
     assert verified(dealer) is None

@@ -13,8 +13,9 @@ from tables import audit, day, dealing, figures, inputs, shifts, to_date
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
+from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.test_figures import at, box, plays, record
+from tests.tables.test_figures import box, plays, record
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +25,8 @@ DAY = timedelta(days=1)
 class House:
     """One table that is dealt a round a day at noon; each day ends with a closer and its box."""
 
-    def __init__(self, monkeypatch: Any) -> None:
-        self.patch = monkeypatch
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + DAY
         self.go(self.noon)
         self.dealer = dealt(options={"decks": 6})[0]
@@ -35,7 +36,7 @@ class House:
         self.first = shifts.day_of(self.noon)
 
     def go(self, moment: datetime) -> None:
-        at(self.patch, moment)
+        self.clock.stand(moment)
 
     def play(self, number: int) -> None:
         """The day of that number, but for its end."""
@@ -72,9 +73,9 @@ def both(first: date, last: date) -> tuple[list[Any], list[Any]]:
     return [one.row() for one in to_date.whole(first, last).lines], [one.row() for one in long.lines]
 
 
-def test_to_date_is_the_long_span_whatever_arrives_later(monkeypatch: Any) -> None:
+def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
     """Harm: a year's win is another number than its rounds', or a mispay found after the close is in no total."""
-    house = House(monkeypatch)
+    house = House(clock)
     for number in range(3):
         house.play(number)
         house.finish(variance_cents=-500 * number)
@@ -102,9 +103,9 @@ def test_to_date_is_the_long_span_whatever_arrives_later(monkeypatch: Any) -> No
     assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
-def test_closed_days_are_not_read_again(monkeypatch: Any) -> None:
+def test_closed_days_are_not_read_again(clock: Clock) -> None:
     """Harm: a year to date that adds up every round of the year; or one without a box found late."""
-    house = House(monkeypatch)
+    house = House(clock)
     house.play(0)
     house.finish()
     house.go(house.noon + DAY)

@@ -1,0 +1,70 @@
+"""Clocks that stand at another moment: this host's, as everything here asks it, and the database's."""
+
+from datetime import datetime, timedelta
+
+import psycopg
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from casino.embedded import OWNER
+from ledger.models import Run, RunEnd
+from tests.settings import HOUSE
+
+RUNS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN clock_timestamp()"
+STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {at}::timestamptz"
+
+
+class Clock:
+    """Both clocks, until the test is over. Replacing the database's takes its owner, which the application is not."""
+
+    def __init__(self) -> None:
+        self._host = pytest.MonkeyPatch()
+        self._database_stands = False
+
+    def host(self, moment: datetime) -> None:
+        """This host alone has another time from now on."""
+        self._host.setattr(timezone, "now", lambda: moment)
+
+    def host_is_off(self, by: timedelta) -> None:
+        """This host's clock goes, so much ahead or behind."""
+        right = timezone.now
+        self._host.setattr(timezone, "now", lambda: right() + by)
+
+    def database(self, moment: datetime) -> None:
+        """The database alone has another time from now on."""
+        self._database_stands = True
+        self._replace(STANDS.format(at=f"'{moment.isoformat()}'"))
+
+    def stand(self, moment: datetime) -> None:
+        """It is then, for everybody."""
+        self.host(moment)
+        self.database(moment)
+
+    def pass_until(self, moment: datetime) -> None:
+        """The same, and the watch ran meanwhile: without a trace of the time between, no day is sealed."""
+        at = timezone.now() + timedelta(hours=6)
+        while at < moment:
+            watched(at)
+            at += timedelta(hours=6)
+        self.stand(moment)
+
+    def right(self) -> None:
+        """The clocks are as they are."""
+        self._host.undo()
+        if self._database_stands:
+            self._replace(RUNS)
+            self._database_stands = False
+
+    @staticmethod
+    def _replace(function: str) -> None:
+        with psycopg.connect(HOUSE.database_url(OWNER, connection.settings_dict["NAME"]), autocommit=True) as owner:
+            owner.execute(function)
+        with connection.cursor() as cursor:  # opens a relation that no test holds: only then is the change seen
+            cursor.execute("SELECT pg_relation_size('pg_catalog.pg_largeobject')")
+
+
+def watched(at: datetime) -> None:
+    """The watch ran then."""
+    run, _ = Run.objects.get_or_create(task="recount", slot=at, defaults={"begun_at": at})
+    RunEnd.objects.create(run=run, at=at, found=0)
