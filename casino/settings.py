@@ -44,7 +44,6 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
-    "axes",
     "csp",
     "django_htmx",
     "ledger",
@@ -64,7 +63,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "axes.middleware.AxesMiddleware",
     "tables.house_clock.HouseClock",
     "dealer_ui.outages.Outages",
 ]
@@ -174,12 +172,7 @@ AUTH_USER_MODEL = "tables.Staff"
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "tables.signin.BadgeBackend",
-    "tables.signing.SignatureBackend",
-    "django.contrib.auth.backends.ModelBackend",
-]
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -192,28 +185,27 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATION}.NumericPasswordValidator"},
 ]
 
-# Ten failures from one address shut that address out of that account, so nobody can lock the floor out from
-# elsewhere; fifty from all addresses together shut the account, so a guesser gains little by moving around.
-AXES_HANDLER = "casino.lockout.FloorHandler"
-AXES_USERNAME_CALLABLE = "tables.signin.counted_as"
-AXES_FAILURE_LIMIT = int(os.environ.get("LOCKOUT_FAILURES", "10"))
+# What guessing is left to whom is in docs/signing-in.md. A device where somebody signed in before counts alone; devices
+# that nobody knows count together for each name, and by address. None of it can lock out a device that is known.
+LOCKOUT_SECONDS = 60 * int(os.environ.get("LOCKOUT_MINUTES", "30"))
+LOCKOUT_FAILURES = int(os.environ.get("LOCKOUT_FAILURES", "10"))
 LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
+LOCKOUT_FAILURES_ADDRESS = int(os.environ.get("LOCKOUT_FAILURES_ADDRESS", "100"))
 # So many wrong PINs at one terminal, over all badges, close its pad: else one tablet could try a PIN on everybody.
 TERMINAL_WRONG_PINS = int(os.environ.get("TERMINAL_WRONG_PINS", "30"))
-AXES_COOLOFF_TIME = timedelta(minutes=int(os.environ.get("LOCKOUT_MINUTES", "30")))
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_VERBOSE = False
-AXES_DISABLE_ACCESS_LOG = True  # the house's book has every sign-in
-AXES_ENABLE_ADMIN = False  # who is locked out is let in by name, on their own page
-AXES_RESET_ON_SUCCESS = True
-AXES_HTTP_RESPONSE_CODE = 429
-AXES_SENSITIVE_PARAMETERS = ["username", "password", "pin", "badge", "signer", "ip_address"]
+# And so many for one badge at one terminal in a day: a PIN is one of ten thousand.
+WRONG_PINS_A_DAY = int(os.environ.get("WRONG_PINS_A_DAY", "30"))
+
+# Whether a dealer may take a table and deal it from a browser that is no terminal. No house should.
+DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
 
 # Whoever signs in is signed out after this long without a request. A dealer who takes a table at an enrolled terminal
 # gets a longer expiry: nobody must be locked out in the middle of a round.
 SESSION_COOKIE_AGE = int(os.environ.get("STAFF_IDLE_SECONDS", "900"))
 TERMINAL_IDLE_SECONDS = int(os.environ.get("TERMINAL_IDLE_SECONDS", str(12 * 3600)))
+# And after this long in any case, once no round is open at the table that they deal.
+SESSION_LIFE_SECONDS = int(os.environ.get("SESSION_LIFE_SECONDS", str(12 * 3600)))
+TERMINAL_LIFE_SECONDS = int(os.environ.get("TERMINAL_LIFE_SECONDS", str(16 * 3600)))
 # How long a link that enrols a terminal works, if nobody uses it. A demo prints one for whoever comes by.
 ENROLMENT_LINK_SECONDS = int(os.environ.get("ENROLMENT_LINK_SECONDS", str(12 * 3600 if DEMO else 1800)))
 SESSION_SAVE_EVERY_REQUEST = True
@@ -314,6 +306,12 @@ UNFOLD = {
                     listed("Chips", "poker_chip", "tables_denomination"),
                     listed("Staff", "badge", "tables_staff"),
                     listed("Terminals", "tablet", "tables_terminal"),
+                    {
+                        "title": "Your emergency code",
+                        "icon": "emergency",
+                        "link": reverse_lazy("emergency-code"),
+                        "permission": lambda request: request.user.has_perm("tables.change_staff"),
+                    },
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
                 ],
             },

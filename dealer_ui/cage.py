@@ -13,11 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import charts
+from dealer_ui import charts, signatures
 from dealer_ui.dealer import cents
-from dealer_ui.slips import Signature
 from ledger.chips import money
-from tables import cage_desk, signing
+from tables import cage_desk
 from tables.models import Staff
 from tables.refusals import Refused
 
@@ -64,9 +63,6 @@ def _exchange(request: HttpRequest) -> None:
     if deed is None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
     amount = cents(request.POST.get("amount", ""), "bad_amount")
-    form = Signature(request.POST)
-    if not form.is_valid():
-        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
-    deed[0](amount, by=by, key=key)
-    messages.success(request, f"{deed[1]}: {money(amount)}, signed by {by.name}.")
+    exchange, done = deed
+    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

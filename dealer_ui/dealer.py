@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -22,14 +22,15 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_POST
 
+from dealer_ui import signatures
 from dealer_ui.screen import Screen
 from ledger.models import LogEntry, Transfer
-from tables import dealing, doors, signin, standing
+from tables import dealing, doors, signin, standing, terminals
 from tables.board import Board, board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
-from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, SignIn, StartGame, read
-from tables.models import Staff, Table
+from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
+from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.signin import TERMINAL
@@ -89,33 +90,60 @@ def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
 @dealers
 @require_POST
 def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Take a table. Who stands there already is relieved, after one question."""
+    """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
     table = get_object_or_404(Table, pk=pk)
     now = standing.of(table)
     if now.dealer and now.dealer.username == viewer.username:
         return redirect("dealer:screen", pk)
-    if now.dealer and request.POST.get("relieves") != now.dealer.username:
-        return render(request, "dealer_ui/dealer/relieve.html", {"table": table, "now": now})
-    terminal = request.session.get(TERMINAL)
     try:
-        # On the state that was looked at: should another dealer have come in between, they are asked about as well.
-        dealing.record(table, SignIn(terminal), by=viewer, key=uuid4(), expected_seq=now.seq)
+        terminal = terminals.for_dealing(request, table)
+        name = terminal.name if terminal else None
+        if now.dealer:
+            return _relieve(request, viewer, table, now, name)
+        dealing.sign_in(table, viewer, name)
     except Refused as refused:
         return _tables(request, viewer, refused)
     signin.stay(request)
     return redirect("dealer:screen", pk)
 
 
+def _relieve(request: HttpRequest, viewer: Staff, table: Table, now: Standing, terminal: str | None) -> HttpResponse:
+    """Ask who agrees; should another dealer have come in between, they are asked about instead."""
+    assert now.dealer is not None  # noqa: S101 -- the caller looked
+    dealer, refused = now.dealer, None
+    if request.POST.get("relieves") == dealer.username:
+        try:
+            signatures.sign(
+                request,
+                lambda by: dealing.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
+            )
+            signin.stay(request)
+            return redirect("dealer:screen", table.pk)
+        except Refused as refusal:
+            refused = refusal
+    own = Staff.objects.filter(username=dealer.username).values_list("badge", flat=True).first()
+    badge = request.POST.get("badge", own or "")
+    context = {"table": table, "now": now, "refused": refused, "badge": badge}
+    return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
+
+
 def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
+    terminal = terminals.here(request)
     drawn = [(table, standing.of(table)) for table in Table.objects.select_related("book")]
     here = next((table for table, now in drawn if now.dealer and now.dealer.username == viewer.username), None)
     context = {
-        "tables": [(table, now) for table, now in drawn if now.is_open],
+        "tables": [(table, now) for table, now in drawn if now.is_open and _is_for(terminal, table)],
+        "terminal": terminal,
+        "is_terminal": terminal is not None or settings.DEALING_WITHOUT_TERMINAL,
         "closed": [table for table, now in drawn if not now.is_open],
         "here": here,
         "refused": refused,
     }
     return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
+
+
+def _is_for(terminal: Terminal | None, table: Table) -> bool:
+    return terminal is None or terminal.table_id in (None, table.pk)
 
 
 # --- At the table ----------------------------------------------------------------------------------------------
@@ -143,6 +171,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     refused = None
     try:
         key, seq = _key(request.POST), _seq(request.POST)
+        terminals.for_dealing(request, table)
         dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq)
     except Refused as refusal:
         refused = refusal
@@ -157,6 +186,7 @@ def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Tap out; who came in by badge and PIN is signed out with it, for the terminal is the next dealer's."""
     table = get_object_or_404(Table, pk=pk)
     try:
+        terminals.for_dealing(request, table)
         dealing.sign_out(table, viewer)
     except Refused as refused:
         return _draw(request, viewer, pk, refused=refused)
@@ -179,6 +209,10 @@ def _draw(
     now = standing.of(table)
     if now.dealer is None or now.dealer.username != viewer.username:
         return _gone(request, _why_gone(table, now))
+    try:
+        terminals.for_dealing(request, table)
+    except Refused as elsewhere:
+        return _gone(request, elsewhere.sentence)
     drawn = board(table, viewer, now)
     context = {
         "screen": Screen(drawn, now, typed=request.POST.dict(), refused=refused, bets_before=_bets_before(drawn)),

@@ -17,13 +17,12 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dealer_ui import exports
+from dealer_ui import exports, signatures
 from dealer_ui.dealer import dealers
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit import runs, watches
-from dealer_ui.slips import Signature
 from ledger.surveillance import read_head
-from tables import corrections, dealing, disputes, mispays, past, rulings, signing, standing
+from tables import corrections, dealing, disputes, mispays, past, rulings, standing, terminals
 from tables.corrections import Shown
 from tables.disputes import RULINGS, Case, Dispute
 from tables.inputs import (
@@ -147,6 +146,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     refused = None
     if request.method == "POST":
         try:
+            terminals.for_dealing(request, table)
             _record(request, table, _claim(request, latest), viewer)
             messages.success(request, "The dispute is open: the pit hears of it.")
             return redirect("dealer:screen", pk)
@@ -291,8 +291,8 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     slip, refused = f"{corrections.SERIES}/{year}/{number}", None
     if request.method == "POST":
         try:
-            by = _signer(request)
-            _record(request, table, _signature(request, slip), by)
+            entered = _signature(request, slip)
+            by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by))
             did = "declined" if request.POST.get("do") == "decline" else "signed"
             messages.success(request, f"Correction {number} is {did} by {by.name}.")
             return redirect("pit:correction", pk, year, number)
@@ -303,13 +303,6 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
         raise Http404("There is no such correction.")
     context = _form(request, table, refused) | {"shown": shown, "one": shown.correction}
     return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
-
-
-def _signer(request: HttpRequest) -> Staff:
-    form = Signature(request.POST)
-    if not form.is_valid():
-        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    return signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
 
 
 def _signature(request: HttpRequest, slip: str) -> CorrectionInput:

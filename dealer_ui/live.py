@@ -281,7 +281,7 @@ def _watch_again(request: HttpRequest, watch: Watch) -> Watch | None:
         store = type(request.session)
         request.session = store(request.session.session_key)
         request.user = get_user(request)
-        if signin.carried_off(request):
+        if signin.has_ended(request):
             return None
         again = _watch(request)
     except DatabaseError:

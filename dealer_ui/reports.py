@@ -16,12 +16,12 @@ from django.utils.dateparse import parse_date
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import charts, exports
+from dealer_ui import charts, exports, signatures
 from dealer_ui.floor import counts
 from dealer_ui.pit import watches
-from dealer_ui.slips import Signature
+from ledger import clock
 from tables import day as days
-from tables import figures, outliers, shifts, signing, standing, to_date
+from tables import figures, outliers, shifts, standing, to_date
 from tables.figures import COLUMNS, Figures, Report
 from tables.models import Staff, Table
 from tables.outliers import Interval, Looked
@@ -179,15 +179,19 @@ def close_day(request: HttpRequest, day: str) -> HttpResponse:
     if on is None:
         raise Http404("There is no such day.")
     try:
-        form = Signature(request.POST)
-        if not form.is_valid():
-            raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-        by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
-        if request.POST.get("digest"):
-            days.close(on, by=by, digest=request.POST["digest"])
+        if digest := request.POST.get("digest"):
+            by, _ = signatures.sign(
+                request,
+                lambda by: days.close(on, by=by, digest=digest),
+                lambda by: days.refuse_close(on, by=by, digest=digest, moment=clock.agreed()),
+            )
             messages.success(request, f"{on} is closed by {by.name}.")
         else:
-            days.propose(on, by=by)
+            by, _ = signatures.sign(
+                request,
+                lambda by: days.propose(on, by=by),
+                lambda by: days.refuse_proposal(on, by=by, moment=clock.agreed()),
+            )
             messages.success(request, f"The figures of {on} are signed by {by.name}: an operator closes the day.")
     except Refused as refused:
         messages.error(request, refused.sentence)

@@ -25,7 +25,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui import live
 from dealer_ui.outages import forget_session
 from dealer_ui.seat_screen import SeatScreen
-from tables import dealing, inputs, seat_pages, standing
+from tables import dealing, inputs, seat_pages, standing, terminals
 from tables.games.felt import Choose
 from tables.models import SeatPage, Staff, Table
 from tables.refusals import Refused
@@ -227,6 +227,8 @@ def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
         key, seq, wanted = UUID(form.get("key", "")), int(form.get("seq", "")[:18]), int(form.get("seat", "")[:3])
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: choose the seat again.", 400) from None
+    if viewer.has_perm("tables.deal"):
+        terminals.for_dealing(request, table)
     token = dealing.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
     address = request.build_absolute_uri(reverse("seat", args=[token]))
     drawn = segno.make(address, micro=False).svg_inline(scale=6)

@@ -1,4 +1,4 @@
-"""Signing in and out, another password, and making a device a terminal."""
+"""Signing in and out, another password, emergency codes, and making a device a terminal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from tables import signin, staffing, terminals
-from tables.models import Staff, Terminal
+from tables import devices, signin, staffing, terminals
+from tables import emergency as emergency_codes
+from tables.models import EmergencyCode, Staff, Terminal
 from tables.refusals import Refused
+from tables.roles import Role
 
 _NO_DIGITS: Final = Refused("wrong_credentials", "Badge number and PIN are digits.", 422)
 _NO_NAME: Final = Refused("wrong_credentials", "Give your user name and your password.", 422)
@@ -37,6 +39,13 @@ class NameForm(forms.Form):
 
     username = forms.CharField(max_length=40)
     password = forms.CharField(max_length=128, strip=False)
+
+
+class EmergencyForm(forms.Form):
+    """Two printed codes."""
+
+    first = forms.CharField(max_length=80)
+    second = forms.CharField(max_length=80)
 
 
 class PasswordForm(forms.Form):
@@ -58,9 +67,11 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     refused = None
     if request.method == "POST":
         try:
-            _prove(request, by_name)
+            staff = _prove(request, by_name)
             response = redirect(after or "/")
             terminals.remember_longer(request, response)
+            if by_name:
+                devices.remember(request, response, staff.username)
             return response
         except Refused as refusal:
             refused = refusal
@@ -68,14 +79,15 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/sign_in.html", context, status=refused.status if refused else 200)
 
 
-def _prove(request: HttpRequest, by_name: bool) -> None:
+def _prove(request: HttpRequest, by_name: bool) -> Staff:
+    if "pin" in request.POST and terminals.here(request) is None:
+        raise terminals.not_enrolled(request)
     form = NameForm(request.POST) if by_name else BadgeForm(request.POST)
     if not form.is_valid():
         raise _NO_NAME if by_name else _NO_DIGITS
     if by_name:
-        signin.by_password(request, **form.cleaned_data)
-    else:
-        signin.by_badge(request, **form.cleaned_data)
+        return signin.by_password(request, **form.cleaned_data)
+    return signin.by_badge(request, **form.cleaned_data)
 
 
 def _after(request: HttpRequest) -> str:
@@ -117,7 +129,15 @@ def password(request: HttpRequest) -> HttpResponse:
             return redirect("/")
         except Refused as refusal:
             refused = refusal
+            if not request.user.is_authenticated:
+                return _signed_out(request, refusal)
     return render(request, "dealer_ui/password.html", {"refused": refused}, status=refused.status if refused else 200)
+
+
+def _signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Too many tries ended the session."""
+    messages.error(request, refused.sentence)
+    return redirect("sign-in")
 
 
 def _change_password(request: HttpRequest) -> None:
@@ -127,8 +147,65 @@ def _change_password(request: HttpRequest) -> None:
     if form.cleaned_data["new"] != form.cleaned_data["again"]:
         raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view asks for a sign-in
-    staffing.change_password(request.user, old=form.cleaned_data["old"], new=form.cleaned_data["new"])
+    signin.prove_again(request, form.cleaned_data["old"])
+    staffing.change_password(request.user, new=form.cleaned_data["new"])
     update_session_auth_hash(request, request.user)
+
+
+# --- Emergency codes -------------------------------------------------------------------------------------------
+
+
+@never_cache
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def emergency(request: HttpRequest) -> HttpResponse:
+    """Two operators' codes let the first of them in, whatever is locked."""
+    refused = None
+    if request.method == "POST":
+        try:
+            staff = _by_codes(request)
+            response = redirect("/")
+            devices.remember(request, response, staff.username)
+            return response
+        except Refused as refusal:
+            refused = refusal
+    context = {"refused": refused}
+    return render(request, "dealer_ui/emergency.html", context, status=refused.status if refused else 200)
+
+
+def _by_codes(request: HttpRequest) -> Staff:
+    form = EmergencyForm(request.POST)
+    if not form.is_valid():
+        raise Refused("wrong_codes", "Type both codes as they are printed, dashes or not.", 422)
+    staff = emergency_codes.use(**form.cleaned_data, address=request.META.get("REMOTE_ADDR"))
+    signin.begin_without_secret(request, staff)
+    return staff
+
+
+@never_cache
+@login_required
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def emergency_code(request: HttpRequest) -> HttpResponse:
+    """An operator makes an emergency code, which is shown this once."""
+    staff = request.user
+    if not isinstance(staff, Staff) or staff.role != Role.OPERATOR:
+        raise PermissionDenied
+    code, refused = "", None
+    if request.method == "POST":
+        try:
+            signin.prove_again(request, request.POST.get("password", "")[:128])
+            code = emergency_codes.make(staff)
+        except Refused as refusal:
+            refused = refusal
+            if not request.user.is_authenticated:
+                return _signed_out(request, refusal)
+    made = EmergencyCode.objects.filter(operator=staff).first()
+    context = {"code": code, "made": made, "refused": refused}
+    return render(request, "dealer_ui/emergency_code.html", context, status=refused.status if refused else 200)
+
+
+# --- Terminals -------------------------------------------------------------------------------------------------
 
 
 @never_cache

@@ -11,6 +11,8 @@ urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("password/", sign_in.password, name="password"),
+    path("emergency/", sign_in.emergency, name="emergency"),
+    path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
     path("enrol/<str:code>/", sign_in.enrol, name="enrol"),
 ]
 

@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID, uuid4
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -20,10 +19,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dealer_ui import exports
+from dealer_ui import exports, signatures
 from dealer_ui.numbers import number
 from ledger.chips import money
-from tables import cage_desk, dealing, doors, paper, shifts, signing, slip_book, slips
+from tables import cage_desk, dealing, doors, paper, shifts, slip_book, slips
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -57,13 +56,6 @@ ASKS: Final = {
 CASH: Final = tuple(sorted(slips.CASH, reverse=True))
 """What a count of a box asks for: every note and coin that may lie in one."""
 COINS_BELOW: Final = 100
-
-
-class Signature(forms.Form):
-    """Whose signature it is."""
-
-    badge = forms.RegexField(r"^[0-9]{3,8}\Z")
-    pin = forms.RegexField(r"^[0-9]{4,8}\Z")
 
 
 def on_paper(
@@ -265,19 +257,19 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    form = Signature(request.POST)
-    if not form.is_valid():
-        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
-    if table is not None:
-        name = slips.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
-    elif isinstance(entered, VoidSlip):
-        raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
-    else:
-        name = cage_desk.sign(entered, by=by, key=key)
+    by, name = signatures.sign(request, lambda by: _recorded(table, entered, by, key))
     series, year, number = name.split("/")
     messages.success(request, f"{TITLES[series]} {number} is signed by {by.name}.")
     return reverse("slips:slip", args=[table.pk if table else 0, series, year, number])
+
+
+def _recorded(table: Table | None, entered: SlipInput, by: Staff, key: UUID) -> str:
+    """The slip's name."""
+    if table is not None:
+        return slips.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
+    if isinstance(entered, VoidSlip):
+        raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
+    return cage_desk.sign(entered, by=by, key=key)
 
 
 def _asked(request: HttpRequest, table: Table | None, series: str) -> list[Asked]:

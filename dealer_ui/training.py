@@ -15,12 +15,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import exports
+from dealer_ui import exports, signatures
 from dealer_ui.dealer import dealers
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit import watches
-from dealer_ui.slips import Signature, on_paper
-from tables import practice, signing, training
+from dealer_ui.slips import on_paper
+from tables import practice, training
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER
 from tables.models import Certificate, Practice, Staff
@@ -103,11 +103,7 @@ def certify(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Somebody of the floor signs, on whatever device the result is shown."""
     row = _row(viewer, pk)
     try:
-        form = Signature(request.POST)
-        if not form.is_valid():
-            raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-        by = signing.signer(request, form.cleaned_data["badge"], form.cleaned_data["pin"])
-        made = training.certify(row, by=by)
+        by, made = signatures.sign(request, lambda by: training.certify(row, by=by))
     except Refused as refused:
         return _draw(request, viewer, row, refused)
     messages.success(request, f"Certificate {made.number} is signed by {by.name}.")

@@ -255,7 +255,7 @@ def _signed_in(scene: Scene, entry: Entry) -> Step:
     taking = replace(scene, by=dealer)
     dealing.permit(taking, dealer, SignIn)
     doors.may_take(taking)
-    return doors.taken(taking, dealer, said["terminal"])
+    return doors.taken(taking, dealer, said["terminal"], said.get("confirmed_by"))
 
 
 def _signed_out(scene: Scene, entry: Entry) -> Step:

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 
 from ledger import surveillance
 from ledger.models import HOUSE, LogEntry
-from ledger.surveillance import Draft, Head, canonical
+from ledger.surveillance import Draft, canonical
 from tables import figures, house, shifts, standing
 from tables.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.models import DayClose, Staff, Table
@@ -152,15 +152,20 @@ def _arrived(through_close: int, through: Mapping[str, int] | None = None) -> li
 # --- Closing ---------------------------------------------------------------------------------------------------
 
 
-def propose(day: date, *, by: Staff) -> Proposal:
-    """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
+def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> dict[str, Any]:
+    """Raises what refuses somebody's first signature under a day's figures, or returns these."""
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
+    _refuse_closed(day, moment)
+    return _figures(day)
+
+
+def propose(day: date, *, by: Staff) -> Proposal:
+    """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
     _await_writers()
     with transaction.atomic():
         head = house.lock()
-        _refuse_closed(day, head)
-        content = _figures(day)
+        content = refuse_proposal(day, by=by, moment=head.moment)
         known = proposal(day)
         if known and known.digest == content["digest"] and known.username == by.username:
             return known
@@ -170,28 +175,36 @@ def propose(day: date, *, by: Staff) -> Proposal:
     return made
 
 
+def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[Proposal, dict[str, Any]] | None:
+    """Raises what refuses somebody's second signature, or returns what it is put under; None where it is there."""
+    if not by.has_perm("tables.close_day"):
+        raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
+    if DayClose.objects.filter(day=day, closed_by=by.username).exists():
+        return None
+    _refuse_closed(day, moment)
+    first = proposal(day)
+    if first is None:
+        raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
+    if first.username == by.username:
+        raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
+    content = _figures(day)
+    if not content["digest"] == first.digest == digest:
+        says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
+        raise Refused("figures_changed", says, 409)
+    return first, content
+
+
 def close(day: date, *, by: Staff, digest: str) -> DayClose:
     """Sign a day's figures second, which closes it for good. ``digest`` names the figures that the signer saw.
 
     By the same person again it is answered as before. Raises Refused."""
-    if not by.has_perm("tables.close_day"):
-        raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
     _await_writers()
     with transaction.atomic():
         head = house.lock()
-        done = DayClose.objects.filter(day=day).first()
-        if done is not None and done.closed_by == by.username:
-            return done
-        _refuse_closed(day, head)
-        first = proposal(day)
-        if first is None:
-            raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
-        if first.username == by.username:
-            raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
-        content = _figures(day)
-        if not content["digest"] == first.digest == digest:
-            says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
-            raise Refused("figures_changed", says, 409)
+        signed_first = refuse_close(day, by=by, digest=digest, moment=head.moment)
+        if signed_first is None:
+            return DayClose.objects.get(day=day)
+        first, content = signed_first
         said = {**content, **_person(by), "proposal": first.seq, "proposed_by": first.username}
         said["adjusts"] = msgspec.to_builtins(_arrived(head.seq, content["through"]))
         written = surveillance.append(head, Draft("day", "closed", by.signature, said))
@@ -214,8 +227,8 @@ def _figures(day: date) -> dict[str, Any]:
     return {"day": day.isoformat(), "figures": rows, "digest": digest, "through": dict(report.through)}
 
 
-def _refuse_closed(day: date, head: Head) -> None:
-    if head.moment < shifts.span(day).end:
+def _refuse_closed(day: date, moment: datetime) -> None:
+    if moment < shifts.span(day).end:
         raise Refused("day_goes_on", f"{day} goes on until {shifts.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
     if DayClose.objects.filter(day=day).exists():
         raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)

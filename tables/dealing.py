@@ -154,8 +154,15 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:
-    """A dealer takes a table. Raises Refused when the table is closed or they stand at another one."""
+    """A dealer takes a table where nobody deals. Raises Refused when it is closed or they stand at another one."""
     return record(table, SignIn(terminal), by=staff, key=uuid4(), expected_seq=None)
+
+
+def relieve(table: Table, staff: Staff, dealer: str, *, confirmed_by: Staff, terminal: str | None = None) -> Answer:
+    """A dealer takes a table from the one who deals there, in mid-round or not. Raises Refused unless that one, or a
+    pit boss, has agreed by badge and PIN."""
+    entered = SignIn(terminal, relieves=dealer, confirmed_by=confirmed_by.username)
+    return record(table, entered, by=staff, key=uuid4(), expected_seq=None)
 
 
 def sign_out(table: Table, staff: Staff) -> Answer:

@@ -38,12 +38,14 @@ def door(slip: Slip) -> Step:
 
 
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
-    """A dealer takes the table; whoever stood there is relieved. Nobody deals at two tables."""
+    """A dealer takes the table; whoever stood there is relieved, if they agree or a pit boss does. Nobody deals at two
+    tables."""
     may_take(scene)
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
     bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
     if bound is not None and bound.table != scene.table:
         raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
+    _refuse_unconfirmed(scene, entered)
     # Two sign-ins of one person at two tables hold two different books; here they meet.
     person = Staff.objects.select_for_update(no_key=True).get(pk=scene.by.pk)
     if not person.has_perm("tables.deal"):
@@ -52,7 +54,21 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    return Outcome([taken(scene, scene.by, entered.terminal)])
+    return Outcome([taken(scene, scene.by, entered.terminal, entered.confirmed_by)])
+
+
+def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
+    """A table in use changes hands when its dealer gives it away, or a pit boss does."""
+    dealer = scene.standing.dealer
+    if entered.relieves != (dealer.username if dealer else None):
+        who = f"{dealer.name} deals" if dealer else "Nobody deals"
+        raise Refused("other_dealer", f"{who} at {scene.table.name} now: look again, then take it.", 409)
+    if dealer is None or entered.confirmed_by == dealer.username:
+        return
+    boss = Staff.objects.filter(username=entered.confirmed_by).first()
+    if boss is None or not boss.has_perm("tables.run_floor"):
+        says = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
+        raise Refused("not_theirs", says, 403)
 
 
 def sign_out(scene: Scene, entered: SignOut) -> Outcome:
@@ -61,16 +77,19 @@ def sign_out(scene: Scene, entered: SignOut) -> Outcome:
     return Outcome([_tap_out(scene.by.username, scene.by.name)])
 
 
-def taken(scene: Scene, by: Staff, terminal: str | None) -> Step:
-    """The entry that says who deals here from now on, and whom they relieve."""
+def taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
+    """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
     relieved = scene.standing.dealer
-    content = {
+    content: dict[str, str | None] = {
         "username": by.username,
         "name": by.name,
         "badge": by.badge,
         "terminal": terminal,
         "relieves": relieved.username if relieved else None,
     }
+    # Entries from before a relief had to be agreed to do not say who did.
+    if confirmed_by is not None:
+        content["confirmed_by"] = confirmed_by
     return Step("dealer", "signed_in", content)
 
 

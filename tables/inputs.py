@@ -158,6 +158,10 @@ class SignIn(Struct, frozen=True, tag_field="do", tag="sign_in"):
     """A dealer takes the table, or relieves the one who stands there."""
 
     terminal: str | None = None
+    relieves: str | None = None
+    """The user name of whoever stands there."""
+    confirmed_by: str | None = None
+    """Who agreed to the relief by badge and PIN: the dealer who leaves, or a pit boss."""
 
 
 class SignOut(Struct, frozen=True, tag_field="do", tag="sign_out"):

@@ -242,14 +242,42 @@ class Terminal(models.Model):
     enrolled_by = models.ForeignKey(Staff, on_delete=models.PROTECT, editable=False)
     enrolled_at = models.DateTimeField(auto_now_add=True)
     is_active = models.BooleanField("enrolled", default=True)
-    wrong_pins = models.PositiveIntegerField(default=0, editable=False)
-    wrong_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+
+class AttemptCount(models.Model):
+    """How many tries at a secret came from a place, for a name, since the first of them (see ``attempts.py``)."""
+
+    kind = models.CharField(max_length=20)
+    place = models.CharField(max_length=64)
+    name = models.CharField(max_length=32, blank=True)
+    """Digested; empty where tries for all names count together."""
+    tries = models.BigIntegerField()
+    since = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["kind", "place", "name"], name="tables_attemptcount_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tries} at {self.place}"
+
+
+class EmergencyCode(models.Model):
+    """An operator's printed code, of which two let the first of them in (see ``emergency.py``)."""
+
+    operator = models.OneToOneField(Staff, on_delete=models.PROTECT, related_name="emergency_code")
+    digest = models.CharField(max_length=64, unique=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"of {self.operator}"
 
 
 class SeatPage(models.Model):

@@ -9,14 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from axes.utils import reset
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from ledger import surveillance
 from ledger.surveillance import Draft
-from tables import doors, house, standing
+from tables import attempts, doors, emergency, house, standing
 from tables.house import difference, note
 from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
 from tables.refusals import Refused
@@ -54,6 +53,8 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
         _apply(staff, changes)
+        if staff.role != Role.OPERATOR or not staff.is_active:
+            emergency.withdraw(staff)
         new = _new(changes)
         changed = difference(before, _facts(staff))
         if new or changed["after"]:
@@ -61,10 +62,8 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     return staff
 
 
-def change_password(staff: Staff, *, old: str, new: str) -> None:
-    """Somebody gives themselves another password; their other sign-ins end."""
-    if not staff.check_password(old):
-        _refuse({"old": "This is not your password."})
+def change_password(staff: Staff, *, new: str) -> None:
+    """Somebody who has proved who they are gives themselves another password; their other sign-ins end."""
     _refuse(_password_faults(staff, new))
     with transaction.atomic():
         staff.set_password(new)
@@ -76,7 +75,8 @@ def lift_lock_out(staff: Staff, *, by: Staff) -> None:
     """Let somebody try again who was locked out after too many failed sign-ins."""
     _permit(by, "tables.change_staff")
     with transaction.atomic():
-        reset(username=staff.username)
+        attempts.forget_name(staff.username)
+        attempts.forget_name(staff.badge or "")
         note("staff", "lock_out_lifted", by.signature, {"username": staff.username})
 
 

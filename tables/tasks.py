@@ -8,7 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from tables import audit, spreading
+from tables import attempts, audit, spreading
 from tables import watch as watching
 
 
@@ -32,8 +32,9 @@ def watch() -> list[str]:
 
 @shared_task
 def clear_sessions() -> None:
-    """Forget the sessions that are over."""
+    """Forget the sessions that are over, and the failed tries that no limit asks for."""
     call_command("clearsessions")
+    attempts.forget_old()
 
 
 @shared_task

@@ -143,7 +143,8 @@ def _rack(words: str) -> Callable[[Content], str]:
 
 def _signed_in(content: Content) -> str:
     relief = f", relieving {content['relieves']}" if content.get("relieves") else ""
-    return f"{content['name']} takes the table{relief}"
+    agreed = f"; {content['confirmed_by']} agreed" if content.get("confirmed_by") else ""
+    return f"{content['name']} takes the table{relief}{agreed}"
 
 
 def _signed_in_to_the_house(content: Content) -> str:

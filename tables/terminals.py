@@ -1,4 +1,4 @@
-"""Enrolled terminals: the devices on which a dealer may sign in with badge and PIN.
+"""Enrolled terminals: the devices on which badges and PINs are taken, and tables are dealt.
 
 A device proves that it is enrolled by a cookie with a random token, of which the database keeps only the digest. It
 is enrolled by an operator who holds it, or by a link that an operator made: the link works once, and not for long.
@@ -19,6 +19,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
+from tables import attempts
+from tables.attempts import Limit, TooMany
 from tables.house import difference, note
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
@@ -27,6 +29,12 @@ _COOKIE: Final = "terminal"
 _LONGEST_SECONDS: Final = 400 * 24 * 3600
 """As long as browsers keep a cookie; it is set anew at every sign-in."""
 _LINK: Final = "tables.terminals.link"
+_HERE: Final = "_terminal"
+"""Where a request keeps the terminal that it was found to come from."""
+NO_TERMINAL: Final = (
+    "This browser is no terminal, and badge and PIN are taken on terminals only: sign on one, or let an operator enrol"
+    " this browser (Terminals, Enrol this device)."
+)
 
 
 # --- Enrolling -------------------------------------------------------------------------------------------------
@@ -94,38 +102,74 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
 # --- Wrong PINs ------------------------------------------------------------------------------------------------
 
 
-def refuse_locked(terminal: Terminal) -> None:
-    """Raise Refused where too many PINs were wrong of late, whoever's badges they were tried on."""
-    if terminal.wrong_pins >= settings.TERMINAL_WRONG_PINS and not _is_past(terminal):
-        minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
-        says = f"Too many wrong PINs on this terminal: wait {minutes} minutes, or ask an operator to let it in."
-        raise Refused("terminal_locked", says, 429)
+def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+    """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
+    terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
+    place, name, window = attempts.place_of(terminal), attempts.called(badge), settings.LOCKOUT_SECONDS
+    a_day = settings.WRONG_PINS_A_DAY
+    return [
+        Limit(kind, place, name, settings.LOCKOUT_FAILURES, window, forgives=True),
+        Limit(f"{kind}, a day", place, name, a_day, attempts.DAY),
+        Limit(kind, place, "", settings.TERMINAL_WRONG_PINS, window),
+        Limit(kind, attempts.ANYWHERE, name, a_day, attempts.DAY, closes=False),
+    ]
 
 
-def count_wrong_pin(terminal: Terminal) -> None:
-    """One more wrong PIN. The one that locks the terminal is noted, and the pit hears of it."""
-    with transaction.atomic():
-        now = Terminal.objects.select_for_update(no_key=True).get(pk=terminal.pk)
-        if _is_past(now):
-            now.wrong_pins, now.wrong_since = 0, timezone.now()
-        now.wrong_pins += 1
-        now.save(update_fields=["wrong_pins", "wrong_since"])
-        if now.wrong_pins == settings.TERMINAL_WRONG_PINS:
-            note("terminal", "locked_out", "sign-in", _said(now))
-            says = f"{now.name}: {now.wrong_pins} wrong PINs in half an hour. Nobody can sign in there for a while."
-            raise_alert(None, "terminal_locked", says, _said(now))
+def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+    """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
+    counts = limits(kind, terminal, badge)
+    try:
+        watched = attempts.reserve(counts)
+    except TooMany as full:
+        if full.is_first:
+            _report(terminal, full.limit, badge)
+        of = "with this badge " if full.limit.name else ""
+        raise attempts.locked(f"Too many wrong PINs {of}on this terminal", full.limit) from None
+    if watched and Staff.objects.filter(badge=badge).exists():
+        says = f"Badge {badge}: {watched[0].most} wrong PINs in a day, over all terminals."
+        raise_alert(None, "pins_tried", says, {"badge": badge, "terminal": terminal.name})
+    return counts
+
+
+def _report(terminal: Terminal, full: Limit, badge: str) -> None:
+    """Noted once, and the pit hears of it. A badge that nobody has may be half a password: it is not written down."""
+    who = ""
+    if full.name:
+        who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
+    note("terminal", "locked_out", "sign-in", _said(terminal) | {"tries": full.most, "of": who.strip()})
+    says = f"{terminal.name}: {full.most} wrong PINs{who}. It takes no more of them for a while."
+    raise_alert(None, "terminal_locked", says, _said(terminal))
+
+
+def not_enrolled(request: HttpRequest) -> Refused:
+    """A PIN was given to a browser that is no terminal: nobody looks at it, and the pit hears of it."""
+    who = request.user.username if isinstance(request.user, Staff) else "nobody signed in"
+    says = f"A badge and a PIN were tried on a browser that is no terminal ({who})."
+    raise_alert(None, "no_terminal", says, {"path": request.path, "address": request.META.get("REMOTE_ADDR")})
+    return Refused("not_enrolled", NO_TERMINAL, 403)
 
 
 def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
     """Badges and PINs are taken there again."""
     _permit(by)
     with transaction.atomic():
-        Terminal.objects.filter(pk=terminal.pk).update(wrong_pins=0, wrong_since=None)
+        attempts.forget_place(attempts.place_of(terminal))
         note("terminal", "lock_out_lifted", by.signature, _said(terminal))
 
 
-def _is_past(terminal: Terminal) -> bool:
-    return terminal.wrong_since is None or terminal.wrong_since < timezone.now() - settings.AXES_COOLOFF_TIME
+# --- Dealing ---------------------------------------------------------------------------------------------------
+
+
+def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
+    """The terminal from which somebody deals at a table, however they signed in. Raises Refused where they may not."""
+    terminal = here(request)
+    if terminal is None and not settings.DEALING_WITHOUT_TERMINAL:
+        says = "This browser is no terminal, and tables are dealt from terminals: an operator enrols it."
+        raise Refused("not_enrolled", says, 403)
+    if terminal is not None and terminal.table_id not in (None, table.pk):
+        says = f"This terminal is for {terminal.table}: deal {table.name} at another."
+        raise Refused("other_terminal", says, 409)
+    return terminal
 
 
 def _add(name: str, table: Table | None, digest: str, by: Staff, *, enrolled: bool) -> Terminal:
@@ -171,9 +215,15 @@ def _digest(token: str) -> str:
 def identify(request: HttpRequest) -> Terminal | None:
     """The terminal that this request comes from."""
     token = request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE)
-    if not token:
-        return None
-    return Terminal.objects.select_related("table").filter(token_digest=_digest(token), is_active=True).first()
+    rows = Terminal.objects.select_related("table").filter(is_active=True)
+    terminal = rows.filter(token_digest=_digest(token)).first() if token else None
+    setattr(request, _HERE, terminal)
+    return terminal
+
+
+def here(request: HttpRequest) -> Terminal | None:
+    """The same, asked once for a request."""
+    return getattr(request, _HERE) if hasattr(request, _HERE) else identify(request)
 
 
 def remember(response: HttpResponse, token: str) -> None:

@@ -1,25 +1,29 @@
 """A floor for tests: a house with one table, its staff, and a hand that deals there through dealing.record()."""
 
+import secrets
 import uuid
 from dataclasses import asdict, dataclass
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
 
 from ledger import cage, surveillance
 from ledger.models import Account
 from ledger.surveillance import Draft
-from tables import dealing, inputs, pepper, standing
+from tables import dealing, inputs, pepper, standing, terminals
 from tables.board import Board, board
 from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
 from tables.house import difference
-from tables.models import Denomination, SeatPage, Staff, Table
+from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup import settings_of
@@ -36,6 +40,24 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
     somebody.save()
     return somebody
+
+
+def client(somebody: Staff, **options: Any) -> Client:
+    """A browser on a terminal for any table, with somebody's session."""
+    browser = Client(**options)
+    browser.cookies["terminal"] = terminal_cookie(somebody)
+    browser.force_login(somebody, backend="django.contrib.auth.backends.ModelBackend")
+    return browser
+
+
+def terminal_cookie(by: Staff, table: Table | None = None) -> str:
+    """What the browser of a new terminal holds."""
+    token = secrets.token_urlsafe(16)
+    name = f"Device {Terminal.objects.count() + 1}"
+    Terminal.objects.create(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
+    response = HttpResponse()
+    terminals.remember(response, token)
+    return response.cookies["terminal"].value
 
 
 @cache

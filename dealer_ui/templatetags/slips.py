@@ -10,10 +10,23 @@ from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from tables import paper
+from tables import paper, terminals
+from tables.models import Terminal
 from tables.paper import Stage
 
 register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def here(context: Mapping[str, Any]) -> Terminal | None:
+    """The terminal on which this page is shown."""
+    return terminals.here(context["request"])
+
+
+@register.simple_tag
+def no_terminal() -> str:
+    """What to do where a page is shown on none."""
+    return terminals.NO_TERMINAL
 
 
 @register.filter

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.surveillance import Head
-from tables import board, dealing, doors, history, standing
+from tables import board, dealing, doors, history, standing, terminals
 from tables.api import errors, forms, schema
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -105,6 +105,8 @@ class Inputs(FloorView):
             raise Refused("not_permitted", "Only a dealer or a pit boss enters anything at a table.", 403)
         entered, made = forms.read(_plain(request))
         table = _table(staff, pk)
+        if staff.has_perm("tables.deal"):
+            terminals.for_dealing(_plain(request), table)
         answer = dealing.record(table, made, by=staff, key=entered.key, expected_seq=entered.expected_seq)
         return Response(msgspec.to_builtins(forms.Acknowledged(answer.entry, answer.seq, answer.again)))
 

@@ -54,10 +54,7 @@ class Caller:
 
 
 def caller(table: Table, staff: Staff | None, **options: Any) -> Caller:
-    client = Client(**options)
-    if staff:
-        client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
-    return Caller(client, table)
+    return Caller(floor.client(staff, **options) if staff else Client(**options), table)
 
 
 @dataclass

@@ -10,10 +10,10 @@ from django.test import Client
 from ledger.alerts import raise_alert
 from ledger.models import Acknowledgement
 from tests.floor import Hand, dealt
+from tests.floor import client as on_terminal
 
 pytestmark = pytest.mark.django_db
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 DIGITS = "9" * 5_000
 Send = Callable[[Client, Client, Hand], Any]
 
@@ -24,15 +24,12 @@ def floor() -> tuple[Hand, Hand]:
 
 
 def signed_in(hand: Hand) -> Client:
-    client = Client(raise_request_exception=False)
-    client.force_login(hand.by, backend=BACKEND)
-    return client
+    return on_terminal(hand.by, raise_request_exception=False)
 
 
 def without_token(hand: Hand, body: str) -> Any:
     """A body of whoever is signed in, whose token must be looked for without reading it."""
-    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
-    client.force_login(hand.by, backend=BACKEND)
+    client = on_terminal(hand.by, raise_request_exception=False, enforce_csrf_checks=True)
     client.cookies["csrftoken"] = "a" * 32
     answer = client.post(f"/api/tables/{hand.table.pk}/inputs/", body, content_type="application/json")
     assert answer.json()["code"] == "csrf_failed"
@@ -122,6 +119,5 @@ def test_nothing_that_is_asked_of_the_admin_makes_it_fail(floor: tuple[Hand, Han
     from tables.roles import Role
     from tests import floor as house
 
-    client = Client(raise_request_exception=False)
-    client.force_login(house.staff(Role.OPERATOR, "olga"), backend=BACKEND)
+    client = on_terminal(house.staff(Role.OPERATOR, "olga"), raise_request_exception=False)
     assert client.get(f"/admin/{page}/{query}").status_code < 500

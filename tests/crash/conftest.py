@@ -33,7 +33,7 @@ class Client:
 
     web: Web
     table: int
-    session: str
+    cookies: str
     acknowledged: dict[str, int] = field(default_factory=dict)
     """key -> the entry that was acknowledged for it."""
     failures: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Client:
 
     def _request(self, method: str, path: str, body: bytes | None = None) -> urllib.request.Request:
         headers = {
-            "Cookie": f"sessionid={self.session}; csrftoken={TOKEN}",
+            "Cookie": f"{self.cookies}; csrftoken={TOKEN}",
             "X-CSRFToken": TOKEN,
             "Content-Type": "application/json",
         }
@@ -136,5 +136,5 @@ def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fragile]:
         reached = json.loads(run(environment, "-m", "tests.crash.prepare").stdout)
         web = web_process(environment, folder / "web.log")
         web.start()
-        yield Fragile(house, web, Client(web, reached["table"], reached["session"]), environment)
+        yield Fragile(house, web, Client(web, reached["table"], reached["cookies"]), environment)
         web.stop()

@@ -6,16 +6,15 @@ import django
 
 django.setup()
 
-from django.test import Client  # noqa: E402
-
 from tests import floor  # noqa: E402
 
 
 def main() -> None:
     dealer, _ = floor.dealt(options={"decks": 8})
-    client = Client()
-    client.force_login(dealer.by, backend="django.contrib.auth.backends.ModelBackend")
-    print(json.dumps({"table": dealer.table.pk, "session": client.cookies["sessionid"].value}))
+    client = floor.client(dealer.by)
+    print(
+        json.dumps({"table": dealer.table.pk, "cookies": client.cookies.output(attrs=[], header="", sep=";").strip()})
+    )
 
 
 if __name__ == "__main__":

@@ -27,8 +27,7 @@ def hand() -> Hand:
 
 
 def signed_in(staff: Staff) -> Client:
-    client = Client()
-    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(staff)
     return client
 
 
@@ -121,8 +120,7 @@ def test_a_dealer_at_a_table_comes_straight_back_to_it(dora: Client, hand: Hand)
 
 
 def test_forms_from_elsewhere_are_refused(hand: Hand) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(hand.by, enforce_csrf_checks=True)
     start = hand.now.seq
     assert enter(client, hand, bet(hand)).status_code == 403
     assert hand.now.seq == start

@@ -54,8 +54,7 @@ def second() -> Staff:
 
 
 def browser(who: Staff) -> Client:
-    client = Client()
-    client.force_login(who, backend=BACKEND)
+    client = floor.client(who)
     return client
 
 

@@ -30,8 +30,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def browser(hand: Hand) -> Client:
-    client = Client()
-    client.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(hand.by)
     return client
 
 

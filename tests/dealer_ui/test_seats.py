@@ -234,8 +234,7 @@ def test_the_address_does_not_get_away(table: Table) -> None:
 def test_whoever_is_signed_in_on_the_same_device_stays_as_they_were(table: Table) -> None:
     """Harm: a player's taps keep the session of a member of staff alive on a device that was left behind."""
     dealer, _, players = table
-    client = Client()
-    client.force_login(dealer.by, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(dealer.by)
     assert not client.get(page(players[1])).cookies
 
 
@@ -282,8 +281,7 @@ def test_the_dealer_and_the_pit_hand_an_address_over_once(table: Table) -> None:
     """Harm: an address that can be looked up later is one that somebody else looks up."""
     dealer, boss, _ = table
     for hand_ in (dealer, boss):
-        client = Client()
-        client.force_login(hand_.by, backend="django.contrib.auth.backends.ModelBackend")
+        client = floor.client(hand_.by)
         url = reverse("dealer:seats", args=[dealer.table.pk])
         answer = client.post(url, sent(client.get(url).content.decode(), seat=2))
         text = answer.content.decode()
@@ -301,8 +299,7 @@ def test_the_dealer_and_the_pit_hand_an_address_over_once(table: Table) -> None:
 def test_a_form_sent_twice_makes_no_second_address(table: Table) -> None:
     """Harm: the address that was just handed over is revoked by a second tap, and nobody knows."""
     dealer, _, _ = table
-    client = Client()
-    client.force_login(dealer.by, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(dealer.by)
     url = reverse("dealer:seats", args=[dealer.table.pk])
     form = {"key": uuid.uuid4(), "seq": dealer.now.seq, "seat": 1}
     assert client.post(url, form).status_code == 200

@@ -31,8 +31,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def browser(staff: Staff) -> Client:
-    client = Client()
-    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(staff)
     return client
 
 

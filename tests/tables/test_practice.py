@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
-from django.test import Client
 from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
@@ -163,8 +162,7 @@ def test_a_table_can_ask_for_a_certificate(dealer: Staff, boss: Staff, settings:
 @pytest.mark.django_db
 def test_the_screens_say_practice_and_lead_to_a_certificate(dealer: Staff, boss: Staff) -> None:
     """Harm: a practice that is taken for a table, or ends nowhere."""
-    client = Client()
-    client.force_login(dealer, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(dealer)
     path = client.post("/practice/")["Location"]
     first = client.get(path).content.decode()
     assert "PRACTICE" in first
@@ -178,8 +176,7 @@ def test_the_screens_say_practice_and_lead_to_a_certificate(dealer: Staff, boss:
     signed = client.post(f"{done}certify", {"badge": "305", "pin": floor.PIN})
     assert signed["Location"] == "/practice/certificates/1/"
     assert "Certificate 1" in client.get(signed["Location"]).content.decode()
-    other = Client()
-    other.force_login(floor.staff(Role.DEALER, "dan"), backend="django.contrib.auth.backends.ModelBackend")
+    other = floor.client(floor.staff(Role.DEALER, "dan"))
     assert other.get(done).status_code == 403
     other.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
     assert "Every question and answer" in other.get(done).content.decode()

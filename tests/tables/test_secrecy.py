@@ -251,8 +251,7 @@ def test_an_open_game_has_no_record(game: Game, quiet: None) -> None:
     assert story is not None
     assert story.sealed
     assert story.record is None
-    client = Client()
-    client.force_login(game.dealer.by, backend="django.contrib.auth.backends.ModelBackend")
+    client = floor.client(game.dealer.by)
     answer = client.get(f"/api/tables/{game.dealer.table.pk}/rounds/1/")
     assert (answer.status_code, answer.json()["code"]) == (409, "round_sealed")
 

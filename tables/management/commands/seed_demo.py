@@ -126,7 +126,10 @@ IN_THE_CAGE_CENTS: Final = 200_000_000
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
 """A rack opens with so many bets of the table's maximum."""
-TERMINAL: Final = "Demo terminal"
+TERMINALS: Final = {
+    "Demo terminal": "open it once in the dealer's browser, and badge and PIN work there.",
+    "Demo pit desk": "open it once in the pit boss's browser, and slips are signed there.",
+}
 
 
 class Command(BaseCommand):
@@ -149,10 +152,11 @@ class Command(BaseCommand):
         for name, chosen in TABLES.items():
             if not Table.objects.filter(name=name).exists():
                 open_table(name, chosen, operator)
-        path = terminals.link_for(seed_terminal(operator), by=operator)
         self.stdout.write(logins())
-        self.stdout.write("\nEnrolment link: open it once in the dealer's browser, and badge and PIN work there.")
-        self.stdout.write(f"{options['address'].rstrip('/')}{path}")
+        for name, use in TERMINALS.items():
+            path = terminals.link_for(seed_terminal(name, operator), by=operator)
+            self.stdout.write(f"\nEnrolment link: {use}")
+            self.stdout.write(f"{options['address'].rstrip('/')}{path}")
 
 
 def seed_staff() -> Staff:
@@ -216,9 +220,9 @@ def _sign(table: Table, username: str, entered: BeginSlip | SignSlip) -> None:
     dealing.record(table, entered, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
 
 
-def seed_terminal(operator: Staff) -> Terminal:
-    """The terminal that the printed link is for."""
-    return Terminal.objects.filter(name=TERMINAL).first() or terminals.add(TERMINAL, None, by=operator)
+def seed_terminal(name: str, operator: Staff) -> Terminal:
+    """A terminal that a printed link is for."""
+    return Terminal.objects.filter(name=name).first() or terminals.add(name, None, by=operator)
 
 
 def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move], **said: int) -> None:
