@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from casino import redaction
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
@@ -55,6 +57,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "casino.caching.NoStore",
+    "casino.who.Who",
     "casino.policy.ContentSecurityPolicy",
     "casino.sessions.Sessions",
     "django.middleware.common.CommonMiddleware",
@@ -331,14 +335,22 @@ UNFOLD = {
     },
 }  # fmt: skip
 
+redaction.install()
+PLAIN = {"()": "casino.redaction.Redacting", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
+# Who asked for what, as lines of JSON: into a file of its own, which may be rotated, or among everything else.
+ACCESS_LOG = os.environ.get("ACCESS_LOG", "")
+ACCESS_FILE = {"class": "logging.handlers.WatchedFileHandler", "filename": ACCESS_LOG, "delay": True}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"no addresses of seats": {"()": "casino.redaction.SeatAddresses"}},
+    "formatters": {"plain": PLAIN, "bare": {"format": "%(message)s"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["no addresses of seats"]}
+        "stderr": {"class": "logging.StreamHandler", "formatter": "plain"},
+        "access": {**(ACCESS_FILE if ACCESS_LOG else {"class": "logging.StreamHandler"}), "formatter": "bare"},
     },
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    "loggers": {"django.server": {"handlers": ["stderr"], "propagate": False}},
+    "loggers": {
+        "django.server": {"handlers": ["stderr"], "propagate": False},
+        "casino.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
+    },
 }

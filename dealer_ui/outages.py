@@ -49,5 +49,4 @@ def answer(request: HttpRequest) -> HttpResponse:
         page = render_to_string("dealer_ui/outage.html", {"sentence": AWAY.sentence})
         response = HttpResponse(page, status=AWAY.status)
     response["Retry-After"] = "1"
-    response["Cache-Control"] = "no-store"
     return response
