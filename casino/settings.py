@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import dj_database_url
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -13,6 +12,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from casino import redaction
+from casino.database import settings_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -96,16 +96,15 @@ TEMPLATES = [
 
 
 def database() -> dict[str, Any]:
-    url = os.environ.get("DATABASE_URL", "")
-    if os.environ.get("CASINO_DB_ROLE") == "owner":
-        url = os.environ.get("DATABASE_OWNER_URL", url)
-    if not url:
+    owner = os.environ.get("CASINO_DB_ROLE") == "owner" and "DATABASE_OWNER_URL" in os.environ
+    name = "DATABASE_OWNER_URL" if owner else "DATABASE_URL"
+    if not (url := os.environ.get(name)):
         return {}  # Django's dummy database: whoever touches it is told that none is configured
-    found: dict[str, Any] = dict(dj_database_url.parse(url, conn_health_checks=True))
+    found = settings_of(name, url)
     # DATABASE_POOL is how many connections a process may hold; the web process asks for it (casino/asgi.py).
     if pool := int(os.environ.get("DATABASE_POOL", "0")):
         found["CONN_MAX_AGE"] = 0
-        found["OPTIONS"] = found.get("OPTIONS", {}) | {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
+        found["OPTIONS"] |= {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
     return found
 
 

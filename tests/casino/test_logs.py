@@ -116,9 +116,8 @@ def body(content: bytes) -> dict[str, Any]:
 
 
 def logged(*events: dict[str, Any], path: str = "/", **scope: Any) -> list[dict[str, Any]]:
-    with heard("casino.access") as said:
-        with suppress(RuntimeError, asyncio.CancelledError):
-            asyncio.run(asked(path, *events, **scope))
+    with heard("casino.access") as said, suppress(RuntimeError, asyncio.CancelledError):
+        asyncio.run(asked(path, *events, **scope))
     return lines(said.getvalue())
 
 
