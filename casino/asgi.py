@@ -7,6 +7,7 @@ from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
+from casino.access import AccessLog
 from casino.gate import Gate
 from tables import pepper
 
@@ -16,4 +17,4 @@ os.environ.setdefault("DATABASE_POOL", "16")
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
 pepper.keys()  # without them nobody could sign in
-application = Gate(get_asgi_application())
+application = AccessLog(Gate(get_asgi_application()))

@@ -1,14 +1,45 @@
-"""Keeps the addresses of seats' pages out of the logs: whoever has one sees a player's cards."""
+"""Keeps what is secret in an address out of every log: a seat's page, and the link that enrols a terminal."""
 
 import logging
 import re
+from typing import Any
 
-TOKEN = re.compile(r"(/seat/)[^/\s?\"']+")
+SECRET = re.compile(r"(/(?:seat|enrol)/)[^/\s?\"']+", re.IGNORECASE)
 
 
-class SeatAddresses(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        if "/seat/" in text:
-            record.msg, record.args = TOKEN.sub(r"\1…", text), ()
-        return True
+def redacted(text: str) -> str:
+    return SECRET.sub(r"\1***", text)
+
+
+class Redacting(logging.Formatter):
+    """The whole text of a record, a traceback included."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
+def install() -> None:
+    """Redact each record as it is made: the server's own loggers have handlers of their own."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "redacts", False):
+        return
+
+    def redacting(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        if isinstance(record.args, tuple) and record.args:
+            record.args = tuple(map(_argument, record.args))
+        elif isinstance(record.msg, str):
+            record.msg = redacted(record.msg)
+        return record
+
+    redacting.redacts = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(redacting)
+
+
+def _argument(value: object) -> object:
+    """Text, or an error that quotes some; numbers stay numbers."""
+    if not isinstance(value, str | BaseException):
+        return value
+    text = str(value)
+    clean = redacted(text)
+    return value if clean == text else clean

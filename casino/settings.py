@@ -5,12 +5,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import dj_database_url
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+
+from casino import redaction
+from casino.database import settings_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -54,6 +56,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "casino.caching.NoStore",
+    "casino.who.Who",
     "casino.policy.ContentSecurityPolicy",
     "casino.sessions.Sessions",
     "django.middleware.common.CommonMiddleware",
@@ -90,16 +94,15 @@ TEMPLATES = [
 
 
 def database() -> dict[str, Any]:
-    url = os.environ.get("DATABASE_URL", "")
-    if os.environ.get("CASINO_DB_ROLE") == "owner":
-        url = os.environ.get("DATABASE_OWNER_URL", url)
-    if not url:
+    owner = os.environ.get("CASINO_DB_ROLE") == "owner" and "DATABASE_OWNER_URL" in os.environ
+    name = "DATABASE_OWNER_URL" if owner else "DATABASE_URL"
+    if not (url := os.environ.get(name)):
         return {}  # Django's dummy database: whoever touches it is told that none is configured
-    found: dict[str, Any] = dict(dj_database_url.parse(url, conn_health_checks=True))
+    found = settings_of(name, url)
     # DATABASE_POOL is how many connections a process may hold; the web process asks for it (casino/asgi.py).
     if pool := int(os.environ.get("DATABASE_POOL", "0")):
         found["CONN_MAX_AGE"] = 0
-        found["OPTIONS"] = found.get("OPTIONS", {}) | {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
+        found["OPTIONS"] |= {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
     return found
 
 
@@ -336,14 +339,22 @@ UNFOLD = {
     },
 }  # fmt: skip
 
+redaction.install()
+PLAIN = {"()": "casino.redaction.Redacting", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"}
+# Who asked for what, as lines of JSON: into a file of its own, which may be rotated, or among everything else.
+ACCESS_LOG = os.environ.get("ACCESS_LOG", "")
+ACCESS_FILE = {"class": "logging.handlers.WatchedFileHandler", "filename": ACCESS_LOG, "delay": True}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"no addresses of seats": {"()": "casino.redaction.SeatAddresses"}},
+    "formatters": {"plain": PLAIN, "bare": {"format": "%(message)s"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["no addresses of seats"]}
+        "stderr": {"class": "logging.StreamHandler", "formatter": "plain"},
+        "access": {**(ACCESS_FILE if ACCESS_LOG else {"class": "logging.StreamHandler"}), "formatter": "bare"},
     },
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    "loggers": {"django.server": {"handlers": ["stderr"], "propagate": False}},
+    "loggers": {
+        "django.server": {"handlers": ["stderr"], "propagate": False},
+        "casino.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
+    },
 }

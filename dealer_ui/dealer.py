@@ -19,7 +19,6 @@ from django.db.models import Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import signatures
@@ -52,9 +51,7 @@ def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], 
             return _signed_out(request)
         if not viewer.has_perm("tables.deal"):
             return _gone(request, "Only a dealer deals. Your own screens are on the front page.")
-        response = view(request, viewer, *args, **kwargs)
-        patch_cache_control(response, no_store=True)
-        return response
+        return view(request, viewer, *args, **kwargs)
 
     return guarded
 

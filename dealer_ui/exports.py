@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
@@ -22,22 +24,25 @@ ENTRIES_AT_ONCE: Final = 1_000
 
 Row = Sequence[Any]
 
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a spreadsheet takes for a formula when a cell begins with it."""
+_UNSEEN: Final = r"\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+FORMULA: Final = re.compile(
+    rf"(^|[;|\t\r\n\v\f\x85\u2028\u2029])(?=[{_UNSEEN}\"']*[=+\-@＝＋－＠﹦﹢﹣﹫−])|^(?=[\t\r\n])"
+)
+"""Where a spreadsheet would begin a formula: at the start of a cell, and after whatever separates cells in some
+country. There a semicolon does, and the quotes that keep a comma's cells together mean nothing."""
 
 
 def cell(value: Any) -> Any:
-    """A value that no spreadsheet will run. Numbers are numbers; text that looks like a formula gets an apostrophe."""
+    """A value that no spreadsheet will run. Numbers are numbers; what looks like a formula gets an apostrophe."""
     if value is None:
         return ""
+    if isinstance(value, int | float | Decimal):
+        return value
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    text = value if isinstance(value, str) else None
-    if text is not None and text.lstrip(" ").startswith(FORMULA):
-        return f"'{text}"
-    return value
+    return FORMULA.sub(r"\1'", str(value))
 
 
 def spell(rows: Iterable[Row]) -> str:
@@ -76,7 +81,7 @@ def _workbook(header: Row, pages: Iterable[Iterable[Row]]) -> IO[bytes]:
         if sheet is None or not free:
             sheet, free = book.create_sheet(), ROWS_A_SHEET
             sheet.append(list(header))
-        sheet.append([_printable(cell(value)) for value in row])
+        sheet.append([cell(_printable(value)) for value in row])
         free -= 1
     if sheet is None:
         book.create_sheet().append(list(header))

@@ -55,5 +55,4 @@ def answer(request: HttpRequest, sentence: str = AWAY.sentence) -> HttpResponse:
         page = render_to_string("dealer_ui/outage.html", {"sentence": sentence})
         response = HttpResponse(page, status=AWAY.status)
     response["Retry-After"] = "1"
-    response["Cache-Control"] = "no-store"
     return response

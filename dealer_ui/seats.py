@@ -89,7 +89,6 @@ def _players(view: Any) -> Any:
 
 def keep_secret(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """What every answer with such an address says to a browser."""
-    response["Cache-Control"] = "no-store, private"
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex"
     response._csp_replace = POLICY  # type: ignore[attr-defined]
@@ -211,9 +210,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }
     status = refused.status if refused else 200
-    response = render(request, "dealer_ui/seat/hand_over.html", context, status=status)
-    response["Cache-Control"] = "no-store, private"
-    return response
+    return render(request, "dealer_ui/seat/hand_over.html", context, status=status)
 
 
 def _seats(table: Table) -> list[tuple[int, bool]]:

@@ -13,7 +13,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -56,7 +55,6 @@ class PasswordForm(forms.Form):
     again = forms.CharField(max_length=128, strip=False)
 
 
-@never_cache
 @sensitive_post_parameters("pin", "password")
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
@@ -115,7 +113,6 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign-in")
 
 
-@never_cache
 @login_required
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
@@ -155,7 +152,6 @@ def _change_password(request: HttpRequest) -> None:
 # --- Emergency codes -------------------------------------------------------------------------------------------
 
 
-@never_cache
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def emergency(request: HttpRequest) -> HttpResponse:
@@ -182,7 +178,6 @@ def _by_codes(request: HttpRequest) -> Staff:
     return staff
 
 
-@never_cache
 @login_required
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
@@ -208,7 +203,6 @@ def emergency_code(request: HttpRequest) -> HttpResponse:
 # --- Terminals -------------------------------------------------------------------------------------------------
 
 
-@never_cache
 @require_http_methods(["GET", "POST"])
 def enrol(request: HttpRequest, code: str) -> HttpResponse:
     """An operator's link, opened on the device that is to become a terminal. Only the button uses it up."""

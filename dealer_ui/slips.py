@@ -15,7 +15,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -61,7 +60,7 @@ COINS_BELOW: Final = 100
 def on_paper(
     view: Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """For those who have to do with slips; nothing of it is kept by a browser."""
+    """For those who have to do with slips."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponseBase:
@@ -70,7 +69,7 @@ def on_paper(
             return redirect_to_login(request.get_full_path())
         return view(request, viewer, *args, **kwargs)
 
-    return never_cache(guarded)
+    return guarded
 
 
 def _here(viewer: Staff) -> Table | None:

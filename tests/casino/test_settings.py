@@ -84,6 +84,26 @@ def test_the_brokers_address(redis: str, broker: str) -> None:
     assert settings.broker(redis) == broker
 
 
+HOSTS = "postgresql://app:p%40ss@h1:5432,h2:5433/casino?target_session_attrs=read-write&connect_timeout=3"
+
+
+@pytest.mark.parametrize("role", ["", "owner"])
+def test_a_database_with_a_standby_is_named_by_both_hosts(role: str) -> None:
+    """Harm prevented: a house that cannot follow its database to the standby."""
+    urls = {"DATABASE_URL": HOSTS, "DATABASE_OWNER_URL": HOSTS.replace("app", "owner")}
+    found = read("DATABASES", CASINO_DB_ROLE=role, DATABASE_POOL="4", **urls)
+    for part in ("'HOST': 'h1,h2'", "'PORT': '5432,5433'", "'PASSWORD': 'p@ss'", "'NAME': 'casino'",
+                 f"'USER': '{role or 'app'}'", "'target_session_attrs': 'read-write'", "'max_size': 4"):  # fmt: skip
+        assert part in found
+
+
+@pytest.mark.parametrize("url", ["postgresql://app:hunter2@h:port:port/d?x", "mysql://app:hunter2@h/d", "hunter2"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    refused = read("DATABASES", DATABASE_URL=url)
+    assert "DATABASE_URL is no address of a database: write postgresql://" in refused
+    assert "hunter2" not in refused
+
+
 def test_the_owner_is_used_only_when_asked_for() -> None:
     urls = {"DATABASE_URL": "postgres://app@h/d", "DATABASE_OWNER_URL": "postgres://owner@h/d"}
     assert "'USER': 'app'" in read("DATABASES", **urls)

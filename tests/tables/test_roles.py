@@ -278,13 +278,18 @@ class House:
         path = path.replace("<int:number>", "1").replace("<slug:name>", "retire-shoe").replace("<slug:series>", "fill")
         return "/" + re.sub(r"<[^>]+>", "1", path)
 
-    def answer(self, viewer: str, method: str, path: str) -> int | str:
+    def page(self, viewer: str, method: str, path: str) -> HttpResponseBase:
         """What a viewer gets; whatever it did is undone."""
         client = Client(raise_request_exception=False)
         client.cookies.load(self.cookies[viewer])
         mark = transaction.savepoint()
         found: HttpResponseBase = getattr(client, method)(path)
         transaction.savepoint_rollback(mark)
+        return found
+
+    def answer(self, viewer: str, method: str, path: str) -> int | str:
+        """The status of it."""
+        found = self.page(viewer, method, path)
         to_sign_in = found.status_code == 302 and re.match(r"/(admin/login|sign-in)/", found["Location"])
         return IN if to_sign_in else found.status_code
 
@@ -344,6 +349,17 @@ def test_every_address_answers_each_role_as_declared(house: House, method: str) 
             if got != status:
                 wrong.append(f"{method.upper()} /{route}: {viewer} gets {got}, declared is {status}")
     assert not wrong, "\n".join(["", *wrong])
+
+
+@pytest.mark.parametrize("viewer", ["nobody", "the dealer there", "an auditor"])
+def test_no_browser_and_no_proxy_keeps_what_the_house_shows(house: House, viewer: str) -> None:
+    """The next person at a screen goes back a page, and reads the cage."""
+    kept = {
+        route: found.headers.get("Cache-Control")
+        for route in ADDRESSES
+        if "no-store" not in (found := house.page(viewer, "get", house.path(route))).headers.get("Cache-Control", "")
+    }
+    assert kept == {}
 
 
 OFF_THE_FLOOR = {Role.CASHIER, Role.SECURITY, Role.COUNTER}

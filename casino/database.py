@@ -1,0 +1,20 @@
+"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets and all options."""
+
+from typing import Any
+
+import psycopg
+from django.core.exceptions import ImproperlyConfigured
+from psycopg.conninfo import conninfo_to_dict
+
+NAMES = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+
+
+def settings_of(name: str, url: str) -> dict[str, Any]:
+    """``name`` is the variable that the address came from; what it holds is never repeated, for it has a password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        says = f"{name} is no address of a database: write postgresql://user:password@host:5432/casino"
+        raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
+    found = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
+    return found | {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}

@@ -1,0 +1,33 @@
+"""Notes for the access log who asked, and at which terminal they signed in, as far as the request knows it anyway."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
+
+from casino.access import NOTED
+from tables.models import Staff
+from tables.signin import TERMINAL
+
+
+class Who(MiddlewareMixin):
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        scope = getattr(request, "scope", None)
+        if scope is not None:
+            scope[NOTED] = {"person": person(request), "terminal": terminal(request)}
+        return response
+
+
+def person(request: HttpRequest) -> str:
+    """Whoever signed in with this request, or was signed in before it."""
+    seen = vars(request)
+    for user in (seen.get("user"), seen.get("_cached_user")):
+        if type(user) is Staff:  # not the lazy one, which would ask the database
+            return user.signature
+    return "-"
+
+
+def terminal(request: HttpRequest) -> str:
+    loaded: Mapping[str, Any] = getattr(getattr(request, "session", None), "_session_cache", {})
+    return str(loaded.get(TERMINAL) or "-")
