@@ -69,7 +69,8 @@ def lock(book_id: int) -> Head:
     if row is None:
         raise LookupError(f"there is no book {book_id}")
     clock.Reading(before, now, clock.host_now()).refuse_drift()
-    head = Head(*row, at=latest, clock=now)
+    pk, name, seq, digest = row
+    head = Head(pk, name, seq, digest, latest, now)
     clock.refuse_ahead(head.name, latest, now)
     return head
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ledger import cage
+from ledger import cage, seals
 from ledger.chips import CAGE, REVERSAL
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.surveillance import Entry, canonical
@@ -525,6 +525,16 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
         raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
 
 
+def _signed_by_the_house(entry: Entry) -> None:
+    """Its document was signed by the key that the house had then."""
+    said = entry.content["document"]
+    before = LogEntry.objects.filter(book_id=entry.book_id, subject="key", seq__lt=entry.seq).order_by("-seq").first()
+    if before is None or json.loads(bytes(before.body))["content"]["key"] != said["key"]:
+        raise Misconduct("it is signed by a key that was not the house's then")
+    if not seals.is_signed(said["key"], bytes.fromhex(entry.content["signature"]), said):
+        raise Misconduct("its document is not signed by its key")
+
+
 def _view_holds(entry: Entry) -> None:
     """An auditor looked, and at nothing that was still dealt from."""
     if wrong := shoe_audit.not_seen(entry.content, entry.at):
@@ -650,6 +660,8 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("key", "rotated"): Rule(),
     ("key", "replaced"): Rule(),
     ("day", "sealed"): Rule(),
+    ("day", "restored"): Rule(holds=_signed_by_the_house),
+    ("clock", "confirmed"): Rule(holds=_signed_by_the_house),
     ("shoe_audit", "listed"): Rule(holds=_view_holds),
     ("shoe_audit", "viewed"): Rule(holds=_view_holds),
     ("shoe_audit", "exported"): Rule(holds=_view_holds),
