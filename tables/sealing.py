@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from ledger import alerts, clock, merkle, sealed_note, seals, surveillance
+from ledger import alerts, clock, mends, merkle, sealed_note, seals, surveillance
 from ledger.chips import HOUSE_PLACES
 from ledger.clock import WrongClock
 from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry, Slip
@@ -148,7 +148,7 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
         return there
     before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = before.last_seq + 1 if before else 1
-    last = _last_before(book, first, shifts.span(day)[1])
+    last = max(first - 1, mends.last_before(book.pk, shifts.span(day)[1]))
     if last == 0:
         return None
     sealed.refuse_rewritten(note, Head(book.pk, book.name, last, _hash_at(book, last)))
@@ -165,7 +165,9 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
 def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
     head_hash = _hash_at(book, last)
+    mended = [[mend.entry, *mend.spelled()] for mend in mends.of(book.pk, first, last)]
     return {
+        **({"mended": mended} if mended else {}),
         "format": seals.BOOK_ROOT,
         "book": book.name,
         "day": day.isoformat(),
@@ -188,16 +190,6 @@ def hashes(book_id: int, first: int, last: int) -> Iterator[bytes]:
 
 def _hash_at(book: Book, seq: int) -> bytes:
     return bytes(LogEntry.objects.values_list("hash", flat=True).get(book=book, seq=seq))
-
-
-def _last_before(book: Book, first: int, moment: datetime) -> int:
-    """The last entry before a moment; no entry is earlier than the one before it, so halving finds it."""
-    low, high = first - 1, surveillance.read_head(book.pk).seq
-    while low < high:
-        middle = (low + high + 1) // 2
-        at = LogEntry.objects.values_list("at", flat=True).get(book=book, seq=middle)
-        low, high = (middle, high) if at < moment else (low, middle - 1)
-    return low
 
 
 def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
@@ -287,6 +279,15 @@ def the_key() -> Ed25519PrivateKey:
     return seals.load_key(sealed.key_file())
 
 
+def signing_key() -> Ed25519PrivateKey:
+    """The house's key, once its log names it. Raises BadKey for another than it names."""
+    key = the_key()
+    _refuse_another(key)
+    if published_key() is None:
+        publish()
+    return key
+
+
 def published_key() -> str | None:
     """The public key that the house published last, in its own book."""
     found = LogEntry.objects.filter(book__name=HOUSE, subject="key").order_by("-seq").values_list("body", flat=True)
@@ -357,8 +358,8 @@ def _refuse_another(key: Ed25519PrivateKey) -> None:
     public, known = seals.public_of(key), published_key()
     if known not in (None, public):
         raise BadKey(
-            f"The house published the key {str(known)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right file"
-            " back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
+            f"The house published the key {str(known)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right"
+            " file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
         )
 
 
@@ -402,7 +403,7 @@ def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
         return "does not begin after the day before"
     due = document_of(book, row.day, row.first_seq, row.last_seq, _read(before.body) if before else None)
     if canonical(said) != bytes(row.body) or any(
-        said[name] != due[name] for name in ("book", "day", "head", "root", "slips")
+        said.get(name) != due.get(name) for name in ("book", "day", "head", "root", "slips", "mended")
     ):
         return "is another than its entries make"
     if _lying(said) != _lying(due):

@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Min
@@ -20,7 +21,7 @@ from ledger import clock, seals, surveillance
 from ledger.clock import WrongClock
 from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
 from ledger.surveillance import Draft, timestamp
-from tables import house, sealed
+from tables import house
 from tables.models import Staff
 
 CONFIRMED: Final = "clock-confirmed/1"
@@ -108,10 +109,9 @@ def _leapt(start: datetime, end: datetime) -> WrongClock:
     return WrongClock("clock_leapt", says, alert=alert, start=start.isoformat(), end=end.isoformat())
 
 
-def confirm(by: Staff, reason: str) -> list[Stretch]:
+def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
     """Somebody looked: the time of these stretches has really passed. An entry in the house's book, signed by the
-    house's key, says so. Raises BadKey, WrongClock."""
-    key = seals.load_key(sealed.key_file())
+    house's key, says so. Raises WrongClock."""
     with transaction.atomic():
         head = house.lock()
         leaps = unexplained(head.moment)

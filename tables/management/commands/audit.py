@@ -68,6 +68,7 @@ class Command(BaseCommand):
         for book in audit.books():
             if fault := audit.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
+        sealing.signing_key()
         kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
         self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
 
