@@ -13,14 +13,13 @@ from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import exports
 from dealer_ui.numbers import number
 from dealer_ui.pit import watches
 from dealer_ui.slips import TITLES
-from ledger import discrepancies, runs
+from ledger import clock, discrepancies, runs
 from ledger.chips import money
 from ledger.models import Discrepancy, Run
 from tables import slip_book, watch
@@ -257,11 +256,12 @@ def _lane(state: runs.State, since: datetime) -> Lane:
 @require_GET
 def runs_page(request: HttpRequest) -> HttpResponse:
     """The watch of the last 24 hours as a picture, and what is late."""
-    now = timezone.now()
+    reading = clock.read()
+    now = reading.database
     since = now - DAY
     lanes = [_lane(state, since) for state in runs.states(watch.PLANS, since, now)]
     hours = [(round(at * 1_000 / 24), since + timedelta(hours=at)) for at in range(0, 24, 4)]
-    return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "since": since, "now": now})
+    return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "clock": reading})
 
 
 _RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")

@@ -1,11 +1,12 @@
 """The hash chain without a database: what an entry is, how it is spelled, and how each follows from the one before."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -149,9 +150,67 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
         return entry.seq, "its time is no moment"
     if what := _misshapen(entry) or _disagreement(entry, before.name, entry.at):
         return entry.seq, what
-    if before.at and entry.at < before.at:
+    if before.at and entry.at < before.at and not _mends(entry, before):
         return entry.seq, f"it is of {timestamp(entry.at)}, earlier than the entry before it"
     return None
+
+
+# --- Time that was false ---------------------------------------------------------------------------------------
+
+MENDED = ("clock", "mended")
+"""The entry after which a book's time may step back: it says in which true time the entries before it were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """Some entries whose times are false, and the true span in which they were written."""
+
+    entry: int
+    """The one that says so."""
+    first: int
+    last: int
+    since: str
+    until: str
+    """Moments as a body spells them: they are in order as text, too."""
+
+    @property
+    def at(self) -> datetime:
+        """The time that counts for each of them: they belong to the day in which the span begins."""
+        return datetime.strptime(self.since, "%Y-%m-%dT%H:%M:%S.%f%z")
+
+    def spelled(self) -> list[Any]:
+        """As a document has it."""
+        return [self.first, self.last, self.since, self.until]
+
+
+def mends_in(entry: Entry) -> tuple[Mend, ...]:
+    """What an entry mends; nothing, if it is another one."""
+    if (entry.subject, entry.kind) != MENDED:
+        return ()
+    return tuple(Mend(entry.seq, *span) for span in entry.content["document"]["spans"])
+
+
+def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
+    """When an entry was written: as it says, unless a later one says otherwise."""
+    said: str = entry.document["at"]
+    return next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), said)
+
+
+def _mends(entry: Entry, before: Head) -> bool:
+    """Whether an entry may be earlier than the one before it: it mends the times up to that one, and no others."""
+    try:
+        mends, document = mends_in(entry), entry.document["content"].get("document")
+        return bool(mends) and document["head"] == (before.hash or b"").hex() and _joined(mends, entry, before.seq)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return False
+
+
+def _joined(mends: Sequence[Mend], entry: Entry, last: int) -> bool:
+    """Whether mends are in order without a gap, up to the last entry, and over by the time of the entry itself."""
+    numbers = all(one.last + 1 == two.first for one, two in pairwise(mends)) and mends[-1].last == last
+    moments = [moment for mend in mends for moment in (mend.since, mend.until)] + [entry.document["at"]]
+    times = all(one <= two for one, two in pairwise(moments))
+    return numbers and times and all(1 <= mend.first <= mend.last for mend in mends)
 
 
 _PARTS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "key", "content", "moves"})

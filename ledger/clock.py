@@ -49,6 +49,11 @@ class Reading:
         """Whether the two are further apart than the house puts up with."""
         return abs(self.drift) > settings.CLOCK_DRIFT
 
+    @property
+    def says(self) -> str:
+        """How far apart they are, in words."""
+        return spelled(self.drift)
+
     def refuse_drift(self) -> None:
         """Raises WrongClock where the clocks differ."""
         if not self.differs:
@@ -56,7 +61,7 @@ class Reading:
         host, ahead = socket.gethostname(), self.drift > NONE
         raise WrongClock(
             "clocks_differ",
-            f"The clocks of this server and of the database differ by {spelled(self.drift)}: nothing is written."
+            f"The clocks of this server and of the database differ by {self.says}: nothing is written."
             " Set the clock that is wrong (NTP), then do the same again.",
             alert=f"The clock of {host} is {'ahead of' if ahead else 'behind'} the database's: {host} writes nothing."
             " Set the clock that is wrong (NTP); `manage.py clock status` shows both.",

@@ -436,5 +436,8 @@ class RunEnd(AppendOnly):
     at = models.DateTimeField()
     found = models.IntegerField(help_text="How many things that do not hold")
 
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="ledger_runend_at")]
+
     def __str__(self) -> str:
         return f"{self.run}: {self.found}"

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from ledger import clock
-from ledger.chain import Broken, Entry, Fault, Head, canonical, timestamp, verify_chain, walk
+from ledger.chain import MENDED, Broken, Entry, Fault, Head, canonical, timestamp, verify_chain, walk
 
 __all__ = ["Broken", "Entry", "Fault", "Head", "canonical", "timestamp", "verify_chain", "walk"]
 
@@ -46,10 +46,10 @@ class Draft:
 # --- Writing --------------------------------------------------------------------------------------------------
 
 
-def lock(book_id: int) -> Head:
+def lock(book_id: int, *, to_mend: bool = False) -> Head:
     """Take the book's lock until the transaction ends, and say where its chain ends.
 
-    Raises WrongClock where an entry would be dated by a clock that is wrong.
+    Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that.
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
@@ -69,8 +69,10 @@ def lock(book_id: int) -> Head:
     if row is None:
         raise LookupError(f"there is no book {book_id}")
     clock.Reading(before, now, clock.host_now()).refuse_drift()
-    head = Head(*row, at=latest, clock=now)
-    clock.refuse_ahead(head.name, latest, now)
+    pk, name, seq, digest = row
+    head = Head(pk, name, seq, digest, latest, now)
+    if not to_mend:
+        clock.refuse_ahead(head.name, latest, now)
     return head
 
 
@@ -84,7 +86,7 @@ class Sealed:
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
     """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
-    at = max(draft.at, head.at or draft.at) if draft.at else head.moment
+    at = _dated(head, draft)
     seq = head.seq + 1
     body = canonical(
         {
@@ -106,6 +108,13 @@ def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Seale
         head.seq or None, head.hash, digest,
     )  # fmt: skip
     return Sealed(Head(head.book_id, head.name, seq, digest, at, head.clock), row)
+
+
+def _dated(head: Head, draft: Draft) -> datetime:
+    """A book's time steps back with the entry that says why, and with no other."""
+    if (draft.subject, draft.kind) == MENDED and head.clock:
+        return head.clock
+    return max(draft.at, head.at or draft.at) if draft.at else head.moment
 
 
 INSERT_ENTRY = """

@@ -23,7 +23,7 @@ from ledger.moves import reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from ledger.surveillance import Broken, Entry, Fault, Head, entries, read_head, walk
-from tables import sealing, standing
+from tables import sealed, sealing, standing
 from tables.conduct import Floor
 from tables.games.felt import Illegal
 from tables.models import DayClose, HouseHours, Table, Verification
@@ -49,10 +49,11 @@ class Report:
     through: Head | None = None
 
 
-def verify(book: Book, since: Verification | None = None) -> Report:
+def verify(book: Book, since: Verification | None = None, *, noted: bool = True) -> Report:
     """Prove a book from its first entry, or from where an earlier check ended.
 
     Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
+    With the house's, the note beside the key is held against all books, where the key is on this host.
     """
     report = Report(book.name)
     try:
@@ -67,6 +68,7 @@ def verify(book: Book, since: Verification | None = None) -> Report:
             or _unsigned(book, start)
             or sealing.wrong_root(book, since=start)
             or (strayed(book) if book.name == HOUSE else None)
+            or (sealed.fault() if book.name == HOUSE and noted else None)
         )
     except OUTAGE:
         raise

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import msgspec
 
-from ledger import merkle
-from ledger.chain import Broken, Entry, Head, canonical, walk
+from ledger import merkle, seals
+from ledger.chain import Broken, Entry, Head, Mend, canonical, mends_in, time_of, walk
 from ledger.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.moves import Chart, Move, Posted, Proven, reconcile
 from tables.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
@@ -84,6 +84,8 @@ class BookProof:
         first = self.bundle.days[0]
         self.opening = next((leaf for day, leaf in days if day < first), None)
         self.leaves = [leaf for day, leaf in days if day >= first]
+        self.mends = [Mend(*span) for leaf in self.leaves for span in leaf.get("mended", ())]
+        """Entries whose times are false, as the days' documents have it."""
         self.at = 0
         self.part = self.files["entries"]
         self.moved: dict[int, Move] = {}
@@ -157,13 +159,34 @@ class BookProof:
         slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
         for _ in range(leaf["first"], leaf["last"] + 1):
             entry, posted = next(proven)
-            if entry.document["at"] >= ends:
-                raise self._wrong(f"it is of {entry.document['at']}, after the end of {leaf['day']}")
+            if (at := time_of(entry, self.mends)) >= ends:
+                raise self._wrong(f"it is of {at}, after the end of {leaf['day']}")
+            self._mended(entry)
             if (slip := slips.get(entry.seq)) != (begun := _begins(entry, slip)):
                 raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
             tree.add(entry.hash)
             self._check(entry, posted, state, replay)
         self._end(leaf, tree, state, replay)
+
+    def _mended(self, entry: Entry) -> None:
+        """An entry that mends times is signed by the house, and says what the days' documents say."""
+        if not (mended := mends_in(entry)):
+            return
+        said, signature = entry.content["document"], bytes.fromhex(entry.content["signature"])
+        known = {one["key"] for one in self.signed.keys}
+        if said["book"] != self.name or said["key"] not in known or not seals.is_signed(said["key"], signature, said):
+            raise self._wrong("it mends the times of entries, and the house did not sign that")
+        here = [
+            one
+            for one in mended
+            if any(leaf["first"] <= one.last and one.first <= leaf["last"] for leaf in self.leaves)
+        ]
+        if [one for one in self.mends if one.entry == entry.seq] != list(dict.fromkeys(here)):
+            raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
+        self.signed.say(
+            f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
+            f" {entry.seq}: {said['reason']}"
+        )
 
     def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
         for one in posted:
@@ -207,9 +230,12 @@ class BookProof:
         """What a table moves into the cage and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
             own = (replay.held or {}).get(CAGE, 0)
-            self.cage_counts += [count] if (count := counted(entry, own)) else []
+            mended = any(one.first <= entry.seq <= one.last for one in self.mends)
+            if count := counted(entry, own):
+                self.cage_counts.append(replace(count, at=None if mended else count.at))
         elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
-            self.at_the_cage.moved.append((entry.seq, entry.at, cents))
+            mended = any(one.first <= entry.seq <= one.last for one in self.mends)
+            self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""

@@ -26,7 +26,8 @@ class Count:
     far each table's was read."""
 
     seq: int
-    at: datetime
+    at: datetime | None
+    """None where it is not known to the minute: a mended time."""
     expected_cents: int
     own_cents: int
     through: Mapping[str, int]
@@ -40,7 +41,7 @@ class Part:
     """The last entry before it."""
     last: int
     before_cents: int
-    moved: list[tuple[int, datetime, int]] = field(default_factory=list)
+    moved: list[tuple[int, datetime | None, int]] = field(default_factory=list)
     """(entry, when, cents) for all that went into the cage, or, less than nothing, out of it."""
 
     def left_cents(self, name: str, count: Count) -> int:
@@ -50,6 +51,8 @@ class Part:
         for seq, at, cents in self.moved:
             if seq <= through:
                 found += cents
+            if at is None or count.at is None:
+                continue
             if (at < count.at - SLACK and seq > through) or (at > count.at + SLACK and seq <= through):
                 raise Misconduct(f"it was counted as if {name} had moved nothing after entry {through} by {count.at}")
         return found

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ledger.surveillance import Fault, entries, read_head, walk
+from ledger.inspection import OUTAGE, unforeseen
+from ledger.surveillance import Broken, Fault, entries, read_head, walk
 from tables import standing
 from tables.games.felt import Illegal
 from tables.models import HouseShoe, Table
@@ -42,6 +43,23 @@ def prove(table: Table) -> Iterator[Order]:
             raise Unproven(live.committed_seq, "the order that it commits to was not kept")
         check(live, bytes(kept.order), bytes(kept.nonce), head.seq)
         yield live
+
+
+def fault(table: Table) -> Fault | None:
+    """The first thing about a table's house shoes that does not hold. Whatever somebody wrote into one log, the proof
+    of the others goes on."""
+    try:
+        for _ in prove(table):
+            pass
+    except Broken as broken:
+        return broken.fault
+    except Unproven as unproven:
+        return fault_of(table, unproven)
+    except OUTAGE:
+        raise
+    except Exception as error:
+        return unforeseen(table.name, 0, error)
+    return None
 
 
 def fault_of(table: Table, unproven: Unproven) -> Fault:

@@ -17,10 +17,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ledger import cage
+from ledger import cage, mends, seals
+from ledger.chain import MENDED, mends_in
 from ledger.chips import CAGE, REVERSAL
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
-from ledger.surveillance import Entry, canonical
+from ledger.surveillance import Entry, canonical, timestamp
 from tables import (
     cash,
     corrections,
@@ -517,12 +518,36 @@ def _cage_holds(entry: Entry) -> None:
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
     """How far a table was read is where its log stood then: not long before, nor after."""
+    if mends.of(book_id, through, through + 1) or mends.of(entry.book_id, entry.seq, entry.seq):
+        return  # of mended times the day is known, and not the minute
     near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
     at, then = dict(near), entry.at
     if then is None or (through and through not in at):
         raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
     if (through and at[through] > then + SLACK) or at.get(through + 1, then) < then - SLACK:
         raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+
+
+def _signed_by_the_house(entry: Entry) -> None:
+    """Its document was signed by the key that the house had then."""
+    said = entry.content["document"]
+    bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key").values_list("body", flat=True)
+    if said["key"] not in {json.loads(bytes(body))["content"]["key"] for body in bodies}:
+        raise Misconduct("it is signed by a key that is not the house's")
+    if not seals.is_signed(said["key"], bytes.fromhex(entry.content["signature"]), said):
+        raise Misconduct("its document is not signed by its key")
+
+
+def _mend_holds(entry: Entry) -> None:
+    """The true times of a book's last entries were signed by the house, and come after those that were true before."""
+    _signed_by_the_house(entry)
+    first = mends_in(entry)[0]
+    if entry.content["document"]["book"] != Book.objects.get(pk=entry.book_id).name:
+        raise Misconduct("it mends another book")
+    if [one for one in mends.of(entry.book_id, first.first, entry.seq) if one.entry < entry.seq]:
+        raise Misconduct("it mends entries that were mended before")
+    if first.first > 1 and timestamp(mends.time_of(entry.book_id, first.first - 1)) > first.since:
+        raise Misconduct("it mends entries to times before the entry that they follow")
 
 
 def _view_holds(entry: Entry) -> None:
@@ -622,6 +647,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("correction", "declined"): Rule(None, _correction_declined),
     ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
     ("chips", "changed"): Rule(ChangeChips, _changed),
+    MENDED: Rule(holds=_mend_holds),
 } | {("slip", kind): Rule(None, _slip, moved, _signature_holds) for kind, moved in paper.kinds(house=False).items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
@@ -650,6 +676,9 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("key", "rotated"): Rule(),
     ("key", "replaced"): Rule(),
     ("day", "sealed"): Rule(),
+    ("day", "restored"): Rule(holds=_signed_by_the_house),
+    ("clock", "confirmed"): Rule(holds=_signed_by_the_house),
+    MENDED: Rule(holds=_mend_holds),
     ("shoe_audit", "listed"): Rule(holds=_view_holds),
     ("shoe_audit", "viewed"): Rule(holds=_view_holds),
     ("shoe_audit", "exported"): Rule(holds=_view_holds),

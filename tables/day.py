@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from django.db import connection, transaction
 
-from ledger import surveillance
+from ledger import mends, surveillance
 from ledger.models import HOUSE, LogEntry
 from ledger.surveillance import Draft, canonical
 from tables import figures, house, shifts, standing
@@ -254,7 +254,7 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
 
 
 def _began(table: Table, seq: int) -> datetime:
-    return LogEntry.objects.values_list("at", flat=True).get(book_id=table.book_id, seq=seq)
+    return mends.time_of(table.book_id, seq)
 
 
 def _counted(table: Table, report: Report) -> bool:

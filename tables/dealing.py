@@ -109,7 +109,7 @@ _SLIPS: Final = (BeginSlip, SignSlip, VoidSlip)
 _DISPUTES: Final = (OpenDispute, NoteDispute, RuleDispute, CloseDispute)
 _CORRECTIONS: Final = (ProposeCorrection, SignCorrection, DeclineCorrection)
 """Inputs about what is over: they may come when the table is closed, too."""
-_OFF_THE_LAYOUT: Final = ("slip", "dispute", "correction")
+_OFF_THE_LAYOUT: Final = ("slip", "dispute", "correction", "clock")
 """The subjects of entries that leave the cards, the bets and who deals as they were. None of them is entered on a
 sequence number, so none is entered twice by two screens that show the same one."""
 _EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)

@@ -19,6 +19,7 @@ from typing import Any, Final
 from django.db import connection
 from django.utils import timezone
 
+from ledger import mends
 from tables import maths, paper, shifts, worth
 from tables.games.catalog import GAMES
 from tables.models import Table
@@ -340,13 +341,14 @@ _BOUNDS: Final = """
         - coalesce((SELECT round FROM ledger_logentry WHERE book_id = s.book AND subject = 'round' AND seq <= lo.seq
             ORDER BY seq DESC LIMIT 1), 0)
     FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
-    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = s.book AND at < %(start)s AND seq <= s.head
-        ORDER BY at DESC, seq DESC LIMIT 1) AS lo ON true
-    LEFT JOIN LATERAL (SELECT seq FROM ledger_logentry WHERE book_id = s.book AND at < %(end)s AND seq <= s.head
-        ORDER BY at DESC, seq DESC LIMIT 1) AS hi ON true
-"""
-_DOORS: Final = """
-    SELECT s.book, e.seq, e.at, e.kind, e.body
+    LEFT JOIN LATERAL ({before_start}) AS lo ON true
+    LEFT JOIN LATERAL ({before_end}) AS hi ON true
+""".format(  # noqa: S608
+    before_start=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(start)s"),
+    before_end=mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(end)s"),
+)
+_DOORS: Final = f"""
+    SELECT s.book, e.seq, {mends.TRUE_TIME.format(book="s.book", entry="e")}, e.kind, e.body
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
     CROSS JOIN LATERAL (
         (SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
@@ -355,7 +357,7 @@ _DOORS: Final = """
         SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = s.book AND subject = 'table'
             AND kind IN ('opened', 'closed') AND seq > s.low AND seq <= s.high) AS e
     ORDER BY s.book, e.seq
-"""
+"""  # noqa: S608
 # A run that began before the span: from the newest recount within it, or else from its opener.
 _RACKS: Final = """
     SELECT s.book, coalesce(r.cents, s.rack) + (
@@ -422,10 +424,11 @@ _BOXES: Final = """
         AND kind IN ('opened', 'closed') AND seq < w.seq ORDER BY seq DESC LIMIT 1) AS door ON true
     ORDER BY w.book, e.seq
 """
-_MOMENTS: Final = """
-    SELECT e.book_id, e.seq, e.at FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
+_MOMENTS: Final = f"""
+    SELECT e.book_id, e.seq, {mends.TRUE_TIME.format(book="e.book_id", entry="e")}
+    FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
     JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq = s.seq
-"""
+"""  # noqa: S608
 _CORRECTIONS: Final = """
     SELECT s.book, e.seq, e.at, e.body, (
         SELECT max(r.seq) FROM ledger_logentry AS r WHERE r.book_id = s.book AND r.subject = 'round' AND r.legs > 0

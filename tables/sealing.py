@@ -10,22 +10,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from ledger import alerts, merkle, seals, surveillance
+from ledger import alerts, clock, mends, merkle, sealed_note, seals, surveillance
 from ledger.chips import HOUSE_PLACES
+from ledger.clock import WrongClock
 from ledger.models import HOUSE, Account, Book, BookRoot, DayRoot, LogEntry, Slip
 from ledger.recount import moved_cents
+from ledger.sealed_note import Note
 from ledger.seals import BadKey
 from ledger.surveillance import Draft, Fault, Head, canonical, timestamp
-from tables import house, shifts, standing
+from tables import house, sealed, shifts, standing, witness
 
 BY: Final = "sealing"
 GRACE: Final = timedelta(minutes=5)
@@ -53,15 +53,19 @@ def unsealed(now: datetime) -> Iterator[date]:
 # --- Sealing ---------------------------------------------------------------------------------------------------
 
 
-def seal_finished(now: datetime | None = None) -> list[DayRoot]:
-    """Seal every gaming day that is over. Raises BadKey where there is no key to sign with."""
-    return [seal(day) for day in list(unsealed(now or timezone.now()))]
+def seal_finished() -> list[DayRoot]:
+    """Seal every gaming day that is over. Raises BadKey where there is no key to sign with, or it must not be used on
+    what is there; WrongClock where nobody knows what day it is."""
+    return [seal(day) for day in list(unsealed(clock.agreed()))]
 
 
 def seal_days() -> int:
     """Seal whatever was missed; where that cannot be done the pit hears of it. How many things were wrong."""
     try:
         seal_finished()
+    except WrongClock as wrong:
+        alerts.about_the_clock(wrong)
+        return 1
     except BadKey as wrong:
         alerts.raise_alert(Book.objects.filter(name=HOUSE).first(), "not_sealed", f"No day can be sealed: {wrong}")
         return 1
@@ -71,8 +75,11 @@ def seal_days() -> int:
 def seal(day: date) -> DayRoot:
     """Seal one day, after all before it; or find that it was."""
     key = the_key()
+    _refuse_another(key)
+    note = sealed.agreed(seals.public_of(key))
+    witness.refuse_day(shifts.span(day)[1] + GRACE, clock.agreed())
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
-        seal_book(book, day)
+        seal_book(book, day, note)
     with transaction.atomic():
         head = house.lock()
         found = DayRoot.objects.filter(day=day).first()
@@ -80,8 +87,12 @@ def seal(day: date) -> DayRoot:
 
 
 def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
-    """Sign a day under the lock of the house's book, where the signature is written too."""
+    """Sign a day under the lock of the house's book, where the signature is written too.
+
+    The note beside the key has it before the commit: what is signed once is never signed otherwise.
+    """
     head = _published(head, key)
+    note = sealed.agreed(seals.public_of(key))
     before = DayRoot.objects.order_by("-number").first()
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
@@ -100,6 +111,9 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "previous": bytes(before.hash).hex() if before else None,
         "key": seals.public_of(key),
     }
+    digest = seals.hash_of(document)
+    books = sealed.heads_of(BookRoot.objects.filter(day=day).select_related("book"))
+    noted = note.with_day(number, day.isoformat(), digest, books)
     signature = seals.sign(key, document)
     content = {"document": document, "signature": signature.hex()}
     surveillance.append(head, Draft("day", "sealed", BY, content))
@@ -109,10 +123,11 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         prev_number=before.number if before else None,
         prev_hash=before.hash if before else None,
         body=canonical(document),
-        hash=bytes.fromhex(seals.hash_of(document)),
+        hash=bytes.fromhex(digest),
         signature=signature,
-        at=timezone.now(),
+        at=head.moment,
     )
+    sealed_note.write(sealed.note_file(), noted, key)
     return row
 
 
@@ -122,16 +137,21 @@ def leaves_of(day: date) -> list[bytes]:
     return [bytes(body) for _, body in sorted(rows)]
 
 
-def seal_book(book: Book, day: date) -> BookRoot | None:
-    """The document about one book's part of a day; none for a book in which nothing was written by then."""
+def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
+    """The document about one book's part of a day; none for a book in which nothing was written by then.
+
+    Nothing is kept of a book whose chain does not lead there from where the last note has it.
+    """
     there = BookRoot.objects.filter(book=book, day=day).first()
     if there is not None:
+        sealed.refuse_rewritten(note, Head(book.pk, book.name, there.last_seq, bytes(there.head_hash)))
         return there
     before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = before.last_seq + 1 if before else 1
-    last = _last_before(book, first, shifts.span(day)[1])
+    last = max(first - 1, mends.last_before(book.pk, shifts.span(day)[1]))
     if last == 0:
         return None
+    sealed.refuse_rewritten(note, Head(book.pk, book.name, last, _hash_at(book, last)))
     known = _read(before.body) if before else None
     document = document_of(book, day, first, last, known)
     row = BookRoot(
@@ -145,7 +165,9 @@ def seal_book(book: Book, day: date) -> BookRoot | None:
 def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
     head_hash = _hash_at(book, last)
+    mended = [[mend.entry, *mend.spelled()] for mend in mends.of(book.pk, first, last)]
     return {
+        **({"mended": mended} if mended else {}),
         "format": seals.BOOK_ROOT,
         "book": book.name,
         "day": day.isoformat(),
@@ -168,16 +190,6 @@ def hashes(book_id: int, first: int, last: int) -> Iterator[bytes]:
 
 def _hash_at(book: Book, seq: int) -> bytes:
     return bytes(LogEntry.objects.values_list("hash", flat=True).get(book=book, seq=seq))
-
-
-def _last_before(book: Book, first: int, moment: datetime) -> int:
-    """The last entry before a moment; no entry is earlier than the one before it, so halving finds it."""
-    low, high = first - 1, surveillance.read_head(book.pk).seq
-    while low < high:
-        middle = (low + high + 1) // 2
-        at = LogEntry.objects.values_list("at", flat=True).get(book=book, seq=middle)
-        low, high = (middle, high) if at < moment else (low, middle - 1)
-    return low
 
 
 def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
@@ -262,16 +274,18 @@ def _reshuffled(head: Head, since: int, commitment: str) -> int:
 # --- The key ---------------------------------------------------------------------------------------------------
 
 
-def key_file() -> Path:
-    """Where the house keeps its key. Raises BadKey where no place is set."""
-    if not settings.AUDIT_KEY_FILE:
-        raise BadKey("No key file is set: name one in AUDIT_KEY_FILE, and make the key with `manage.py audit key`.")
-    return Path(settings.AUDIT_KEY_FILE)
-
-
 def the_key() -> Ed25519PrivateKey:
     """The house's key. Raises BadKey."""
-    return seals.load_key(key_file())
+    return seals.load_key(sealed.key_file())
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """The house's key, once its log names it. Raises BadKey for another than it names."""
+    key = the_key()
+    _refuse_another(key)
+    if published_key() is None:
+        publish()
+    return key
 
 
 def published_key() -> str | None:
@@ -286,12 +300,15 @@ def publish() -> str:
     key = the_key()
     with transaction.atomic():
         _published(house.lock(), key)
+    sealed.begin()
     return seals.public_of(key)
 
 
 def rotate() -> str:
     """Make a new key, have the old one sign it, publish that, and only then put it into the old one's place."""
-    path, old = key_file(), the_key()
+    path, old = sealed.key_file(), the_key()
+    if sealed.agreed(seals.public_of(old)).number > DayRoot.objects.count():
+        raise BadKey("A day was signed and is not stored yet: let the watch store it, then change the key.")
     coming = path.with_name(f"{path.name}.next")
     new = seals.make_key(coming)
     try:
@@ -309,33 +326,41 @@ def rotate() -> str:
         raise
     path.rename(path.with_name(f"{path.name}.until-{timezone.now():%Y%m%dT%H%M%SZ}"))
     coming.rename(path)
+    sealed.carry_over()
     return seals.public_of(new)
 
 
 def replace_lost(reason: str) -> str:
     """The key is gone: make and publish another, which nothing vouches for but the house's word and the reason."""
-    if key_file().exists():
-        raise BadKey(f"The key file {key_file()} is there: `audit key --rotate` has it sign the new key.")
+    path = sealed.key_file()
+    if path.exists():
+        raise BadKey(f"The key file {path} is there: `audit key --rotate` has it sign the new key.")
     if not reason.strip() or published_key() is None:
         raise BadKey("Say why a published key is replaced: auditors read it, and need the new key from you.")
-    key = seals.make_key(key_file())
+    key = seals.make_key(path)
     with transaction.atomic():
         content = {"key": seals.public_of(key), "reason": reason.strip()}
         surveillance.append(house.lock(), Draft("key", "replaced", BY, content))
+    sealed.carry_over()
     return seals.public_of(key)
 
 
 def _published(head: Head, key: Ed25519PrivateKey) -> Head:
     """The house's head once its log names this key."""
-    public, known = seals.public_of(key), published_key()
-    if known is None:
-        return surveillance.append(head, Draft("key", "published", BY, {"key": public}))
-    if known != public:
-        raise BadKey(
-            f"The house published the key {known[:16]}, the file {key_file()} holds {public[:16]}: put the right file"
-            " back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
-        )
+    _refuse_another(key)
+    if published_key() is None:
+        return surveillance.append(head, Draft("key", "published", BY, {"key": seals.public_of(key)}))
     return head
+
+
+def _refuse_another(key: Ed25519PrivateKey) -> None:
+    """Raises BadKey for another key than the one that the house published."""
+    public, known = seals.public_of(key), published_key()
+    if known not in (None, public):
+        raise BadKey(
+            f"The house published the key {str(known)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right"
+            " file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
+        )
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -378,7 +403,7 @@ def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
         return "does not begin after the day before"
     due = document_of(book, row.day, row.first_seq, row.last_seq, _read(before.body) if before else None)
     if canonical(said) != bytes(row.body) or any(
-        said[name] != due[name] for name in ("book", "day", "head", "root", "slips")
+        said.get(name) != due.get(name) for name in ("book", "day", "head", "root", "slips", "mended")
     ):
         return "is another than its entries make"
     if _lying(said) != _lying(due):

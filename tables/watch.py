@@ -13,14 +13,15 @@ from typing import Final
 from django.db import connection
 from django.utils import timezone
 
-from ledger import alerts, clock, discrepancies, runs
+from ledger import alerts, clock, discrepancies, inspection, runs
 from ledger.cage import all_books, net_effect
 from ledger.chips import CASH_PLACES, CHIP_PLACES
 from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.runs import Plan
-from tables import audit, sealing, shoe_audit
+from tables import audit, commitments, sealing, shoe_audit
+from tables.models import Table
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
@@ -29,6 +30,7 @@ PLANS: Final = (
     Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
+    Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
 )
 
@@ -58,6 +60,12 @@ def prove_new() -> int:
 def prove_all() -> int:
     """The same from the first entry on."""
     return sum(audit.alert(audit.verify(book), book) is not None for book in audit.books())
+
+
+def prove_shoes() -> int:
+    """Every house shoe was dealt in the order that was committed to before its first card."""
+    faults = [(table.book, commitments.fault(table)) for table in Table.objects.select_related("book")]
+    return len([inspection.report(book, fault) for book, fault in faults if fault is not None])
 
 
 def reconcile() -> int:
@@ -114,6 +122,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_new": prove_new,
     "seal_days": sealing.seal_days,
     "audit_shoes": shoe_audit.audit_shoes,
+    "prove_shoes": prove_shoes,
     "reconcile": reconcile,
     "prove_sums": prove_sums,
     "prove_all": prove_all,

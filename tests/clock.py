@@ -1,5 +1,7 @@
 """Clocks that stand at another moment: this host's, as everything here asks it, and the database's."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import psycopg
@@ -18,7 +20,8 @@ STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE s
 class Clock:
     """Both clocks, until the test is over. Replacing the database's takes its owner, which the application is not."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner_url: str = "") -> None:
+        self._owner_url = owner_url
         self._host = pytest.MonkeyPatch()
         self._database_stands = False
 
@@ -56,12 +59,22 @@ class Clock:
             self._replace(RUNS)
             self._database_stands = False
 
-    @staticmethod
-    def _replace(function: str) -> None:
-        with psycopg.connect(HOUSE.database_url(OWNER, connection.settings_dict["NAME"]), autocommit=True) as owner:
+    def _replace(self, function: str) -> None:
+        url = self._owner_url or HOUSE.database_url(OWNER, connection.settings_dict["NAME"])
+        with psycopg.connect(url, autocommit=True) as owner:
             owner.execute(function)
         with connection.cursor() as cursor:  # opens a relation that no test holds: only then is the change seen
             cursor.execute("SELECT pg_relation_size('pg_catalog.pg_largeobject')")
+
+
+@contextmanager
+def travelling() -> Iterator[Clock]:
+    """The clocks, right again afterwards."""
+    found = Clock()
+    try:
+        yield found
+    finally:
+        found.right()
 
 
 def watched(at: datetime) -> None:

@@ -19,7 +19,7 @@ from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
 from tables import house_clock
 from tests import chromium, processes
-from tests.clock import Clock
+from tests.clock import Clock, travelling
 from tests.settings import HOUSE
 
 
@@ -40,9 +40,8 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     """Both clocks, to be set; right again after the test."""
-    found = Clock()
-    yield found
-    found.right()
+    with travelling() as found:
+        yield found
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------

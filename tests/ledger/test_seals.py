@@ -18,6 +18,7 @@ from ledger.seals import BadKey
 from ledger.surveillance import Draft, canonical
 from tables import audit, sealing, shifts, watch
 from tables.shifts import Calendar
+from tests.clock import Clock
 from tests.intruder import at_work
 from tests.ledger.conftest import Felt, lay_felt
 
@@ -27,6 +28,12 @@ TODAY = Calendar((shifts.default(),)).day_of(datetime.now(UTC))
 def later(days: int) -> datetime:
     """A moment at which so many days from today on are over."""
     return shifts.span(TODAY + timedelta(days=days))[0] + sealing.GRACE
+
+
+def seal_until(clock: Clock, days: int) -> list[DayRoot]:
+    """So many days pass, and the watch comes by."""
+    clock.pass_until(later(days))
+    return sealing.seal_finished()
 
 
 @pytest.fixture
@@ -39,11 +46,11 @@ def key_file(tmp_path: Path, settings: Any) -> Path:
 
 
 @pytest.fixture
-def sealed(felt: Felt, key_file: Path) -> Felt:
+def sealed(felt: Felt, key_file: Path, clock: Clock) -> Felt:
     """A table with some rounds, its day sealed."""
     felt.round()
     felt.win()
-    assert [row.day for row in sealing.seal_finished(later(1))] == [TODAY]
+    assert [row.day for row in seal_until(clock, 1)] == [TODAY]
     return felt
 
 
@@ -124,23 +131,26 @@ def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, 
     assert [audit.verify(book).fault for book in Book.objects.filter(name=HOUSE)] == [None]
 
 
-def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(sealed: Felt) -> None:
+def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(sealed: Felt, clock: Clock) -> None:
     """Harm prevented: a day sealed twice; days lost because the worker was away for them."""
-    assert sealing.seal_finished(later(1)) == []
+    assert seal_until(clock, 1) == []
     sealed.round()
-    assert [row.number for row in sealing.seal_finished(later(4))] == [2, 3, 4]
+    assert [row.number for row in seal_until(clock, 4)] == [2, 3, 4]
     first, second, third, fourth = DayRoot.objects.order_by("number")
     assert bytes(second.prev_hash or b"") == bytes(first.hash)
     assert sealing._read(fourth.body)["previous"] == bytes(third.hash).hex()
     spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
     assert list(spans) == [(1, 4), (5, 5), (6, 5), (6, 5)]
+    clock.pass_until(later(10))
     with pytest.raises(ValueError, match="does not follow"):
         sealing.seal(TODAY + timedelta(days=9))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_several_workers_seal_a_day_once(open_felt: Felt, key_file: Path) -> None:
+def test_several_workers_seal_a_day_once(open_felt: Felt, key_file: Path, clock: Clock) -> None:
     """Harm prevented: two roots for one day, of which the house could show whichever it likes."""
+
+    clock.pass_until(later(1))
 
     def work(_: int) -> int:
         try:
@@ -155,35 +165,35 @@ def test_several_workers_seal_a_day_once(open_felt: Felt, key_file: Path) -> Non
     assert LogEntry.objects.filter(subject="key").count() == 1
 
 
-def test_without_a_key_the_pit_hears_of_it_and_nothing_is_signed(
-    felt: Felt, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_key_the_pit_hears_of_it_and_nothing_is_signed(felt: Felt, settings: Any, clock: Clock) -> None:
     """Harm prevented: days that nobody sealed for weeks because a file was missing."""
     settings.AUDIT_KEY_FILE = ""
-    monkeypatch.setattr(timezone, "now", lambda: later(1))
+    clock.pass_until(later(1))
     assert sealing.seal_days() == 1
     assert "No key file is set" in Alert.objects.get(kind="not_sealed").message
 
 
-def test_the_watch_seals_what_is_over(felt: Felt, key_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_watch_seals_what_is_over(felt: Felt, key_file: Path, clock: Clock) -> None:
     """Harm prevented: days that are sealed only when somebody thinks of it."""
     assert sealing.seal_days() == 0
     assert DayRoot.objects.count() == 0
-    monkeypatch.setattr(timezone, "now", lambda: later(3))
+    clock.pass_until(later(3))
     assert "seal_days" in watch.watch()
     assert DayRoot.objects.count() == 3
     assert "seal_days" not in watch.watch()
 
 
-def test_another_key_than_the_published_one_signs_nothing(sealed: Felt, settings: Any, tmp_path: Path) -> None:
+def test_another_key_than_the_published_one_signs_nothing(
+    sealed: Felt, settings: Any, tmp_path: Path, clock: Clock
+) -> None:
     """Harm prevented: a file that was put in the key's place, and everything signed with it from then on."""
     settings.AUDIT_KEY_FILE = str(tmp_path / "other.pem")
     seals.make_key(tmp_path / "other.pem")
-    with pytest.raises(BadKey, match="put the right file back"):
-        sealing.seal_finished(later(2))
+    with pytest.raises(BadKey, match="put the right"):
+        seal_until(clock, 2)
 
 
-def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path) -> None:
+def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path, clock: Clock) -> None:
     """Harm prevented: a new key from nowhere; an old key lost with the change."""
     old = seals.public_of(seals.load_key(key_file))
     new = sealing.rotate()
@@ -191,8 +201,8 @@ def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path)
     assert content["rotation"] == seals.rotation(old, new)
     assert seals.is_signed(old, bytes.fromhex(content["signature"]), content["rotation"])
     assert seals.public_of(seals.load_key(key_file)) == new
-    assert [one.stat().st_mode & 0o777 for one in key_file.parent.iterdir()] == [0o600, 0o600]
-    assert sealing._read(sealing.seal_finished(later(2))[0].body)["key"] == new
+    assert [one.stat().st_mode & 0o777 for one in key_file.parent.iterdir()] == [0o600] * 3, "two keys and the note"
+    assert sealing._read(seal_until(clock, 2)[0].body)["key"] == new
 
 
 def test_the_command_makes_a_key_once_and_says_its_public_half(
@@ -213,7 +223,7 @@ def test_the_command_makes_a_key_once_and_says_its_public_half(
         call_command("audit", "key")
 
 
-def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settings: Any) -> None:
+def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settings: Any, clock: Clock) -> None:
     """Harm prevented: a house that can seal no day any more because a disk broke; a key changed in silence."""
     with pytest.raises(BadKey, match="is there"):
         sealing.replace_lost("the disk broke")
@@ -223,7 +233,7 @@ def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settin
     with pytest.raises(CommandError, match="Say why"):
         call_command("audit", "key", "--lost", "")
     call_command("audit", "key", "--lost", "the disk broke")
-    assert [row.number for row in sealing.seal_finished(later(2))] == [2]
+    assert [row.number for row in seal_until(clock, 2)] == [2]
     assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
     assert (
         sealing._read(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
@@ -286,9 +296,11 @@ def test_the_database_keeps_a_books_root_at_its_entries(sealed: Felt, changes: d
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("what", ["balance", "root", "signature", "chain", "unsaid"])
-def test_the_houses_own_proof_holds_the_roots_against_the_log(open_felt: Felt, key_file: Path, what: str) -> None:
+def test_the_houses_own_proof_holds_the_roots_against_the_log(
+    open_felt: Felt, key_file: Path, what: str, clock: Clock
+) -> None:
     """Harm prevented: rows beside the log that say something else than the log."""
-    sealing.seal_finished(later(2))
+    seal_until(clock, 2)
     house, table = Book.objects.get(name=HOUSE), open_felt.book
     assert sealing.wrong_root(house) is None
     assert sealing.wrong_root(table) is None
@@ -311,20 +323,20 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(open_felt: Felt, k
         assert fault is not None
 
 
-def test_an_entry_written_after_the_seal_belongs_to_the_next_day(sealed: Felt) -> None:
+def test_an_entry_written_after_the_seal_belongs_to_the_next_day(sealed: Felt, clock: Clock) -> None:
     """Harm prevented: an entry between two days, which no root covers, because two clocks do not agree."""
     with transaction.atomic():
         surveillance.append(surveillance.lock(sealed.book.pk), Draft("round", "play", "101 Ann", {}))
-    sealing.seal_finished(later(2))
+    seal_until(clock, 2)
     spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
     assert list(spans) == [(1, 4), (5, 5)]
 
 
-def test_a_book_without_entries_has_no_root_until_it_has(sealed: Felt) -> None:
+def test_a_book_without_entries_has_no_root_until_it_has(sealed: Felt, clock: Clock) -> None:
     """Harm prevented: a day that cannot be sealed because a table was set up and never opened."""
     Book.objects.create(name="Empty")
     lay_felt("Table 2")
-    sealing.seal_finished(later(2))
+    seal_until(clock, 2)
     assert BookRoot.objects.filter(book__name="Empty").count() == 0
     assert BookRoot.objects.filter(book__name="Table 2").count() == 1
 

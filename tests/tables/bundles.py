@@ -13,10 +13,8 @@ from typing import Any
 from uuid import uuid4
 from zipfile import ZipFile
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import override_settings
-from django.utils import timezone
 
 from ledger import merkle, seals
 from ledger.chain import canonical
@@ -28,6 +26,7 @@ from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip
 from tables.models import Staff
 from tables.roles import Role
 from tables.shifts import Calendar
+from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table
 
 ONE = Calendar((shifts.default(),)).day_of(datetime.now(UTC))
@@ -60,7 +59,7 @@ def two_days(folder: Path) -> Evidence:
     """Two days at three tables, sealed and exported. A round and a house shoe are open over the end of the first."""
     found = Evidence(folder / "first.zip", folder / "second.zip", folder / "both.zip", folder / "audit.pem")
     seals.make_key(found.key_file)
-    with override_settings(AUDIT_KEY_FILE=str(found.key_file)), pytest.MonkeyPatch.context() as clock:
+    with override_settings(AUDIT_KEY_FILE=str(found.key_file)), travelling() as clock:
         hands, boss = _open()
         operator = staff(Role.OPERATOR, "olga")
         people = {
@@ -84,7 +83,7 @@ def two_days(folder: Path) -> Evidence:
         count_cage(people)
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
-        clock.setattr(timezone, "now", lambda: shifts.span(TWO)[0] + timedelta(hours=9))
+        clock.pass_until(shifts.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
         cage_desk.sign(SignSlip(f"withdrawal/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
@@ -98,7 +97,7 @@ def two_days(folder: Path) -> Evidence:
             _until_it_is_over(hand)
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
-        clock.setattr(timezone, "now", lambda: shifts.span(TWO)[1] + timedelta(hours=1))
+        clock.pass_until(shifts.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
         for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
             path.write_bytes(exported(*days))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from ledger.models import LogEntry
+from ledger.models import Alert, LogEntry
 from ledger.surveillance import Broken
-from tables import commitments, shoes
+from tables import commitments, shoes, watch
 from tables.commitments import Unproven
 from tables.games.cards import RANKS, count, shoe
 from tables.models import HouseShoe
@@ -187,6 +187,15 @@ def test_an_order_that_was_exchanged_while_it_is_sealed_is_found(dealer: Hand, c
 
 
 @pytest.mark.django_db
+def test_an_exchanged_order_is_told_the_pit_the_same_night(dealer: Hand) -> None:
+    """Harm: the order of a live shoe is exchanged, and nobody hears of it until somebody thinks of asking."""
+    assert watch.prove_shoes() == 0
+    with at_work() as intruder:
+        intruder('UPDATE tables_houseshoe SET "order" = sha256("order")')
+        assert watch.prove_shoes() == 1
+        assert "Rocket 1, entry" in Alert.objects.get(kind="log_broken").message
+
+
 def test_a_shuffle_in_mid_round_is_committed_to_opened_and_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: the one order that nobody thinks of is the one that is not fair."""
     in_this_order(monkeypatch, BURNED + SPENT + LAST)

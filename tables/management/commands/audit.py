@@ -12,8 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ledger import seals
 from ledger.seals import BadKey
-from tables import export, sealing, verifier, zipapp
+from tables import audit, export, people, sealed, sealing, verifier, zipapp
 from tables.export import NotYet
+from tables.models import Staff
 
 
 class Command(BaseCommand):
@@ -26,6 +27,9 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the key that days are sealed with, and publish it")
         key.add_argument("--rotate", action="store_true", help="put a new key, signed by the old one, in its place")
+        key.add_argument("--note", action="store_true", help="note what was sealed beside the key, where no note is")
+        key.add_argument("--restored", metavar="REASON", help="an older database was put back: two people, with --by")
+        key.add_argument("--by", action="append", default=[], metavar="USER", help="who stands for --restored; twice")
         key.add_argument("--lost", metavar="REASON", help="the published key is gone: make another, and say why")
         days = commands.add_parser("export", help="write the bundle of a gaming day, or of several")
         days.add_argument("--day", type=date.fromisoformat, metavar="YYYY-MM-DD")
@@ -43,8 +47,11 @@ class Command(BaseCommand):
         except (BadKey, NotYet) as wrong:
             raise CommandError(str(wrong)) from None
 
-    def _key(self, *, rotate: bool, lost: str | None, **options: Any) -> None:
-        path = sealing.key_file()
+    def _key(self, *, rotate: bool, lost: str | None, note: bool, restored: str | None, **options: Any) -> None:
+        path = sealed.key_file()
+        if note or restored is not None:
+            self._note(restored, options["by"])
+            return
         if rotate:
             public = sealing.rotate()
         elif lost is not None:
@@ -55,6 +62,15 @@ class Command(BaseCommand):
             public = sealing.publish()
         self.stdout.write(f"The key in {path} is published in the house's log.")
         self.stdout.write(f"Its public half, for whoever verifies: {public}")
+
+    def _note(self, restored: str | None, by: list[str]) -> None:
+        """A note is made of a database that holds, and never of another."""
+        for book in audit.books():
+            if fault := audit.verify(book, noted=False).fault:
+                raise CommandError(f"No note is made of a log that does not hold: {fault}")
+        sealing.signing_key()
+        kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
+        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
 
     def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:
         first, last = day or first, day or last
@@ -76,3 +92,11 @@ class Command(BaseCommand):
 
     def _verifier(self, *, out: Path, **_: Any) -> None:
         self.stdout.write(f"Wrote {out}, SHA-256 {zipapp.build(out)}: python {out} BUNDLE --key PUBKEY")
+
+
+def _people(by: list[str]) -> tuple[Staff, Staff]:
+    """Two people who work here, by their user names and PINs."""
+    found = [people.who_signs(name) for name in by]
+    if len({one.pk for one in found}) != 2 or len(found) != 2:
+        raise CommandError("Two people stand for this: --by USER --by ANOTHER.")
+    return found[0], found[1]

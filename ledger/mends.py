@@ -1,0 +1,66 @@
+"""Times that were false and were mended: which entries of a book they are of, and where a moment falls in it.
+
+A poisoned book is mended by a further entry, signed by the house's key; the entries stay as they are. Whatever asks
+when something was written asks here, or by the same SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db import connection
+
+from ledger.chain import Mend, mends_in
+from ledger.models import LogEntry
+from ledger.surveillance import LAST_SEQ, entries
+
+# The entries that mend are few and found by an index, so that a book without any pays next to nothing.
+_SPANS: Final = """(
+        SELECT m.seq AS entry, (span ->> 0)::bigint AS first, (span ->> 1)::bigint AS last,
+            (span ->> 2)::timestamptz AS since
+        FROM ledger_logentry AS m, jsonb_array_elements(
+            convert_from(m.body, 'UTF8')::jsonb #> '{{content,document,spans}}') AS span
+        WHERE m.book_id = {book} AND m.subject = 'clock' AND m.kind = 'mended') AS mend"""
+
+TRUE_TIME: Final = f"""coalesce((
+    SELECT mend.since FROM {_SPANS} WHERE {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), {{entry}}.at)"""  # noqa: S608
+"""When an entry of a book was written."""
+
+LAST_BEFORE: Final = f"""
+    SELECT greatest(
+        (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND e.at < {{moment}} AND e.seq <= {{head}}
+            AND NOT coalesce((SELECT true FROM {_SPANS}
+                WHERE mend.entry <= {{head}} AND e.seq BETWEEN mend.first AND mend.last LIMIT 1), false)
+            ORDER BY e.at DESC, e.seq DESC LIMIT 1),
+        (SELECT max(mend.last) FROM {_SPANS} WHERE mend.entry <= {{head}} AND mend.since < {{moment}})) AS seq"""  # noqa: S608
+"""The last entry of a book, as it was through a head, that was written before a moment; NULL for none."""
+
+
+def last_before(book_id: int, moment: datetime) -> int:
+    """The last entry of a book that was written before a moment; 0 for none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            LAST_BEFORE.format(book="%(book)s", head="%(head)s", moment="%(moment)s"),
+            {"book": book_id, "head": LAST_SEQ, "moment": moment},
+        )
+        return int(cursor.fetchone()[0] or 0)
+
+
+def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:
+    """The mends of entries from one to another."""
+    written = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
+    found = (mend for seq in written.values_list("seq", flat=True) for mend in _at(book_id, seq))
+    return [mend for mend in found if mend.first <= last and first <= mend.last]
+
+
+def _at(book_id: int, seq: int) -> tuple[Mend, ...]:
+    return mends_in(next(entries(book_id, seq - 1, seq)))
+
+
+def time_of(book_id: int, seq: int) -> datetime:
+    """When an entry was written."""
+    mended = of(book_id, seq, seq)
+    at: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
+    return mended[0].at if mended else at

@@ -1,0 +1,94 @@
+"""``manage.py clock``: the clocks as they are, what to do about them, and books that a wrong one poisoned."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ledger import clock
+from ledger.clock import WrongClock
+from ledger.models import Book
+from ledger.seals import BadKey
+from tables import mending, people, sealing, witness
+from tables.mending import Asked, NoMend
+
+
+def moment(text: str) -> datetime:
+    """A moment with its offset: 2026-11-22T06:00:00Z."""
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ArgumentTypeError(f"{text} has no offset: write it as 2026-11-22T06:00:00Z")
+    return found
+
+
+def edge(text: str) -> tuple[int, datetime]:
+    """SEQ=MOMENT."""
+    seq, _, at = text.partition("=")
+    return int(seq), moment(at)
+
+
+class Command(BaseCommand):
+    """status, confirm, mend."""
+
+    help = "Compare the clocks; confirm that the house stood still; mend a book that a wrong clock poisoned."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """One sub-command each."""
+        commands = parser.add_subparsers(dest="command", required=True)
+        commands.add_parser("status", help="both clocks, books that are ahead of them, and stretches without a trace")
+        confirm = commands.add_parser("confirm", help="the house stood still as long as the clocks say: seal again")
+        confirm.add_argument("--by", required=True, metavar="USER", help="who looked; asked for the PIN")
+        confirm.add_argument("--reason", required=True, help="why nothing was written and nothing ran")
+
+        mend = commands.add_parser("mend", help="say when the last entries of a book were truly written")
+        mend.add_argument("book", metavar="BOOK", help="a table's name, or house")
+        mend.add_argument("--by", action="append", required=True, metavar="USER", help="who stands for it; two people")
+        mend.add_argument("--reason", required=True, help="what was wrong, and how the true times are known")
+        mend.add_argument("--first", type=int, metavar="SEQ", help="the first false entry, if it is not to come still")
+        mend.add_argument("--from", dest="since", type=moment, metavar="MOMENT", help="when that was, at the earliest")
+        mend.add_argument("--to", dest="until", type=moment, metavar="MOMENT", help="when the last was, at the latest")
+        mend.add_argument(
+            "--through", action="append", default=[], type=edge, metavar="SEQ=MOMENT",
+            help="by then the book had been written through this entry: where a gaming day ended",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, command: str, **options: Any) -> None:
+        """Do what was asked; a sentence instead of a traceback."""
+        try:
+            getattr(self, f"_{command}")(**options)
+        except (BadKey, NoMend, WrongClock) as wrong:
+            raise CommandError(str(wrong)) from None
+
+    def _status(self, **_: Any) -> None:
+        reading = clock.read()
+        self.stdout.write(f"this server   {reading.after:%Y-%m-%d %H:%M:%S.%f} UTC")
+        self.stdout.write(f"the database  {reading.database:%Y-%m-%d %H:%M:%S.%f} UTC")
+        self.stdout.write(f"apart         {reading.drift.total_seconds():+.3f} s")
+        wrong = reading.differs
+        for name, latest in witness.ahead(reading.database):
+            wrong = True
+            self.stdout.write(f"AHEAD   {name}: its last entry is of {latest:%Y-%m-%d %H:%M:%S} UTC")
+        for start, end in witness.unexplained(reading.database):
+            wrong = True
+            self.stdout.write(
+                f"LEAP    nothing was written and nothing ran from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
+            )
+        if wrong:
+            sys.exit(1)
+
+    def _mend(self, *, book: str, by: list[str], reason: str, **asked: Any) -> None:
+        known = Book.objects.filter(name=book).first()
+        if known is None:
+            raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
+        spans = {name: asked[name] for name in ("first", "since", "until", "through")}
+        for one in mending.mend(known, Asked(**spans), by=[people.who_signs(name) for name in by], reason=reason):
+            self.stdout.write(f"{book}: entries {one.first} to {one.last} were written from {one.since} to {one.until}")
+
+    def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
+        leaps = witness.confirm(people.who_signs(by), reason, sealing.signing_key())
+        says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
+        self.stdout.write(says)
