@@ -6,6 +6,7 @@ import pytest
 
 from ledger.models import Alert, LogEntry, Transfer
 from tables import audit
+from tests import floor
 from tests.api.conftest import Floor, nothing_written, problem, written
 
 pytestmark = pytest.mark.django_db
