@@ -53,9 +53,10 @@ class TooMany(Exception):
 _COUNT: Final = """
     INSERT INTO tables_attemptcount AS kept (kind, place, name, tries, since)
     VALUES (%(kind)s, %(place)s, %(name)s, 1, clock_timestamp())
-    ON CONFLICT (kind, place, name) DO UPDATE SET
-        tries = CASE WHEN kept.since + make_interval(secs => %(window)s) < clock_timestamp() THEN 1 ELSE kept.tries + 1 END,
-        since = CASE WHEN kept.since + make_interval(secs => %(window)s) < clock_timestamp() THEN clock_timestamp() ELSE kept.since END
+    ON CONFLICT (kind, place, name) DO UPDATE SET (tries, since) = (
+        SELECT CASE WHEN is_past THEN 1 ELSE kept.tries + 1 END,
+            CASE WHEN is_past THEN clock_timestamp() ELSE kept.since END
+        FROM (SELECT kept.since < clock_timestamp() - make_interval(secs => %(window)s)) AS past (is_past))
     RETURNING tries
 """
 

@@ -196,6 +196,14 @@ def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
     return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
 
+def relieve(table: Table, relief: Staff) -> Answer:
+    """A dealer takes a table from the one who deals there, who has agreed."""
+    dealer = standing.of(table).dealer
+    assert dealer is not None
+    leaves = Staff.objects.get(username=dealer.username)
+    return dealing.relieve(table, relief, dealer.username, confirmed_by=leaves)
+
+
 @dataclass
 class Player:
     """Somebody who chooses on the page of a seat."""

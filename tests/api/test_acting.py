@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from ledger.models import Alert, LogEntry, Transfer
-from tables import audit, dealing
+from tables import audit
+from tests import floor
 from tests.api.conftest import Floor, nothing_written, problem, written
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +87,6 @@ def test_a_dealer_taps_out_over_the_api_and_a_lost_answer_can_be_asked_for(house
 def test_a_relief_takes_over_in_mid_round_and_the_first_dealer_is_out(house: Floor) -> None:
     """Harm: two people deal one round."""
     house.dealer.bets(seat1=1_000)
-    dealing.sign_in(house.table, house.idle)
+    floor.relieve(house.table, house.idle)
     problem(house.as_(house.dealer.by).enter("card", rank=8), 403, "not_your_table")
     assert house.as_(house.idle).enter("card", rank=8).status_code == 200

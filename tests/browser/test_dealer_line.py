@@ -14,7 +14,6 @@ from django.db import connection
 
 from casino.embedded import SUPERUSER
 from ledger.models import LogEntry
-from tables import dealing
 from tables.api.errors import AWAY
 from tables.models import Staff
 from tables.roles import Role
@@ -242,7 +241,7 @@ def test_a_relieved_dealer_enters_nothing(at_table: Come, decide: Hand) -> None:
     screen = at_table(decide)
     screen.page.route("**/live/**", lambda route: route.abort())
     screen.page.goto(f"/tables/{decide.table.pk}/")
-    dealing.sign_in(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
+    floor.relieve(decide.table, floor.staff(Role.DEALER, "rosa", "102"))
     start = decide.now.seq
     screen.keys("5")
     assert screen.page.inner_text("#board h1") == "Rosa deals at Rocket 1 now."

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tables import dealing
 from tables.models import Table
 from tests import floor
 from tests.browser.conftest import LAPTOP, PORTRAIT, Screen
@@ -105,7 +104,7 @@ def offline(hand: Hand, screen: Screen) -> None:
 
 def relieved(hand: Hand, screen: Screen) -> None:
     screen.open()
-    dealing.sign_in(hand.table, floor.staff(floor.Role.DEALER, "rosa"))
+    floor.relieve(hand.table, floor.staff(floor.Role.DEALER, "rosa"))
     screen.page.wait_for_selector("#board[data-gone]")
 
 

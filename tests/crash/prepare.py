@@ -12,9 +12,8 @@ from tests import floor  # noqa: E402
 def main() -> None:
     dealer, _ = floor.dealt(options={"decks": 8})
     client = floor.client(dealer.by)
-    print(
-        json.dumps({"table": dealer.table.pk, "cookies": client.cookies.output(attrs=[], header="", sep=";").strip()})
-    )
+    cookies = client.cookies.output(attrs=[], header="", sep=";").strip()
+    print(json.dumps({"table": dealer.table.pk, "cookies": cookies}))
 
 
 if __name__ == "__main__":

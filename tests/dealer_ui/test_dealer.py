@@ -27,8 +27,7 @@ def hand() -> Hand:
 
 
 def signed_in(staff: Staff) -> Client:
-    client = floor.client(staff)
-    return client
+    return floor.client(staff)
 
 
 @pytest.fixture
@@ -133,22 +132,103 @@ def test_a_board_is_never_kept_by_a_browser(dora: Client, hand: Hand) -> None:
 # --- Taking a table --------------------------------------------------------------------------------------------
 
 
-def test_relieving_somebody_asks_once(hand: Hand) -> None:
+@pytest.mark.parametrize(("badge", "agrees"), [("101", "dora"), ("201", "petra")])
+def test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round(hand: Hand, badge: str, agrees: str) -> None:
+    """One page, one PIN; the log names who deals, who dealt and who agreed."""
+    floor.staff(Role.PIT_BOSS, "petra", "201")
+    hand.bets(seat1=1_000)
     rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
     address = f"/tables/{hand.table.pk}/take"
     asked = rosa.post(address)
     assert asked.status_code == 200
     assert "Relieve Dora at Rocket 1?" in text(asked)
-    assert hand.now.dealer is not None
-    assert hand.now.dealer.username == "dora"
-    assert rosa.post(address, {"relieves": "dora"})["Location"] == f"/tables/{hand.table.pk}/"
-    assert standing.of(hand.table).dealer.username == "rosa"  # type: ignore[union-attr]
+    assert 'value="101"' in text(asked)
+    assert who_deals(hand) == "dora"
+    answer = rosa.post(address, {"relieves": "dora", "badge": badge, "pin": floor.PIN})
+    assert answer["Location"] == f"/tables/{hand.table.pk}/"
+    assert who_deals(hand) == "rosa"
+    entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
+    content = json.loads(bytes(entry.body))["content"]
+    assert (content["relieves"], content["confirmed_by"]) == ("dora", agrees)
+    assert hand.now.round_open
+
+
+@pytest.mark.parametrize(
+    ("badge", "pin"), [("101", "9999"), ("102", floor.PIN), ("103", floor.PIN), ("301", floor.PIN), ("999", floor.PIN)]
+)
+def test_nobody_else_gives_a_table_away(hand: Hand, badge: str, pin: str) -> None:
+    """Harm: any dealer takes another's table in mid-round, and nobody is asked. The one sentence tells no PIN."""
+    rosa = floor.staff(Role.DEALER, "rosa", "102")
+    floor.staff(Role.DEALER, "mia", "103")
+    floor.staff(Role.CASHIER, "carmen", "301")
+    hand.bets(seat1=1_000)
+    answer = signed_in(rosa).post(f"/tables/{hand.table.pk}/take", {"relieves": "dora", "badge": badge, "pin": pin})
+    assert answer.status_code == 403
+    assert "Badge number or PIN is wrong, or somebody else has to sign this." in text(answer)
+    assert who_deals(hand) == "dora"
+
+
+def test_a_browser_that_is_no_terminal_deals_nothing(hand: Hand, settings: Any) -> None:
+    """Harm: with a name and a password any browser in the world takes a table, and deals it."""
+    phone = Client()
+    phone.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    refused = [
+        phone.get(f"/tables/{hand.table.pk}/"),
+        enter(phone, hand, bet(hand)),
+        phone.post(f"/tables/{hand.table.pk}/leave"),
+        phone.post(f"/api/tables/{hand.table.pk}/inputs/", api_bet(hand), content_type="application/json"),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 4
+    phone.post("/sign-out/")
+    assert who_deals(hand) == "dora"
+    rosa = floor.staff(Role.DEALER, "rosa", "102")
+    phone.force_login(rosa, backend="django.contrib.auth.backends.ModelBackend")
+    taken = phone.post(f"/tables/{hand.table.pk}/take", {"relieves": "dora", "badge": "101", "pin": floor.PIN})
+    assert "tables are dealt from terminals" in text(taken)
+    assert who_deals(hand) == "dora"
+    settings.DEALING_WITHOUT_TERMINAL = True
+    phone.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
+    assert enter(phone, hand, bet(hand)).status_code == 200
+
+
+def test_a_terminal_for_one_table_deals_no_other_however_one_signed_in(hand: Hand) -> None:
+    """Harm: the tablet that is screwed to Rocket 2 deals Rocket 1, for who is tapped in there."""
+    other = floor.table("Rocket 2")
+    Hand(other, Staff.objects.get(username="bella"))("open_table")
+    bound = Client()
+    bound.cookies["terminal"] = floor.terminal_cookie(hand.by, other)
+    for sign_in in ({"badge": "101", "pin": floor.PIN}, {"username": "dora", "password": floor.PASSWORD}):
+        way = "?way=name" if "username" in sign_in else ""
+        assert bound.post(f"/sign-in/{way}", sign_in).status_code == 302
+        page = bound.get(f"/tables/{hand.table.pk}/")
+        assert (page.status_code, "This terminal is for Rocket 2" in text(page)) == (403, True)
+        assert enter(bound, hand, bet(hand)).status_code == 403
+        assert (
+            bound.post(
+                f"/api/tables/{hand.table.pk}/inputs/", api_bet(hand), content_type="application/json"
+            ).status_code
+            == 409
+        )
+        listed = text(bound.get("/tables/"))
+        assert ("Rocket 1</b>" in listed, "Rocket 2</b>" in listed) == (False, True)
+    assert not hand.now.round_open
+    assert LogEntry.objects.filter(book_id=hand.table.book_id, subject="round").count() == 0
+
+
+def who_deals(hand: Hand) -> str | None:
+    dealer = standing.of(hand.table).dealer
+    return dealer.username if dealer else None
+
+
+def api_bet(hand: Hand) -> str:
+    made = {"do": "bet", "seat": 1, "amount_cents": 1_000}
+    return json.dumps({"key": str(uuid.uuid4()), "expected_seq": standing.of(hand.table).seq, "input": made})
 
 
 def test_it_asks_again_when_another_dealer_came_in_between(hand: Hand) -> None:
     """Harm: Rosa means to relieve Dora, and taps out Mia who has just done so."""
     rosa = signed_in(floor.staff(Role.DEALER, "rosa"))
-    dealing.sign_in(hand.table, floor.staff(Role.DEALER, "mia"))
+    floor.relieve(hand.table, floor.staff(Role.DEALER, "mia"))
     asked = rosa.post(f"/tables/{hand.table.pk}/take", {"relieves": "dora"})
     assert "Relieve Mia at Rocket 1?" in text(asked)
 
@@ -274,7 +354,7 @@ def test_the_page_carries_no_style_or_script_of_its_own(dora: Client, hand: Hand
 def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_num_queries: Any) -> None:
     hand.bets(seat1=2_000)
     standing.cache.items.clear()
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
 
 

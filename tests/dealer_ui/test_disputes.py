@@ -54,8 +54,7 @@ def second() -> Staff:
 
 
 def browser(who: Staff) -> Client:
-    client = floor.client(who)
-    return client
+    return floor.client(who)
 
 
 def sends(who: Staff, path: str, **form: Any) -> tuple[int, str]:

@@ -30,8 +30,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def browser(hand: Hand) -> Client:
-    client = floor.client(hand.by)
-    return client
+    return floor.client(hand.by)
 
 
 def text(hand: Hand, **query: str) -> str:

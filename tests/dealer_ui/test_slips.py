@@ -31,8 +31,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def browser(staff: Staff) -> Client:
-    client = floor.client(staff)
-    return client
+    return floor.client(staff)
 
 
 def badged(role: Role, name: str, badge: str) -> Staff:
@@ -83,7 +82,7 @@ def test_a_fill_goes_through_five_hands_on_one_screen(hands: tuple[Hand, Hand]) 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"pin": "9999"}, "Badge number or PIN is wrong."),
+        ({"pin": "9999"}, "Badge number or PIN is wrong, or somebody else has to sign this."),
         ({"badge": "x"}, "both are digits"),
         ({"key": "x"}, "This form was incomplete"),
         ({"n500": "ten"}, "Type digits only"),

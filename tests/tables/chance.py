@@ -113,7 +113,7 @@ class Chance:
             case "back by boss":
                 self._enter(boss, "take_back")
             case "relief":
-                dealing.sign_in(hand.table, self.relief)
+                floor.relieve(hand.table, self.relief)
                 hand.by, self.relief = self.relief, hand.by
             case "out":
                 self._enter(hand, "sign_out")

@@ -172,7 +172,7 @@ def test_only_the_dealer_who_stands_there_gets_buttons(dealer: Hand) -> None:
         other = Hand(dealer.table, staff).board
         assert (other.buttons, other.can_take_back) == ((), False)
         assert other.seats == dealer.board.seats
-    dealing.sign_in(dealer.table, ida)
+    floor.relieve(dealer.table, ida)
     assert dealer.board.buttons == ()
 
 

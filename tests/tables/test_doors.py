@@ -127,11 +127,11 @@ def test_only_dealers_take_a_table(hands: tuple[Hand, Hand]) -> None:
 
 def test_a_relief_takes_over_in_mid_round_by_the_log(hands: tuple[Hand, Hand]) -> None:
     """Harm: nobody can say who dealt which card."""
-    dealer, _ = hands
+    dealer, boss = hands
     ida = floor.staff(Role.DEALER, "ida", "102")
     dealer.bets(seat1=1_000)
     dealer.cards(8)
-    dealing.sign_in(dealer.table, ida, terminal="Pit 3")
+    dealing.relieve(dealer.table, ida, "dora", confirmed_by=boss.by, terminal="Pit 3")
     entry = last(dealer)
     assert (entry.subject, entry.kind, entry.by) == ("dealer", "signed_in", "102 Ida")
     now = dealer.now.dealer
@@ -150,7 +150,7 @@ def test_a_relief_may_take_back_what_was_keyed_before(hands: tuple[Hand, Hand]) 
     relief = Hand(dealer.table, floor.staff(Role.DEALER, "ida", "102"))
     dealer.bets(seat1=1_000)
     dealer.cards(8)
-    dealing.sign_in(dealer.table, relief.by)
+    floor.relieve(dealer.table, relief.by)
     relief("take_back")
     relief.cards(9)
 
@@ -188,7 +188,7 @@ def test_a_dealer_who_was_relieved_may_go_to_another_table(hands: tuple[Hand, Ha
     dealer, boss = hands
     other = floor.table("Rocket 2")
     Hand(other, boss.by)("open_table")
-    dealing.sign_in(dealer.table, floor.staff(Role.DEALER, "ida", "102"))
+    floor.relieve(dealer.table, floor.staff(Role.DEALER, "ida", "102"))
     dealing.sign_in(other, dealer.by)
 
 
@@ -207,7 +207,7 @@ def test_a_dealer_who_left_or_was_given_another_role_enters_nothing_more(
     assert sign_in(dealer, dealer.by).status == 403  # type: ignore[union-attr]
     assert dealer.now.seq == seq
     relief = Hand(dealer.table, floor.staff(Role.DEALER, "ida", "102"))
-    dealing.sign_in(dealer.table, relief.by)  # the round goes on
+    floor.relieve(dealer.table, relief.by)  # the round goes on
     relief.cards(8, 3)
     relief.pay()
     boss("close_table")

@@ -82,9 +82,9 @@ def test_win_by_the_formula_is_what_the_rounds_won(dealer: Hand) -> None:
 def test_fills_and_counts_do_not_change_what_was_won_but_a_variance_does(dealer: Hand) -> None:
     """Harm: chips brought to the table look like a win, or chips missing at the closer like none."""
     won = plays(dealer)
-    dealing.sign_in(dealer.table, floor.crew("received"))
+    floor.relieve(dealer.table, floor.crew("received"))
     floor.fill(dealer.table, ((500, 20),))
-    dealing.sign_in(dealer.table, dealer.by)
+    floor.relieve(dealer.table, dealer.by)
     assert line().fills_cents == 10_000
     assert line().win_cents == won
     boss = Hand(dealer.table, Staff.objects.get(username="bella"))

@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from ledger.models import HOUSE, LogEntry
 from tables import dealing, terminals
-from tables.inputs import SignIn
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
@@ -231,7 +230,9 @@ def test_a_terminal_that_is_bound_to_a_table_takes_no_other(operator: Staff) -> 
     with pytest.raises(Refused) as refused:
         dealing.sign_in(dealer.table, dan, "Other tablet")
     assert refused.value.sentence == "This terminal is for Rocket 2: take Rocket 1 at another."
-    assert SignIn("Other tablet") != SignIn(None)
+    dealing.sign_out(dealer.table, dealer.by)
+    with pytest.raises(Refused, match="This terminal is for Rocket 2"):
+        dealing.sign_in(dealer.table, dan, "Other tablet")
     dealing.sign_in(dealer.table, dan, None)
 
 
