@@ -1,4 +1,4 @@
-"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets and all options."""
+"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets, every option."""
 
 from typing import Any
 
