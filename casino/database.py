@@ -1,4 +1,4 @@
-"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets and all options."""
+"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets, every option."""
 
 from typing import Any
 
@@ -6,7 +6,13 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
-NAMES = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+NAMES = {
+    "dbname": "NAME",
+    "user": "USER",
+    "password": "PASSWORD",  # pragma: allowlist secret
+    "host": "HOST",
+    "port": "PORT",
+}
 
 
 def settings_of(name: str, url: str) -> dict[str, Any]:
@@ -14,7 +20,7 @@ def settings_of(name: str, url: str) -> dict[str, Any]:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        says = f"{name} is no address of a database: write postgresql://user:password@host:5432/casino"
+        says = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
         raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
     found = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
     return found | {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}

@@ -22,7 +22,7 @@ from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, s
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
-from tables import corrections, dealing, disputes, history, sealing, standing
+from tables import corrections, dealing, disputes, history, sealing, standing, watch
 from tables.games.catalog import GAMES
 from tables.history import Wanted
 from tables.models import Staff, Table, Verification
@@ -69,6 +69,7 @@ def _open_alerts_of(request: HttpRequest) -> dict[str, Any]:
 @require_GET
 def floor(request: HttpRequest) -> HttpResponse:
     """Every table, live."""
+    watch.is_kept()  # an alert, if not, before the alerts are read
     return render(request, "dealer_ui/pit/floor.html", _floor(request))
 
 
@@ -121,6 +122,7 @@ def _alerts(before: int | None, count: int) -> Iterable[Alert]:
 @require_GET
 def alert_panel(request: HttpRequest) -> HttpResponse:
     """The open alerts alone, as the floor shows them."""
+    watch.is_kept()
     return render(request, "dealer_ui/pit/_alerts.html", _open_alerts_of(request))
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from ledger import clock
 from ledger.alerts import raise_alert
-from ledger.models import Run, RunEnd
+from ledger.models import LogEntry, Run, RunEnd
 
 _EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -31,6 +31,11 @@ class Plan:
     every: timedelta
     after: timedelta = timedelta(0)
     """How long after midnight UTC it is due, where it is due once a day."""
+
+    @property
+    def patience(self) -> timedelta:
+        """A slot and a half may pass before one that should have ended is called late."""
+        return self.every * 5 // 2
 
     def slot(self, now: datetime) -> datetime:
         """The last moment at which it was due."""
@@ -104,13 +109,28 @@ class State:
 
     @property
     def late(self) -> bool:
-        """Whether one that should have ended did not: a slot and a half may pass before that is said."""
-        return self.last is not None and self.now - self.last.slot > self.plan.every * 5 // 2
+        """Whether one that should have ended did not."""
+        return self.last is not None and self.now - self.last.slot > self.plan.patience
 
     @property
     def never(self) -> bool:
         """Whether it has never run."""
         return self.last is None
+
+
+def late(plans: Sequence[Plan], now: datetime | None = None) -> list[Plan]:
+    """The pieces of the watch that nobody has run to their end of late, in a house that is old enough for them.
+
+    It looks at the last slots of each plan only, so it stays cheap however long the house has been open.
+    """
+    now = now or timezone.now()
+    began = LogEntry.objects.order_by("pk").values_list("at", flat=True).first()
+    due = [plan for plan in plans if began is not None and began < now - plan.patience]
+    return [plan for plan in due if not _ended_since(plan, now - plan.patience)]
+
+
+def _ended_since(plan: Plan, moment: datetime) -> bool:
+    return bool(RunEnd.objects.filter(run__task=plan.task, run__slot__gte=moment).exists())
 
 
 def states(plans: Sequence[Plan], since: datetime, now: datetime | None = None) -> list[State]:

@@ -6,7 +6,10 @@ their transfers compared by the proof (``audit.py``); here the house as a whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from ledger import alerts, clock, discrepancies, inspection, runs
+from ledger.alerts import raise_alert
 from ledger.cage import all_books, net_effect
 from ledger.chips import CASH_PLACES, CHIP_PLACES
 from ledger.clock import WrongClock
@@ -45,6 +49,46 @@ def watch() -> list[str]:
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return done
+
+
+# --- Whether anybody watches ------------------------------------------------------------------------------------
+
+_LOOK_SECONDS: Final = 60.0
+_GRACE_SECONDS: Final = 180.0
+"""A house that opens in the morning has a web process before its worker did what the night left."""
+
+
+@dataclass(slots=True)
+class Lookout:
+    """What this process saw of the watch: when it looked last, and since when all it saw was late."""
+
+    looked: float = -math.inf
+    late_since: float | None = None
+
+
+lookout: Final = Lookout()
+
+
+def is_kept() -> bool:
+    """Whether the watch runs as it should. A worker that is dead cannot say so itself, so the web process looks, once a
+    minute at most; what stays late raises an alert, once for all processes, and the pit hears of it."""
+    moment = time.monotonic()
+    if moment - lookout.looked > _LOOK_SECONDS:
+        late = runs.late(PLANS)
+        lookout.looked = moment
+        lookout.late_since = (lookout.late_since or moment) if late else None
+        if lookout.late_since and moment - lookout.late_since >= _GRACE_SECONDS:
+            _report(late)
+    return lookout.late_since is None
+
+
+def _report(late: Sequence[Plan]) -> None:
+    """One alert for all that is late, named by what is due most often: it says the same for as long as it lasts."""
+    says = f"{late[0].says} has stopped: nobody watches. Are the worker and beat running?"
+    raise_alert(None, "watch_stopped", says, {"late": [plan.task for plan in late]})
+
+
+# --- What it does -----------------------------------------------------------------------------------------------
 
 
 def recount() -> int:

@@ -15,6 +15,8 @@ CHECKS = {
     "ruff format": [*PYTHON, "ruff", "format", "--check", "."],
     "mypy": [*PYTHON, "mypy"],
     "import-linter": [sys.executable, "-c", "from importlinter.cli import lint_imports_command as go; go()"],
+    "committed secrets": [*PYTHON, "tests.committed_secrets"],
+    "known vulnerabilities": [*PYTHON, "tests.advisories"],
     "makemigrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
 }
 # Each worker has a database, a broker and a web process of its own; a file's tests stay together. In the order of their

@@ -17,7 +17,7 @@ from django.utils import timezone
 from casino import celery  # noqa: F401 -- tasks that a test asks for go to the tests' broker
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
-from tables import house_clock
+from tables import house_clock, watch
 from tests import chromium, processes
 from tests.clock import Clock, travelling
 from tests.settings import HOUSE
@@ -31,8 +31,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The zone that a process keeps for a minute is no other test's, nor is reading it what a test counts."""
+    """What a process keeps for a minute is no other test's, nor is reading it what a test counts."""
     monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
+    monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield
     timezone.deactivate()
 

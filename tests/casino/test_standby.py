@@ -1,0 +1,58 @@
+"""A database that may move to its standby: the house is given both hosts, and finds the one that takes writes."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+from django.test import Client
+
+from casino.embedded import APPLICATION
+from dealer_ui import live
+from tables.roles import Role
+from tests import floor, processes
+from tests.conftest import database_url
+from tests.settings import HOUSE
+
+
+def with_a_standby(url: str) -> str:
+    """The same database, named after a host that does not answer."""
+    here = quote(str(HOUSE.sockets), safe="")
+    return (
+        url.replace(f"@{here}/", f"@{quote('/nowhere', safe='')}:5433,{here}:5432/")
+        + "?target_session_attrs=read-write"
+    )
+
+
+def test_the_house_and_its_live_screens_find_the_host_that_answers(
+    process_environment: dict[str, str], tmp_path: Path, superuser_connection: psycopg.Connection
+) -> None:
+    """Harm: after a failover the house does not start, or deals with screens that stand still."""
+    url = with_a_standby(database_url(APPLICATION))
+    assert "," in url
+    boss = floor.staff(Role.PIT_BOSS, "bea")
+    client = Client()
+    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}", "Accept": "text/event-stream"}
+    web = processes.web_process(process_environment | {"DATABASE_URL": url}, tmp_path / "log")
+    web.start()
+    try:
+        with urllib.request.urlopen(f"{web.url}/healthz") as answer:
+            assert json.load(answer)["database"]
+        stream = urllib.request.urlopen(urllib.request.Request(f"{web.url}/live/", headers=cookie), timeout=20)
+        assert stream.readline().startswith(b"retry")
+        count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
+        waited = threading.Event()
+        for _ in range(100):
+            if superuser_connection.execute(count, [live.NAME]).fetchone() == (1,):
+                break
+            waited.wait(0.1)
+        else:
+            raise AssertionError("nobody listens")
+        stream.close()
+    finally:
+        web.stop()
