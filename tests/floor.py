@@ -249,10 +249,15 @@ def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand,
 
 def dealt(**settings: Any) -> tuple[Hand, Hand]:
     """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
+    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **settings)
+    return dealer, Hand(dealer.table, Staff.objects.get(username="bella"))
+
+
+def dealt_by(somebody: Staff, **settings: Any) -> Hand:
+    """The same, with a dealer who is here already."""
     made = table(**settings)
-    boss = Hand(made, staff(Role.PIT_BOSS, "bella"))
-    dealer = Hand(made, staff(Role.DEALER, "dora", "101"))
-    boss("open_table")
-    dealing.sign_in(made, dealer.by)
-    dealer.ready_shoe()
-    return dealer, boss
+    Hand(made, staff(Role.PIT_BOSS, "bella"))("open_table")
+    dealing.sign_in(made, somebody)
+    hand = Hand(made, somebody)
+    hand.ready_shoe()
+    return hand

@@ -189,8 +189,8 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
 def test_all_answers_while_the_database_is_away(
     decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
 ) -> None:
-    cookie = cookies_of(decide.by, web.url)[0]
-    headers = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+    cookies = cookies_of(decide.by, web.url)
+    headers = {"Cookie": "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in cookies)}
     addresses = ("/", "/tables/", f"/tables/{decide.table.pk}/", "/sign-in/", "/api/tables/")
     assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
     unreachable(True)

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from ledger.models import Book
-from tables import terminals
+from tables import emergency, terminals
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
 from tests import floor, processes
@@ -107,6 +107,47 @@ def test_the_pad_works_without_scripts(browser: Any, web: processes.Web, tablet:
     page.click("[data-plain]")
     page.wait_for_url("**/tables/")
     context.close()
+
+
+def test_a_relief_takes_a_table_in_mid_round_on_the_tablet(tablet: Any) -> None:
+    """Badge and PIN of who comes, a tap on the table, the PIN of who goes: nothing else is typed."""
+    floor.staff(Role.DEALER, "dan", "102")
+    hand = floor.dealt_by(Staff.objects.get(username="dora"))
+    hand.bets(seat1=1_000)
+    tablet.keyboard.type("102")
+    tablet.keyboard.press("Enter")
+    tablet.keyboard.type(PIN)
+    tablet.keyboard.press("Enter")
+    tablet.wait_for_url("**/tables/")
+    tablet.tap(".pick")
+    tablet.wait_for_selector("text=Relieve Dora at Rocket 1?")
+    assert complaints(tablet) == []
+    assert tablet.evaluate("document.activeElement.id") == "pin"
+    for key in tablet.locator("main button, main input:not([type=hidden]), main a").all():
+        assert key.bounding_box()["height"] >= 48
+    tablet.keyboard.type(PIN)
+    tablet.tap("text=Agreed: hand over")
+    tablet.wait_for_url(f"**/tables/{hand.table.pk}/")
+    assert hand.now.dealer is not None
+    assert (hand.now.dealer.username, hand.now.round_open) == ("dan", True)
+
+
+def test_two_operators_come_in_by_codes(page: Any, operator: Staff) -> None:
+    """From the sign-in page, in letters as they were printed."""
+    codes = [emergency.make(one) for one in (operator, floor.staff(Role.OPERATOR, "olga"))]
+    page.goto("/sign-in/")
+    page.click("text=Two operators’ emergency codes")
+    assert complaints(page) == []
+    page.fill("#first", codes[0].lower())
+    page.fill("#second", codes[1])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/")
+    page.goto("/emergency/code/")
+    assert complaints(page) == []
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".code")
+    assert complaints(page) == []
 
 
 def test_axe_finds_nothing_serious_on_the_ways_in(tablet: Any, page: Any, operator: Staff) -> None:

@@ -122,14 +122,16 @@ def test_who_signed_already_is_told_so_and_the_form_stays(looking: Looking, tran
     page = looking(boss, f"/slips/{dealer.table.pk}/new/fill/")
     count(page, red=10)
     sign(page, "301", "9999")
-    assert page.inner_text("[role=alert]") == "Badge number or PIN is wrong."
+    refusal = "Badge number or PIN is wrong, or somebody else has to sign this."
+    assert page.inner_text("[role=alert]") == refusal
     assert page.get_by_label("red").input_value() == "10"
     assert page.input_value("#badge") == "301"
     assert page.input_value("#pin") == ""
     page.fill("#badge", "")
     sign(page, "301")
     sign(page, "301")
-    assert "this step is signed by a cashier, not by Paula" in page.inner_text("[role=alert]")
+    assert page.inner_text("[role=alert]") == refusal
+    assert "A cashier signs; nobody signs twice on one slip." in page.inner_text("main")
     assert page.get_attribute("#badge", "aria-describedby") == "refused"
     readable(page)
 
