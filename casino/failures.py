@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.views import defaults
 
 from dealer_ui import outages
+from ledger.alerts import about_the_clock
+from ledger.clock import WrongClock
 from tables.api.errors import AWAY, DATABASE_AWAY
 from tables.refusals import Refused
 
@@ -22,6 +24,9 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     beyond its own, came from whoever asked."""
     if is_outage(sys.exception()):
         return away(request)
+    if isinstance(wrong := sys.exception(), WrongClock):
+        about_the_clock(wrong)
+        return outages.answer(request, wrong.sentence)
     if isinstance(sys.exception(), DataError):
         return bad_request(request, BadRequest())
     if is_api(request):

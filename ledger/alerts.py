@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
+from ledger import clock
 from ledger.clock import WrongClock
 from ledger.models import Acknowledgement, Alert, Book
 from ledger.surveillance import CHANNEL
@@ -55,7 +55,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
         raise ValueError("an alert is acknowledged by name")
     try:
         with transaction.atomic():
-            taken = Acknowledgement.objects.create(alert=alert, by=by, at=timezone.now(), note=note)
+            taken = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
             _announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused

@@ -61,8 +61,8 @@ class Reading:
         host, ahead = socket.gethostname(), self.drift > NONE
         raise WrongClock(
             "clocks_differ",
-            f"The clocks of this server and of the database differ by {self.says}: nothing is written."
-            " Set the clock that is wrong (NTP), then do the same again.",
+            f"The clocks of this server and of the database differ by {self.says}. Nothing is"
+            " written: set the clock that is wrong (NTP), then do the same again.",
             alert=f"The clock of {host} is {'ahead of' if ahead else 'behind'} the database's: {host} writes nothing."
             " Set the clock that is wrong (NTP); `manage.py clock status` shows both.",
             host=host,
@@ -98,8 +98,8 @@ def refuse_ahead(book: str, latest: datetime | None, now: datetime) -> None:
         return
     raise WrongClock(
         "book_ahead",
-        f"The last entry of {book} is dated {spelled(latest - now)} ahead, by a clock that was wrong: nothing is"
-        " written there until the clock is set, or the book mended.",
+        f"The last entry of {book} is dated {spelled(latest - now)} ahead, by a clock that was wrong. Nothing is"
+        " written there: the pit's alert says how the book is mended.",
         alert=f"The last entry of {book} is of {latest:%Y-%m-%d %H:%M} UTC, which is still to come: nothing is written"
         f" there. If the clocks are right now, mend it: `manage.py clock mend {book!r}`.",
         book=book,

@@ -84,7 +84,15 @@ def read(path: Path) -> tuple[Note, str] | None:
 
 
 def write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
-    """Put the note in its place: the old one is there, or the new one, whenever the machine stops."""
+    """Put the note in its place: the old one is there, or the new one, whenever the machine stops. Raises BadNote."""
+    try:
+        _write(path, note, key)
+    except OSError as error:
+        says = f"The note of what was sealed, {path}, cannot be written ({error.strerror})"
+        raise BadNote(f"{says}: the worker's user has to be able to write in the folder of the key.") from None
+
+
+def _write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
     said = {
         "format": FORMAT,
         "key": seals.public_of(key),

@@ -57,7 +57,7 @@ def ahead(now: datetime) -> list[tuple[str, datetime]]:
 def unexplained(now: datetime) -> list[Stretch]:
     """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
-    since = since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or now
+    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or now, now)
     confirmed = list(_confirmed())
     return [
         (start, end)

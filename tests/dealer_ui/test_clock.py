@@ -20,7 +20,7 @@ __all__ = ["dora", "hand"]
 
 pytestmark = pytest.mark.django_db
 
-SAYS = "The clocks of this server and of the database differ by 3 days: nothing is written."
+SAYS = "The clocks of this server and of the database differ by 3 days."
 
 
 @pytest.fixture

@@ -233,6 +233,20 @@ def test_the_note_is_the_old_one_or_the_new_one(house: Felt, monkeypatch: pytest
     assert [path.name for path in sealed.note_file().parent.glob("*.new")] == []
 
 
+def test_a_note_that_cannot_be_written_is_told_and_nothing_is_signed(
+    house: Felt, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm prevented: a full disk or a folder without rights, and a day is signed that no note knows."""
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    clock.pass_until(later(3))
+    monkeypatch.setattr(sealed_note, "_on_the_disk", full)
+    assert "No space left on device" in not_sealed()
+    assert DayRoot.objects.count() == 2
+
+
 # --- notes that are not there, or not the house's --------------------------------------------------------------
 
 
