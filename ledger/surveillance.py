@@ -48,22 +48,32 @@ class Draft:
 
 def lock(book_id: int) -> Head:
     """Take the book's lock until the transaction ends, and say where its chain ends."""
+    head = _lock(book_id)
+    if head is None:
+        raise LookupError(f"there is no book {book_id}")
+    return head
+
+
+def lock_if_free(book_id: int) -> Head | None:
+    """The same without waiting for anybody: None where somebody else holds it."""
+    return _lock(book_id, "SKIP LOCKED")
+
+
+def _lock(book_id: int, or_else: str = "") -> Head | None:
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
     with connection.cursor() as cursor:
         # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
         # statement sees what was committed while the first waited for the lock.
         cursor.execute(
-            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE;"  # noqa: S608
+            f"SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE {or_else};"  # noqa: S608
             f"SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1",
             [book_id, book_id],
         )
         row = cursor.fetchone()
         cursor.nextset()
         latest = cursor.fetchone()
-    if row is None:
-        raise LookupError(f"there is no book {book_id}")
-    return Head(*row, *(latest or ()))
+    return None if row is None else Head(*row, *(latest or ()))
 
 
 @dataclass(frozen=True, slots=True)

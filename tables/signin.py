@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from tables import dealing, doors, terminals
-from tables.house import note
+from tables.house import leave
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
@@ -130,7 +130,7 @@ def prove(request: HttpRequest, wrong: str, **credentials: str) -> Staff:
 def _note_lock_out(request: HttpRequest, username: str | None) -> None:
     """Only names that exist are written down for good: people type passwords into the wrong field."""
     if Staff.objects.filter(username=username).exists():
-        note("staff", "locked_out", "sign-in", {"username": username, **_where(request, identify(request))})
+        leave("staff", "locked_out", "sign-in", {"username": username, **_where(request, identify(request))})
 
 
 def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> None:
@@ -138,10 +138,10 @@ def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> Non
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
-            note("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
+            leave("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
         logout(request)
     login(request, staff)
-    note("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
+    leave("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
 
 
 def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, str | None]:
@@ -158,5 +158,5 @@ def sign_out(request: HttpRequest) -> None:
         table = doors.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None:
             dealing.sign_out(table, staff)
-        note("staff", "signed_out", staff.signature, {"username": staff.username})
+        leave("staff", "signed_out", staff.signature, {"username": staff.username})
     logout(request)

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
-from tables.house import difference, note
+from tables.house import difference, leave, note
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 
@@ -111,7 +111,7 @@ def count_wrong_pin(terminal: Terminal) -> None:
         now.wrong_pins += 1
         now.save(update_fields=["wrong_pins", "wrong_since"])
         if now.wrong_pins == settings.TERMINAL_WRONG_PINS:
-            note("terminal", "locked_out", "sign-in", _said(now))
+            leave("terminal", "locked_out", "sign-in", _said(now))
             says = f"{now.name}: {now.wrong_pins} wrong PINs in half an hour. Nobody can sign in there for a while."
             raise_alert(None, "terminal_locked", says, _said(now))
 
@@ -168,9 +168,14 @@ def _digest(token: str) -> str:
 # --- Knowing one again -----------------------------------------------------------------------------------------
 
 
+def claims(request: HttpRequest) -> str | None:
+    """The token of a device that was enrolled here once: we signed it. Whether it still is, ``identify`` asks."""
+    return request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE) or None
+
+
 def identify(request: HttpRequest) -> Terminal | None:
     """The terminal that this request comes from."""
-    token = request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE)
+    token = claims(request)
     if not token:
         return None
     return Terminal.objects.select_related("table").filter(token_digest=_digest(token), is_active=True).first()

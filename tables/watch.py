@@ -19,7 +19,7 @@ from ledger.chips import CASH_PLACES, CHIP_PLACES
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.runs import Plan
-from tables import audit, sealing, shoe_audit
+from tables import audit, house, sealing, shoe_audit
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
@@ -33,7 +33,8 @@ PLANS: Final = (
 
 
 def watch() -> list[str]:
-    """Do whatever is due; the names of what was done."""
+    """Do whatever is due; the names of what was done. What waits at the door of the house's book is written first."""
+    house.carry()
     return [plan.task for plan in PLANS if runs.run(plan, DEEDS[plan.task])]
 
 
