@@ -10,8 +10,12 @@ from casino import celery  # noqa: F401 -- tasks that a page asks for go to our 
 from casino.gate import Gate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
-os.environ.setdefault("DATABASE_POOL", "16")
+os.environ["CASINO_WEB_PROCESS"] = "yes"
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
-application = Gate(get_asgi_application())
+django = get_asgi_application()
+
+from casino.door import Door  # noqa: E402 -- it knows terminals, which are a model of Django's
+
+application = Gate(Door(django))

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
-from tables.api.errors import AWAY, DATABASE_AWAY
+from tables.api.errors import AWAY, DATABASE_AWAY, RETRY_AFTER, outage
+from tables.refusals import Refused
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ class Outages:
         if not isinstance(exception, DATABASE_AWAY):
             return None
         log.error("%s %s: the database does not answer: %s", request.method, request.path, exception)
-        return answer(request)
+        return answer(request, outage(exception))
 
 
 def forget_session(request: HttpRequest) -> None:
@@ -41,13 +42,13 @@ def forget_session(request: HttpRequest) -> None:
     vars(request).pop("session", None)
 
 
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest, away: Refused) -> HttpResponse:
     """The sentence: as a page, or bare for a script. The page is drawn without context, so it asks for no session."""
     if request.headers.get("HX-Request") == "true":
-        response = HttpResponse(AWAY.sentence, content_type="text/plain; charset=utf-8", status=AWAY.status)
+        response = HttpResponse(away.sentence, content_type="text/plain; charset=utf-8", status=away.status)
     else:
-        page = render_to_string("dealer_ui/outage.html", {"sentence": AWAY.sentence})
-        response = HttpResponse(page, status=AWAY.status)
-    response["Retry-After"] = "1"
+        page = render_to_string("dealer_ui/outage.html", {"sentence": away.sentence})
+        response = HttpResponse(page, status=away.status)
+    response["Retry-After"] = RETRY_AFTER
     response["Cache-Control"] = "no-store"
     return response

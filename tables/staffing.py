@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from axes.utils import reset
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -34,8 +35,9 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -
     staff = Staff(username=username)
     changes = {"name": name, "role": role} | given
     _refuse(username_faults(username) | change_faults(staff, changes))
+    hashes = _hashed(changes)
     with transaction.atomic():
-        _apply(staff, changes)
+        _apply(staff, changes, hashes)
         facts = {"name": staff.name, "role": staff.role, "badge": staff.badge}
         note("staff", "added", by.signature, {"username": username, **facts, "new": _new(changes)})
     return staff
@@ -46,6 +48,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
     secret changes."""
     _permit(by, "tables.change_staff")
+    hashes = _hashed(changes)
     with transaction.atomic():
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
@@ -53,7 +56,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         before = _facts(staff)
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
-        _apply(staff, changes)
+        _apply(staff, changes, hashes)
         new = _new(changes)
         changed = difference(before, _facts(staff))
         if new or changed["after"]:
@@ -66,8 +69,8 @@ def change_password(staff: Staff, *, old: str, new: str) -> None:
     if not staff.check_password(old):
         _refuse({"old": "This is not your password."})
     _refuse(_password_faults(staff, new))
+    staff.set_password(new)
     with transaction.atomic():
-        staff.set_password(new)
         staff.save(update_fields=["password"])
         note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
 
@@ -99,19 +102,23 @@ def _new(changes: Mapping[str, Any]) -> list[str]:
     return [name for name in _SECRETS if changes.get(name)]
 
 
-def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
+def _hashed(changes: Mapping[str, Any]) -> dict[str, str]:
+    """The new secrets. Hashing takes long and waits its turn, so it is done before anything is locked."""
+    return {name: make_password(changes[name]) for name in _SECRETS if changes.get(name)}
+
+
+def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) -> None:
     """A PIN is given for what somebody may do: with another role it is a new one, or none."""
     role = staff.role
     for name in _FACTS:
         if name in changes:
             setattr(staff, name, changes[name])
     staff.badge = staff.badge or None
-    if changes.get("password") or not staff.password:
-        staff.set_password(changes.get("password") or None)
+    if "password" in hashes or not staff.password:
+        staff.password = hashes.get("password") or make_password(None)
     if staff.badge is None or staff.role != role:
         staff.set_pin(None)
-    if changes.get("pin"):
-        staff.set_pin(changes["pin"])
+    staff.pin = hashes.get("pin", staff.pin)
     staff.save()
 
 

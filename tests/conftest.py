@@ -17,6 +17,7 @@ from django.utils import timezone
 from casino import celery  # noqa: F401 -- tasks that a test asks for go to the tests' broker
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
+from dealer_ui import exports
 from tables import house_clock
 from tests import chromium, processes
 from tests.settings import HOUSE
@@ -34,6 +35,12 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
     yield
     timezone.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def _downloads_of_this_test() -> None:
+    """A download that a test began and never read is under way for nobody else."""
+    exports.under_way.clear()
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------
@@ -134,6 +141,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
         "REDIS_URL": settings.REDIS_URL,
         "SECRET_KEY": settings.SECRET_KEY,
         "CASINO_ENV": "demo",
+        "SIGN_INS_AT_ONCE": "100000",
     }
 
 
