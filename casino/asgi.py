@@ -12,9 +12,13 @@ from casino.gate import Gate
 from tables import pepper
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
-os.environ.setdefault("DATABASE_POOL", "16")
+os.environ["CASINO_WEB_PROCESS"] = "yes"
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
 pepper.keys()  # without them nobody could sign in
-application = AccessLog(Gate(get_asgi_application()))
+django = get_asgi_application()
+
+from casino.door import Door  # noqa: E402 -- it knows terminals, which are a model of Django's
+
+application = AccessLog(Gate(Door(django)))

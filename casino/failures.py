@@ -13,9 +13,8 @@ from django.urls import reverse
 from django.views import defaults
 
 from dealer_ui import outages
-from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
-from tables.api.errors import AWAY, DATABASE_AWAY
+from tables.api.errors import DATABASE_AWAY, RETRY_AFTER, by_the_clock, outage
 from tables.refusals import Refused
 
 
@@ -23,10 +22,9 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     """Django calls this while it handles the exception. What the database cannot store, such as a NUL or a number
     beyond its own, came from whoever asked."""
     if is_outage(sys.exception()):
-        return away(request)
+        return away(request, sys.exception())
     if isinstance(wrong := sys.exception(), WrongClock):
-        about_the_clock(wrong)
-        return outages.answer(request, wrong.sentence)
+        return outages.answer(request, by_the_clock(wrong))
     if isinstance(sys.exception(), DataError):
         return bad_request(request, BadRequest())
     if is_api(request):
@@ -37,7 +35,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """What Django itself refuses, around any view."""
     if is_outage(exception):
-        return away(request)
+        return away(request, exception)
     if not is_api(request):
         return defaults.bad_request(request, exception)
     if isinstance(exception, SessionInterrupted):
@@ -52,9 +50,9 @@ def is_outage(error: BaseException | None) -> bool:
     return error is not None
 
 
-def away(request: HttpRequest) -> HttpResponseBase:
+def away(request: HttpRequest, error: BaseException | None) -> HttpResponseBase:
     outages.forget_session(request)
-    return refusal(AWAY) if is_api(request) else outages.answer(request)
+    return refusal(outage(error)) if is_api(request) else outages.answer(request, outage(error))
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -62,5 +60,5 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def refusal(refused: Refused) -> JsonResponse:
-    headers = {"Retry-After": "1"} if refused.status == 503 else {}
+    headers = {"Retry-After": RETRY_AFTER} if refused.status == 503 else {}
     return JsonResponse(refused.as_json(), status=refused.status, headers=headers)

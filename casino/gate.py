@@ -1,8 +1,10 @@
-"""Before Django: no body larger than anything that the house reads, and no form in another encoding than UTF-8.
+"""Before Django: no body larger than anything that the house reads, no form in another encoding than UTF-8, and no
+reader that takes nothing of its answer for a minute.
 
 Django would take a body whole before any view or permission is asked, and decode a form by the name that it brings.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from email.message import Message
 from typing import Any
@@ -14,6 +16,8 @@ Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 1_000_000
+PATIENCE = 60.0
+"""Seconds in which a reader has to take what it was sent, before the line is cut."""
 
 
 class Refusal(Exception):
@@ -42,7 +46,7 @@ class Gate:
             return
         try:
             look_at(dict(scope["headers"]))
-            await self.application(scope, counted(receive), send)
+            await self.application(scope, counted(receive), timed(send))
         except Refusal as refusal:
             await answer(refusal, send)
 
@@ -72,6 +76,14 @@ def counted(receive: Receive) -> Receive:
         return event
 
     return next_event
+
+
+def timed(send: Send) -> Send:
+    async def send_in_time(event: Event) -> None:
+        async with asyncio.timeout(PATIENCE):
+            await send(event)
+
+    return send_in_time
 
 
 async def answer(refusal: Refusal, send: Send) -> None:

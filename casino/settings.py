@@ -12,7 +12,8 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from casino import redaction
-from casino.database import settings_of
+from casino.database_address import settings_of
+from casino.widths import WHOLE, widths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -30,6 +31,7 @@ if CASINO_ENV not in {"demo", "production"}:
     raise ImproperlyConfigured(f"CASINO_ENV is {CASINO_ENV!r}: it may be demo or production")
 DEMO = CASINO_ENV == "demo"
 DEBUG = switch("DEBUG")
+WEB_PROCESS = switch("CASINO_WEB_PROCESS")  # set by casino/asgi.py: only a web process has pools of connections
 SECRET_KEY = os.environ.get("SECRET_KEY", "")  # Django refuses to work with an empty one
 SECRET_KEY_FALLBACKS = names("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]" if DEMO else "")
@@ -58,12 +60,14 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "casino.caching.NoStore",
     "casino.who.Who",
+    "casino.lanes.LaneOfRoute",
     "casino.policy.ContentSecurityPolicy",
     "casino.sessions.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tables.signin.TerminalSession",
+    "casino.lanes.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -98,15 +102,19 @@ def database() -> dict[str, Any]:
     name = "DATABASE_OWNER_URL" if owner else "DATABASE_URL"
     if not (url := os.environ.get(name)):
         return {}  # Django's dummy database: whoever touches it is told that none is configured
-    found = settings_of(name, url)
-    # DATABASE_POOL is how many connections a process may hold; the web process asks for it (casino/asgi.py).
-    if pool := int(os.environ.get("DATABASE_POOL", "0")):
-        found["CONN_MAX_AGE"] = 0
-        found["OPTIONS"] |= {"pool": {"min_size": 2, "max_size": pool, "timeout": 5}}
-    return found
+    return settings_of(name, url)
 
 
 DATABASES = {"default": database()}
+# How many web processes share the database, and how many connections they may hold together. Each listens on one more;
+# a worker and a command hold one each.
+WEB_PROCESSES = int(os.environ.get("WEB_PROCESSES", "1"))
+DATABASE_CONNECTIONS = int(os.environ.get("DATABASE_CONNECTIONS", str(WHOLE)))
+LANES = widths(DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0)
+if WEB_PROCESS and sum(lane.connections for lane in LANES.values()) * WEB_PROCESSES > DATABASE_CONNECTIONS:
+    raise ImproperlyConfigured(
+        f"DATABASE_CONNECTIONS is {DATABASE_CONNECTIONS}: {WEB_PROCESSES} web processes need {6 * WEB_PROCESSES}"
+    )
 CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # whom deploy/grants.sql is about
 DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
 
@@ -177,9 +185,15 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "tables.hashing.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+# A hash takes so much memory, and so many are made at once in each web process; and one more for strangers at the door.
+ARGON2_MEMORY_MIB = int(os.environ.get("ARGON2_MEMORY_MIB", "100"))
+HASHES_AT_ONCE = int(os.environ.get("HASHES_AT_ONCE", "2"))
+# How often one address may try to sign in at each web process, but from an enrolled terminal.
+SIGN_INS_AT_ONCE = int(os.environ.get("SIGN_INS_AT_ONCE", "20"))
+SIGN_INS_A_MINUTE = int(os.environ.get("SIGN_INS_A_MINUTE", "30"))
 _VALIDATION = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator"},

@@ -1,11 +1,17 @@
 """Lists as CSV, streamed a page at a time so that a table's whole history needs no more memory than one page; and as
-workbooks."""
+workbooks.
+
+Whoever reads slowly holds no connection: each page takes one and gives it back before it is sent. So that nobody takes
+all of the house's patience, a person may have few downloads under way, and a process not many.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
@@ -13,8 +19,9 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from asgiref.sync import sync_to_async
-from django.http import FileResponse, HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from ledger.lanes import give_back
 from tables import history
 from tables.history import RoundLine, Story, Wanted, words_of
 from tables.models import Table
@@ -52,21 +59,66 @@ def spell(rows: Iterable[Row]) -> str:
     return text.getvalue()
 
 
-def answer(
-    request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]
-) -> StreamingHttpResponse | FileResponse:
+def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
     """A list as a download: CSV that reads each page as the one before it leaves; or a workbook (``as=xlsx``)."""
-    if request.GET.get("as") == "xlsx":
-        response: StreamingHttpResponse | FileResponse = FileResponse(_workbook(header, pages), content_type=_XLSX)
-        suffix = "xlsx"
-    else:
-        response = StreamingHttpResponse(_pages(header, pages), content_type="text/csv; charset=utf-8")
-        suffix = "csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}.{suffix}"'
+    place = _Place(request.user.pk)
+    if not place.taken:
+        return _full()
+    as_book = request.GET.get("as") == "xlsx"
+    try:
+        parts = _bytes_of(_workbook(header, pages)) if as_book else _texts(header, pages)
+    except BaseException:
+        place.leave()
+        raise
+    response = StreamingHttpResponse(_sent(parts, place), content_type=_XLSX if as_book else _CSV)
+    response._resource_closers.append(place.leave)  # type: ignore[attr-defined]  # should it never begin
+    response["Content-Disposition"] = f'attachment; filename="{name}.{"xlsx" if as_book else "csv"}"'
     response["Cache-Control"] = "no-store"
     return response
 
 
+# --- Who may download, and how many at once --------------------------------------------------------------------
+
+A_PERSON: Final = 2
+IN_ALL: Final = 8
+"""Downloads under way in this process."""
+FULL: Final = "Other downloads are under way: let one of them finish, then ask for this one again."
+
+
+under_way: Final[Counter[int | None]] = Counter()
+"""Whose they are."""
+_guard: Final = threading.Lock()
+
+
+class _Place:
+    """One download under way, until it has left."""
+
+    def __init__(self, person: int | None) -> None:
+        self._person = person
+        with _guard:
+            self.taken = under_way[person] < A_PERSON and under_way.total() < IN_ALL
+            under_way[person] += self.taken
+
+    def leave(self) -> None:
+        """However it ended; once."""
+        with _guard:
+            under_way[self._person] -= self.taken
+            self.taken = False
+
+
+def _full() -> HttpResponse:
+    response = HttpResponse(FULL, content_type="text/plain; charset=utf-8", status=429)
+    response["Retry-After"] = "10"
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+# --- The two forms ---------------------------------------------------------------------------------------------
+
+SLICE: Final = 64 * 1024
+"""Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/gate.py)."""
+
+_CSV: Final = "text/csv; charset=utf-8"
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ROWS_A_SHEET: Final = 1_000_000
 """A sheet holds little more."""
@@ -96,11 +148,34 @@ def _printable(value: Any) -> Any:
     return "".join(one for one in value if one >= " " or one in "\t\n\r") if isinstance(value, str) else value
 
 
-async def _pages(header: Row, pages: Iterator[Iterable[Row]]) -> AsyncIterator[str]:
-    yield spell([header])
-    following: Callable[[], str | None] = lambda: next((spell(page) for page in pages), None)  # noqa: E731
-    while (text := await sync_to_async(following)()) is not None:
+async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
+    try:
+        async for part in parts:
+            for start in range(0, len(part), SLICE):
+                yield part[start : start + SLICE]
+    finally:
+        place.leave()
+
+
+async def _texts(header: Row, pages: Iterator[Iterable[Row]]) -> AsyncIterator[str]:
+    text: str | None = spell([header])
+    while text is not None:
         yield text
+        text = await sync_to_async(_following)(pages)
+
+
+def _following(pages: Iterator[Iterable[Row]]) -> str | None:
+    """The next page. Its connection goes back before anybody reads it."""
+    try:
+        return next((spell(page) for page in pages), None)
+    finally:
+        give_back()
+
+
+async def _bytes_of(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while part := file.read(SLICE):
+            yield part
 
 
 # --- The lists -------------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
-from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
-from tables.api.errors import AWAY, DATABASE_AWAY
+from tables.api.errors import AWAY, DATABASE_AWAY, RETRY_AFTER, by_the_clock, outage
+from tables.refusals import Refused
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +34,11 @@ class Outages:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """An outage as a plain answer; other failures are left alone."""
         if isinstance(exception, WrongClock):
-            about_the_clock(exception)
-            return answer(request, exception.sentence)
+            return answer(request, by_the_clock(exception))
         if not isinstance(exception, DATABASE_AWAY):
             return None
         log.error("%s %s: the database does not answer: %s", request.method, request.path, exception)
-        return answer(request)
+        return answer(request, outage(exception))
 
 
 def forget_session(request: HttpRequest) -> None:
@@ -47,12 +46,12 @@ def forget_session(request: HttpRequest) -> None:
     vars(request).pop("session", None)
 
 
-def answer(request: HttpRequest, sentence: str = AWAY.sentence) -> HttpResponse:
+def answer(request: HttpRequest, away: Refused) -> HttpResponse:
     """The sentence: as a page, or bare for a script. The page is drawn without context, so it asks for no session."""
     if request.headers.get("HX-Request") == "true":
-        response = HttpResponse(sentence, content_type="text/plain; charset=utf-8", status=AWAY.status)
+        response = HttpResponse(away.sentence, content_type="text/plain; charset=utf-8", status=away.status)
     else:
-        page = render_to_string("dealer_ui/outage.html", {"sentence": sentence})
-        response = HttpResponse(page, status=AWAY.status)
-    response["Retry-After"] = "1"
+        page = render_to_string("dealer_ui/outage.html", {"sentence": away.sentence})
+        response = HttpResponse(page, status=away.status)
+    response["Retry-After"] = RETRY_AFTER
     return response

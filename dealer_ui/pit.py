@@ -14,10 +14,9 @@ from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import charts, exports
+from dealer_ui import charts, dates, exports
 from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, seen, strip_of
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
@@ -175,19 +174,10 @@ def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     """What the query asks for; nonsense in it asks for nothing."""
     outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
     wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
-    through, day = _number(query, "through"), _day(query.get("day", ""))
+    through, day = _number(query, "through"), dates.day(query.get("day"))
     if through is None and day is not None:
         through = history.first_since({book_id: latest}, _end_of(day))[book_id] - 1
     return Filter(min(latest if through is None else through, latest), wanted, day, latest)
-
-
-def _day(text: str) -> date | None:
-    """A day as a date field sends it; only days that a table can have seen."""
-    try:
-        day = parse_date(text)
-    except ValueError:
-        return None
-    return day if day is not None and 2000 <= day.year <= 2999 else None
 
 
 def _end_of(day: date) -> datetime:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, register_converter
 
 from dealer_ui import disputes, penetration, pit, reconciling, reports, shoe_audits
+from dealer_ui.dates import Day
 
 app_name = "pit"
+register_converter(Day, "day")
 
 urlpatterns = [
     path("", pit.floor, name="floor"),
@@ -17,7 +19,7 @@ urlpatterns = [
     path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
-    path("reports/<str:day>/close", reports.close_day, name="close-day"),
+    path("reports/<day:day>/close", reports.close_day, name="close-day"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),

@@ -8,15 +8,14 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import charts, exports, signatures
+from dealer_ui import charts, dates, exports, signatures
 from dealer_ui.floor import counts
 from dealer_ui.pit import watches
 from ledger import clock
@@ -128,14 +127,9 @@ def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
     today = shifts.day_of(timezone.now())
-    try:
-        day = parse_date(request.GET.get("day", "")) or today
-    except ValueError:
-        day = today
+    day = dates.day(request.GET.get("day")) or today
     span = request.GET.get("span", "day")
-    return (day if 2000 <= day.year <= 2999 and day <= today else today), (
-        span if span in (*SPANS, "shifts") else "day"
-    )
+    return min(day, today), (span if span in (*SPANS, "shifts") else "day")
 
 
 def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
@@ -173,26 +167,23 @@ def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
 @watches
 @sensitive_post_parameters("pin")
 @require_POST
-def close_day(request: HttpRequest, day: str) -> HttpResponse:
+def close_day(request: HttpRequest, day: date) -> HttpResponse:
     """Sign a day's figures: a pit boss first, then an operator."""
-    on = parse_date(day)
-    if on is None:
-        raise Http404("There is no such day.")
     try:
         if digest := request.POST.get("digest"):
             by, _ = signatures.sign(
                 request,
-                lambda by: days.close(on, by=by, digest=digest),
-                lambda by: days.refuse_close(on, by=by, digest=digest, moment=clock.agreed()),
+                lambda by: days.close(day, by=by, digest=digest),
+                lambda by: days.refuse_close(day, by=by, digest=digest, moment=clock.agreed()),
             )
-            messages.success(request, f"{on} is closed by {by.name}.")
+            messages.success(request, f"{day} is closed by {by.name}.")
         else:
             by, _ = signatures.sign(
                 request,
-                lambda by: days.propose(on, by=by),
-                lambda by: days.refuse_proposal(on, by=by, moment=clock.agreed()),
+                lambda by: days.propose(day, by=by),
+                lambda by: days.refuse_proposal(day, by=by, moment=clock.agreed()),
             )
-            messages.success(request, f"The figures of {on} are signed by {by.name}: an operator closes the day.")
+            messages.success(request, f"The figures of {day} are signed by {by.name}: an operator closes the day.")
     except Refused as refused:
         messages.error(request, refused.sentence)
-    return redirect(f"{reverse('pit:reports')}?day={on}")
+    return redirect(f"{reverse('pit:reports')}?day={day}")

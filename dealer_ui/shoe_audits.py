@@ -11,10 +11,9 @@ from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 from django.views.decorators.http import require_GET
 
-from dealer_ui import charts, exports
+from dealer_ui import charts, dates, exports
 from tables import shifts, shoe_audit
 from tables.maths.following import LEVEL, together
 from tables.models import Staff, Table
@@ -110,11 +109,7 @@ def shoes(request: HttpRequest) -> HttpResponse:
 
 
 def _day(request: HttpRequest, today: date) -> date:
-    try:
-        day = parse_date(request.GET.get("day", "")) or today
-    except ValueError:
-        day = today
-    return day if 2000 <= day.year <= 2999 and day <= today else today
+    return min(dates.day(request.GET.get("day")) or today, today)
 
 
 def _of_day(on: date) -> list[ShoeAudit]:

@@ -68,6 +68,10 @@ REVOKE UPDATE ON tables_seatpage FROM :"app_role";
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
 
+-- What waits to be written in the house's book is never changed; the number of its entry is noted once, as a trigger
+-- sees to.
+GRANT SELECT, INSERT, UPDATE (seq) ON ledger_notice TO :"app_role";
+
 -- Only the owner migrates.
 REVOKE ALL ON django_migrations FROM :"app_role";
 GRANT SELECT ON django_migrations TO :"app_role";

@@ -120,6 +120,27 @@ class LogEntry(AppendOnly):
         return f"{self.book_id}/{self.seq} {self.subject} {self.kind}"
 
 
+class Notice(models.Model):
+    """What happened while somebody else held the house's book, until an entry of it says so.
+
+    It is written once; then the number of its entry is, once. The database refuses everything else.
+    """
+
+    key = models.UUIDField(unique=True)
+    at = models.DateTimeField()
+    subject = models.CharField(max_length=16)
+    kind = models.CharField(max_length=32)
+    by = models.CharField(max_length=120)
+    content = models.JSONField(encoder=DjangoJSONEncoder)
+    seq = models.BigIntegerField(null=True, editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], condition=Q(seq=None), name="ledger_notice_waiting")]
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.kind}"
+
+
 def scope_of(place: str) -> Case:
     """Whose accounts a row may name: the house's from every book, any other only from its own book."""
     shared = Q(**{f"{place}__in": sorted(HOUSE_PLACES)})

@@ -51,6 +51,18 @@ def lock(book_id: int, *, to_mend: bool = False) -> Head:
 
     Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that.
     """
+    head = _lock(book_id, to_mend=to_mend)
+    if head is None:
+        raise LookupError(f"there is no book {book_id}")
+    return head
+
+
+def lock_if_free(book_id: int) -> Head | None:
+    """The same without waiting for anybody: None where somebody else holds it."""
+    return _lock(book_id, "SKIP LOCKED")
+
+
+def _lock(book_id: int, or_else: str = "", *, to_mend: bool = False) -> Head | None:
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
     before = clock.host_now()
@@ -58,22 +70,21 @@ def lock(book_id: int, *, to_mend: bool = False) -> Head:
         # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
         # statement sees what was committed while the first waited for the lock, and the clock after that.
         cursor.execute(
-            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE;"  # noqa: S608
+            f"SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE {or_else};"  # noqa: S608
             f"SELECT {clock.NOW},"
             f" (SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1)",
             [book_id, book_id],
         )
         row = cursor.fetchone()
         cursor.nextset()
-        now, latest = cursor.fetchone()
+        moment, latest = cursor.fetchone()
+    clock.Reading(before, moment, clock.host_now()).refuse_drift()
     if row is None:
-        raise LookupError(f"there is no book {book_id}")
-    clock.Reading(before, now, clock.host_now()).refuse_drift()
+        return None
     pk, name, seq, digest = row
-    head = Head(pk, name, seq, digest, latest, now)
     if not to_mend:
-        clock.refuse_ahead(head.name, latest, now)
-    return head
+        clock.refuse_ahead(name, latest, moment)
+    return Head(pk, name, seq, digest, latest, moment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Final
 from django.db import DataError
 from django.db.models import Exists, Max, OuterRef
 
+from ledger import notices
 from ledger.alerts import raise_alert
 from ledger.cage import Posted, chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
@@ -67,7 +68,7 @@ def verify(book: Book, since: Verification | None = None, *, noted: bool = True)
             or wrong_recount(book.pk, since=_recounted(book, start))
             or _unsigned(book, start)
             or sealing.wrong_root(book, since=start)
-            or (strayed(book) if book.name == HOUSE else None)
+            or ((strayed(book) or notices.fault(book, start)) if book.name == HOUSE else None)
             or (sealed.fault() if book.name == HOUSE and noted else None)
         )
     except OUTAGE:

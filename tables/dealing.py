@@ -18,6 +18,7 @@ from django.db.models import Exists
 
 from ledger import alerts, cage, discrepancies, surveillance
 from ledger import slips as trail
+from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.surveillance import Draft, Head, canonical
 from tables import cash, corrections, disputes, doors, pots, rounds, seat_pages, shoes, slips, standing
@@ -133,7 +134,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     """
     fingerprint = _fingerprint(entered, by)
-    with transaction.atomic():
+    with turn_at(table.book_id).turn(), transaction.atomic():
         head = surveillance.lock(table.book_id)
         table, known = _under_the_lock(table, key)
         if known:

@@ -6,20 +6,32 @@ from typing import Any
 
 from django.db import transaction
 
-from ledger import cage, surveillance
+from ledger import cage, notices, surveillance
 from ledger.models import HOUSE, Book
 from ledger.surveillance import Draft, Head
 
 
 def lock() -> Head:
-    """Hold the house's book until the transaction ends: what takes this first happens one at a time."""
-    return surveillance.lock(_book_id())
+    """Hold the house's book until the transaction ends: what takes this first happens one at a time. What was left at
+    its door comes before it."""
+    return notices.carry(surveillance.lock(_book_id()))
 
 
 def note(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
     """Write one entry. Inside a transaction it stands or falls with it; never put a secret into the content."""
     with transaction.atomic():
         surveillance.append(lock(), Draft(subject, kind, by, content))
+
+
+def leave(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
+    """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
+    table nobody waits for the house."""
+    notices.leave(_book_id(), Draft(subject, kind, by, content))
+
+
+def carry() -> int:
+    """Write what was left, unless somebody else holds the book now; how many notices that were."""
+    return notices.carry_if_free(_book_id())
 
 
 def _book_id() -> int:

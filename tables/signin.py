@@ -18,7 +18,7 @@ from django.utils.deprecation import MiddlewareMixin
 from ledger.alerts import raise_alert
 from tables import attempts, dealing, devices, doors, standing, terminals
 from tables.attempts import Limit, TooMany
-from tables.house import note
+from tables.house import leave
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
@@ -147,7 +147,7 @@ def _report(request: HttpRequest, full: Limit, username: str) -> None:
         raise_alert(None, "sign_in_locked", says, {"address": full.place})
     elif Staff.objects.filter(username=username).exists():
         content = {"username": username, "from": full.place.split()[0], **_where(request, identify(request))}
-        note("staff", "locked_out", "sign-in", content)
+        leave("staff", "locked_out", "sign-in", content)
 
 
 def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> None:
@@ -155,11 +155,11 @@ def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> Non
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
-            note("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
+            leave("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
         logout(request)
     login(request, staff)
     request.session[BEGAN] = time.time()
-    note("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
+    leave("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
 
 
 def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, str | None]:
@@ -190,7 +190,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
         attempts.reserve([limit])
     except TooMany as full:
         if full.is_first:
-            note("staff", "signed_out", staff.signature, {"username": staff.username, "after_tries": limit.most})
+            leave("staff", "signed_out", staff.signature, {"username": staff.username, "after_tries": limit.most})
         logout(request)
         raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
     if not staff.check_password(password):
@@ -209,7 +209,7 @@ def sign_out(request: HttpRequest) -> None:
         table = doors.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None and _may_deal(request, table):
             dealing.sign_out(table, staff)
-        note("staff", "signed_out", staff.signature, {"username": staff.username})
+        leave("staff", "signed_out", staff.signature, {"username": staff.username})
     logout(request)
 
 

@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from ledger import surveillance
 from ledger.surveillance import Draft
-from tables import attempts, doors, emergency, house, standing
+from tables import attempts, doors, emergency, house, pepper, standing
 from tables.house import difference, note
 from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
 from tables.refusals import Refused
@@ -33,8 +34,9 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -
     staff = Staff(username=username)
     changes = {"name": name, "role": role} | given
     _refuse(username_faults(username) | change_faults(staff, changes))
+    hashes = _sealed(staff, changes)
     with transaction.atomic():
-        _apply(staff, changes)
+        _apply(staff, changes, hashes)
         facts = {"name": staff.name, "role": staff.role, "badge": staff.badge}
         note("staff", "added", by.signature, {"username": username, **facts, "new": _new(changes)})
     return staff
@@ -45,6 +47,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
     secret changes."""
     _permit(by, "tables.change_staff")
+    hashes = _sealed(staff, changes)
     with transaction.atomic():
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
@@ -52,7 +55,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         before = _facts(staff)
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
-        _apply(staff, changes)
+        _apply(staff, changes, hashes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
         new = _new(changes)
@@ -65,8 +68,8 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
 def change_password(staff: Staff, *, new: str) -> None:
     """Somebody who has proved who they are gives themselves another password; their other sign-ins end."""
     _refuse(_password_faults(staff, new))
+    staff.set_password(new)
     with transaction.atomic():
-        staff.set_password(new)
         staff.save(update_fields=["password"])
         note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
 
@@ -99,19 +102,25 @@ def _new(changes: Mapping[str, Any]) -> list[str]:
     return [name for name in _SECRETS if changes.get(name)]
 
 
-def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
+def _sealed(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
+    """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
+    locked."""
+    secrets = {name: changes[name] for name in _SECRETS if changes.get(name)}
+    return {name: pepper.seal(make_password(secret), staff.owner_of(name)) for name, secret in secrets.items()}
+
+
+def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) -> None:
     """A PIN is given for what somebody may do: with another role it is a new one, or none."""
     role = staff.role
     for name in _FACTS:
         if name in changes:
             setattr(staff, name, changes[name])
     staff.badge = staff.badge or None
-    if changes.get("password") or not staff.password:
-        staff.set_password(changes.get("password") or None)
+    if "password" in hashes or not staff.password:
+        staff.password = hashes.get("password") or make_password(None)
     if staff.badge is None or staff.role != role:
         staff.set_pin(None)
-    if changes.get("pin"):
-        staff.set_pin(changes["pin"])
+    staff.pin = hashes.get("pin", staff.pin)
     staff.save()
 
 

@@ -21,7 +21,7 @@ from django.utils import timezone
 from ledger.alerts import raise_alert
 from tables import attempts
 from tables.attempts import Limit, TooMany
-from tables.house import difference, note
+from tables.house import difference, leave, note
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 
@@ -136,7 +136,7 @@ def _report(terminal: Terminal, full: Limit, badge: str) -> None:
     who = ""
     if full.name:
         who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
-    note("terminal", "locked_out", "sign-in", _said(terminal) | {"tries": full.most, "of": who.strip()})
+    leave("terminal", "locked_out", "sign-in", _said(terminal) | {"tries": full.most, "of": who.strip()})
     says = f"{terminal.name}: {full.most} wrong PINs{who}. It takes no more of them for a while."
     raise_alert(None, "terminal_locked", says, _said(terminal))
 
@@ -212,9 +212,14 @@ def _digest(token: str) -> str:
 # --- Knowing one again -----------------------------------------------------------------------------------------
 
 
+def claims(request: HttpRequest) -> str | None:
+    """The token of a device that was enrolled here once: we signed it. Whether it still is, ``identify`` asks."""
+    return request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE) or None
+
+
 def identify(request: HttpRequest) -> Terminal | None:
     """The terminal that this request comes from."""
-    token = request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE)
+    token = claims(request)
     rows = Terminal.objects.select_related("table").filter(is_active=True)
     terminal = rows.filter(token_digest=_digest(token)).first() if token else None
     setattr(request, _HERE, terminal)

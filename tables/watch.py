@@ -24,7 +24,7 @@ from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.runs import Plan
-from tables import audit, commitments, sealing, shoe_audit
+from tables import audit, commitments, house, sealing, shoe_audit
 from tables.models import Table
 
 PLANS: Final = (
@@ -40,9 +40,11 @@ PLANS: Final = (
 
 
 def watch() -> list[str]:
-    """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is."""
+    """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is. What waits at
+    the door of the house's book is written first."""
     done = []
     try:
+        house.carry()
         for plan in PLANS:
             if runs.run(plan, DEEDS[plan.task], clock.agreed()):
                 done.append(plan.task)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from casino import celery  # noqa: F401 -- tasks that a test asks for go to the tests' broker
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
+from dealer_ui import exports
 from tables import house_clock, watch
 from tests import chromium, processes
 from tests.clock import Clock, travelling
@@ -43,6 +44,12 @@ def clock() -> Iterator[Clock]:
     """Both clocks, to be set; right again after the test."""
     with travelling() as found:
         yield found
+
+
+@pytest.fixture(autouse=True)
+def _downloads_of_this_test() -> None:
+    """A download that a test began and never read is under way for nobody else."""
+    exports.under_way.clear()
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------
@@ -144,6 +151,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
         "SECRET_KEY": settings.SECRET_KEY,
         "PEPPER_FILE": settings.PEPPER_FILE,
         "CASINO_ENV": "demo",
+        "SIGN_INS_AT_ONCE": "100000",
     }
 
 

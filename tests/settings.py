@@ -5,7 +5,8 @@ import os
 
 from casino import embedded
 
-KEPT_OUT = "DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV DATABASE_POOL AUDIT_KEY_FILE PEPPER_FILE"
+KEPT_OUT = """DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV CASINO_WEB_PROCESS
+    AUDIT_KEY_FILE PEPPER_FILE"""
 for name in KEPT_OUT.split():
     os.environ.pop(name, None)  # tests never touch a configured house
 
@@ -16,6 +17,8 @@ atexit.register(_servers.__exit__, None, None, None)
 # Several runs, and several workers of one run, share the servers: each has its own database and its own broker.
 os.environ["REDIS_URL"] = HOUSE.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
 os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
+# Every test comes from the same address; what the door does about a crowd has a test of its own.
+os.environ["SIGN_INS_AT_ONCE"] = "100000"
 # The owner creates and migrates the test database; tests/conftest.py then steps down to the application's role.
 os.environ["CASINO_DB_ROLE"] = "owner"
 

@@ -8,11 +8,14 @@ from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooB
 from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from psycopg.errors import LockNotAvailable, QueryCanceled
+from psycopg_pool import TooManyRequests
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from ledger.alerts import about_the_clock
 from ledger.clock import WrongClock
+from ledger.lanes import BOOK_HELD, Busy
 from tables.refusals import Refused
 
 # What a database raises that is away, starting, stopping, or no primary any more (InternalError).
@@ -24,16 +27,22 @@ AWAY: Final = Refused(
     503,
 )
 
+RETRY_AFTER: Final = "1"
+"""Seconds."""
+
+SLOW: Final = Refused("busy", "The house is busy. Nothing was recorded: in a moment, do the same again.", 503)
+
 _MALFORMED: Final = (BadRequest, DataError, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """The answer to whatever a view raised; None for what nobody foresaw."""
     if isinstance(error, DATABASE_AWAY):
-        return Response(AWAY.as_json(), AWAY.status, headers={"Retry-After": "1"})
+        away = outage(error)
+        return Response(away.as_json(), away.status, headers={"Retry-After": RETRY_AFTER})
     if isinstance(error, WrongClock):
-        about_the_clock(error)
-        return Response({"code": error.code, "detail": error.sentence}, 503, headers={"Retry-After": "1"})
+        wrong = by_the_clock(error)
+        return Response(wrong.as_json(), wrong.status, headers={"Retry-After": RETRY_AFTER})
     if isinstance(error, Refused):
         return Response(error.as_json(), error.status)
     known = _known(error)
@@ -41,6 +50,25 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         return None
     headers = {"WWW-Authenticate": known.auth_header} if hasattr(known, "auth_header") else {}
     return Response({"code": _code(known), "detail": str(known.detail)}, known.status_code, headers=headers)
+
+
+def by_the_clock(wrong: WrongClock) -> Refused:
+    """Nothing is written by a clock that is wrong; the pit hears of it once."""
+    about_the_clock(wrong)
+    return Refused(wrong.code, wrong.sentence, 503)
+
+
+def outage(error: BaseException | None) -> Refused:
+    """Why the database let a request down. In every case nothing was recorded, and doing the same again is right."""
+    while error is not None:
+        if isinstance(error, Busy):
+            return Refused("busy", error.sentence, 503)
+        if isinstance(error, LockNotAvailable):
+            return Refused("book_held", BOOK_HELD, 503)
+        if isinstance(error, QueryCanceled | TooManyRequests):
+            return SLOW
+        error = error.__context__
+    return AWAY
 
 
 def _known(error: Exception) -> exceptions.APIException | None:

@@ -17,7 +17,7 @@ from ledger.models import LogEntry
 from tables.api.errors import AWAY
 from tables.models import Staff
 from tables.roles import Role
-from tests import floor, processes
+from tests import floor, load, processes
 from tests.browser.conftest import Screen, cookies_of, entries
 from tests.floor import Hand
 from tests.settings import HOUSE
@@ -183,6 +183,26 @@ def test_the_database_is_away_in_mid_round(at_table: Come, decide: Hand, unreach
     screen.at(start + 1)
     assert entries(decide, start) == [("round", "play")]
     assert screen.prompt == "Seat 2: hit, or fold for 18."
+
+
+@pytest.mark.timeout(120)
+def test_a_book_that_is_held_is_waited_for_ever_less_often(
+    at_table: Come, decide: Hand, superuser_connection: psycopg.Connection
+) -> None:
+    """A screen that asked at a steady pace took one of the house's connections more each time."""
+    screen = at_table(decide).open()
+    screen.page.set_default_timeout(40_000)
+    start, sent = screen.seq, []
+    screen.page.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
+    load.hold(decide.table.book.name, superuser_connection)
+    screen.page.keyboard.press("5")
+    screen.page.wait_for_selector("#line-says:text('The book is held by another task. “Card 5” is not confirmed yet')")
+    screen.page.wait_for_timeout(6_000)
+    assert 2 <= len(sent) <= 4
+    superuser_connection.execute("ROLLBACK")
+    screen.at(start + 1)
+    assert len(set(sent)) == 1, "the same key"
+    assert entries(decide, start) == [("round", "play")]
 
 
 @pytest.mark.timeout(120)

@@ -12,6 +12,7 @@ from dealer_ui import charts
 from tables.maths.penetration import results
 from tables.roles import Role
 from tests import floor
+from tests.load import whole
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +42,7 @@ def test_the_list_has_every_shoe_with_every_digit() -> None:
     client = Client()
     client.force_login(floor.staff(Role.OPERATOR, "olga"), backend="django.contrib.auth.backends.ModelBackend")
     answer = client.get(reverse("pit:penetration-csv"), {"spread": 12, "as": "xlsx"})
-    head, *rows = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active.values  # type: ignore[attr-defined]
+    head, *rows = load_workbook(io.BytesIO(whole(answer))).active.values
     assert len(rows) == len(results().cells)
     assert rows[0][head.index("perfect_counter")] == results().cells[0].wins(12)[0]
     assert client.get(reverse("pit:penetration-csv"), {"spread": 0}).status_code == 422

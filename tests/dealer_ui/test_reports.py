@@ -11,9 +11,11 @@ from openpyxl import load_workbook
 
 from dealer_ui import charts
 from ledger import discrepancies
+from ledger.models import LogEntry
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
+from tests.load import whole
 
 pytestmark = pytest.mark.django_db
 
@@ -53,10 +55,36 @@ def test_any_day_is_answered(hands: tuple[Hand, Hand], day: str) -> None:
     assert "Win" in text(hands[1], day=day)
 
 
+NO_DAYS = ["2026-02-30", "2026-13-45", "9999-12-31", "0001-01-01", "0000-00-00", "2026-2-3", "x"]
+
+
+@pytest.mark.parametrize("day", NO_DAYS)
+def test_what_is_no_day_is_no_address(hands: tuple[Hand, Hand], day: str) -> None:
+    """Some of these were failures of the server."""
+    assert browser(hands[1]).post(f"/pit/reports/{day}/close").status_code == 404
+
+
+@pytest.mark.parametrize("day", NO_DAYS)
+@pytest.mark.parametrize(
+    "name", ["pit:reports", "pit:reports-csv", "pit:shoes", "pit:shoes-csv", "pit:rounds", "pit:table"]
+)
+def test_what_is_no_day_asks_for_another_one(hands: tuple[Hand, Hand], name: str, day: str) -> None:
+    args = [hands[0].table.pk] if name in ("rounds", "table") else []
+    auditor = Hand(hands[0].table, floor.staff(Role.AUDITOR, "ada"))
+    assert browser(auditor).get(reverse(f"pit:{name}", args=args), {"day": day}).status_code == 200
+
+
+def test_a_day_to_come_is_not_closed(hands: tuple[Hand, Hand]) -> None:
+    """The last day of an address: it has no figures yet."""
+    form = {"badge": "201", "pin": floor.PIN}
+    assert browser(hands[1]).post("/pit/reports/2999-12-31/close", form).status_code == 302
+    assert not LogEntry.objects.filter(subject="day").exists()
+
+
 def test_the_list_goes_out_as_a_file_and_as_a_workbook(hands: tuple[Hand, Hand]) -> None:
     """Harm: what is shown on the page cannot be taken to the accountants."""
     client, url = browser(hands[1]), reverse("pit:reports-csv")
-    book = load_workbook(io.BytesIO(b"".join(client.get(url, {"as": "xlsx"}).streaming_content)))
+    book = load_workbook(io.BytesIO(whole(client.get(url, {"as": "xlsx"}))))
     rows = list(book.active.iter_rows(values_only=True))
     win = rows[0].index("win_cents")
     assert [(row[1], row[2], row[win]) for row in rows[1:]] == [
@@ -68,7 +96,7 @@ def test_a_workbook_runs_no_formula(hands: tuple[Hand, Hand]) -> None:
     """Harm: what somebody typed as a reason is run on the accountant's machine."""
     discrepancies.open_(hands[0].table.book, "variance", 100, "=cmd|'/c calc'!A0\x07", key="x")
     answer: Any = browser(hands[1]).get(reverse("pit:discrepancies-csv"), {"as": "xlsx"})
-    sheet = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active
+    sheet = load_workbook(io.BytesIO(whole(answer))).active
     assert [cell.value for cell in sheet["D"]] == ["message", "'=cmd|'/c calc'!A0"]
 
 

@@ -25,6 +25,7 @@ from tables.roles import Role
 from tables.shoe_audit import SCALE, ShoeAudit
 from tests import floor
 from tests.floor import Hand, dealt
+from tests.load import whole
 from tests.tables.chance import by_seed
 
 
@@ -146,7 +147,7 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     auditor = client_of(Role.AUDITOR)
     pages = [auditor.get(address) for address in addresses]
     assert [page.status_code for page in pages] == [200] * 4
-    rows = list(load_workbook(io.BytesIO(b"".join(pages[1].streaming_content))).active.values)  # type: ignore[attr-defined]
+    rows = list(load_workbook(io.BytesIO(whole(pages[1]))).active.values)
     assert [(*row[:3], row[5]) for row in rows[1:]] == [("Rocket 1", 1, seq, 1), ("Rocket 1", 1, seq, 4)]
     assert "Rocket 1, shoe 1" in pages[2].content.decode()
     assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
@@ -161,7 +162,7 @@ def test_the_list_as_csv_has_every_bet_and_what_was_unseen(dealer: Hand) -> None
     dealer("retire_shoe")
     shoe_audit.audit_shoes()
     answer = client_of(Role.AUDITOR).get(reverse("pit:shoe-csv", args=[dealer.table.pk, seq]), {"as": "xlsx"})
-    assert b"".join(answer.streaming_content)[:2] == b"PK"
+    assert whole(answer)[:2] == b"PK"
     from dealer_ui.shoe_audits import HEADER, _rows
 
     rows = [dict(zip(HEADER, row, strict=True)) for row in _rows(ShoeAudit.objects.get())]

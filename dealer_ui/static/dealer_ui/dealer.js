@@ -19,7 +19,8 @@
 
 (() => {
   const BOUNCE_MS = 300;
-  const PAUSES_MS = [500, 1000, 2000, 4000];
+  const PAUSE_MS = 500; // before the first retry; each further one comes after twice the time
+  const LONGEST_PAUSE_MS = 15000;
   const EXPECTED_AFTER = { card: "cards", choose: "cards", close_bets: "cards", take_back: "cards", bet: "bets", buy_in: "seats" };
   const CARD_LIKE = ["card", "choose"];
 
@@ -228,7 +229,12 @@
     at("line").hidden = false;
     document.body.classList.add("is-lost");
     window.clearTimeout(retry);
-    retry = window.setTimeout(again, PAUSES_MS[Math.min(lost, PAUSES_MS.length) - 1]);
+    retry = window.setTimeout(again, pause());
+  }
+
+  /** Ever longer, and not the same on every screen: they all lost the house at the same moment. */
+  function pause() {
+    return Math.min(PAUSE_MS * 2 ** (lost - 1), LONGEST_PAUSE_MS) * (0.75 + Math.random() / 2);
   }
 
   function online() {

@@ -23,4 +23,4 @@ def settings_of(name: str, url: str) -> dict[str, Any]:
         says = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
         raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
     found = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
-    return found | {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}
+    return found | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}

@@ -1,0 +1,59 @@
+"""Django's PostgreSQL backend, with a pool for each lane in a web process, and each lane's time-outs everywhere.
+
+The time-outs are given as a connection is made: they are the session's own, and no request can inherit another's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db.backends.base.base import NO_DB_ALIAS
+from django.db.backends.postgresql import base
+from psycopg_pool import ConnectionPool
+
+from casino.widths import Width
+from ledger.lanes import Lane, lane
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A connection that is taken from its lane's pool. Django gives it back to the pool that it came from."""
+
+    _connection_pools: ClassVar[dict[str, ConnectionPool[Any]]] = {}
+
+    @property
+    def pool(self) -> ConnectionPool[Any] | None:
+        """The pool of the lane that this request is in; None outside of a web process."""
+        if self.alias == NO_DB_ALIAS or not _here().connections:
+            return None
+        key = f"{self.alias} {lane.get()}"
+        # Two threads may both make one, which is not open yet; the first that is kept is everybody's.
+        return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
+
+    def _new_pool(self) -> ConnectionPool[Any]:
+        here = _here()
+        return ConnectionPool(
+            kwargs=self.get_connection_params() | {"autocommit": True},
+            open=False,
+            configure=self._configure_connection,  # type: ignore[attr-defined]
+            check=ConnectionPool.check_connection,
+            min_size=1 if here.connections > 1 else 0,
+            max_size=here.connections,
+            max_waiting=here.queue,
+            timeout=here.wait_ms / 1000,
+        )
+
+    def close_pool(self) -> None:
+        """Django asks for it when its own settings change."""
+        for key in [key for key in self._connection_pools if key.startswith(f"{self.alias} ")]:
+            self._connection_pools.pop(key).close()
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """What libpq is told: the address, and how long this lane waits for a lock, a statement, and a next one."""
+        parameters: dict[str, Any] = super().get_connection_params()
+        return parameters | {"options": f"{parameters.get('options', '')} {_here().options}".strip()}
+
+
+def _here() -> Width:
+    width: Width = settings.LANES[lane.get() if settings.WEB_PROCESS else Lane.COMMANDS]
+    return width

@@ -1,0 +1,88 @@
+"""Lanes: each kind of work has database connections of its own, so that none can starve another.
+
+A connection is held while it works and given back while its request waits for anything else: a slow client, a turn,
+a hash. Which request is in which lane is said in casino/lanes.py; how wide they are, in casino/widths.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import StrEnum
+from typing import Final
+
+from django.db import OperationalError, connection
+
+
+class Lane(StrEnum):
+    """A kind of work."""
+
+    DEALERS = "dealers"
+    SEATS = "seats"
+    PAGES = "pages"
+    DOOR = "door"
+    EXPORTS = "exports"
+    COMMANDS = "commands"
+
+
+lane: Final[ContextVar[Lane]] = ContextVar("lane", default=Lane.PAGES)
+"""The lane of what is done here. Outside of a web process there are no pools, and every work is a command."""
+
+
+class Busy(OperationalError):
+    """Nothing was done, for want of a turn. It is answered as a database that is away for a moment."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+def give_back() -> None:
+    """Let others have this connection; the next query takes one again. Inside a transaction it is kept."""
+    if connection.pool is not None and not connection.in_atomic_block:  # type: ignore[attr-defined]
+        connection.close()
+
+
+class Line:
+    """A queue in this process: so many have their turn at once, so many wait for theirs, and nobody for long.
+
+    Whoever waits holds no connection.
+    """
+
+    def __init__(self, *, places: int, queue: int, seconds: float, full: str) -> None:
+        self._free = threading.BoundedSemaphore(places)
+        self._queue = threading.BoundedSemaphore(queue)
+        self._seconds = seconds
+        self._full = full
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Have one's turn. Raises Busy."""
+        if not (self._free.acquire(blocking=False) or self._wait()):
+            raise Busy(self._full)
+        try:
+            yield
+        finally:
+            self._free.release()
+
+    def _wait(self) -> bool:
+        if not self._queue.acquire(blocking=False):
+            return False
+        try:
+            give_back()
+            return self._free.acquire(timeout=self._seconds)
+        finally:
+            self._queue.release()
+
+
+BOOK_HELD: Final = "The book is held by another task. Nothing was recorded: in a moment, do the same again."
+
+_books: Final[dict[int, Line]] = {}
+
+
+def turn_at(book_id: int) -> Line:
+    """The line before a book. The book's lock lets one in at a time anyway; here the others wait without a
+    connection, so a book that is held for long costs each process one."""
+    return _books.setdefault(book_id, Line(places=1, queue=32, seconds=2, full=BOOK_HELD))

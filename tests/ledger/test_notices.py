@@ -1,0 +1,156 @@
+"""What happens while somebody else holds the house's book is written later, once, in order; and a proof misses none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from ledger import cage, notices
+from ledger.models import HOUSE, Book, LogEntry, Notice
+from tables import audit, house, watch
+from tests import load
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def book() -> Book:
+    return cage.open_house()
+
+
+@pytest.fixture
+def held(book: Book, superuser_connection: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """Somebody holds the house's book."""
+    load.hold(HOUSE, superuser_connection)
+    yield superuser_connection
+    superuser_connection.execute("ROLLBACK")
+
+
+@contextmanager
+def disguised(intruder: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """What a superuser can do: no trigger and no constraint fires."""
+    intruder.execute("SET session_replication_role = replica")
+    yield intruder
+    intruder.execute("RESET session_replication_role")
+
+
+def comes(username: str) -> None:
+    house.leave("staff", "signed_in", "test", {"username": username})
+
+
+def written() -> list[tuple[str, bool]]:
+    """Who signed in, as the book has it, and whether it was written later."""
+    rows = LogEntry.objects.filter(book__name=HOUSE, subject="staff").order_by("seq").values_list("body", flat=True)
+    contents = [json.loads(bytes(body))["content"] for body in rows]
+    return [(content["username"], "happened_at" in content) for content in contents]
+
+
+def test_nobody_waits_and_the_next_who_holds_the_book_writes_it_first(held: psycopg.Connection) -> None:
+    comes("ann")
+    comes("bob")
+    assert written() == []
+    held.execute("ROLLBACK")
+    house.note("staff", "changed", "test", {"username": "cas"})
+    assert written() == [("ann", True), ("bob", True), ("cas", False)]
+
+
+def test_what_waits_is_older_than_what_comes(held: psycopg.Connection) -> None:
+    """Out and in again must not read as in and out."""
+    comes("ann")
+    held.execute("ROLLBACK")
+    comes("bob")
+    assert written() == [("ann", True), ("bob", False)]
+
+
+def test_the_entry_says_when_it_happened(held: psycopg.Connection) -> None:
+    comes("ann")
+    left = Notice.objects.get()
+    held.execute("ROLLBACK")
+    assert house.carry() == 1
+    entry = LogEntry.objects.get(book__name=HOUSE, key=left.key)
+    assert json.loads(bytes(entry.body))["content"]["happened_at"] == notices.timestamp(left.at)
+    assert house.carry() == 0, "once"
+
+
+def test_the_watch_writes_it_within_a_minute(held: psycopg.Connection) -> None:
+    comes("ann")
+    held.execute("ROLLBACK")
+    watch.watch()
+    assert written() == [("ann", True)]
+
+
+def test_a_notice_falls_with_what_it_tells_of(held: psycopg.Connection) -> None:
+    with transaction.atomic():
+        comes("ann")
+        transaction.set_rollback(True)
+    assert not Notice.objects.exists()
+
+
+def test_whoever_dies_while_writing_has_written_nothing(held: psycopg.Connection) -> None:
+    comes("ann")
+    held.execute("ROLLBACK")
+    with transaction.atomic():
+        house.lock()
+        transaction.set_rollback(True)
+    assert written() == []
+    assert house.carry() == 1
+
+
+def test_the_application_cannot_change_or_delete_one(
+    held: psycopg.Connection, app_connection: psycopg.Connection
+) -> None:
+    comes("ann")
+    for statement in (
+        "DELETE FROM ledger_notice",
+        "UPDATE ledger_notice SET kind = 'signed_out'",
+        "UPDATE ledger_notice SET seq = 1",
+    ):
+        with pytest.raises(psycopg.Error):
+            app_connection.execute(statement)
+        app_connection.rollback()
+    held.execute("ROLLBACK")
+    house.carry()
+    with pytest.raises(DatabaseError):
+        Notice.objects.update(seq=None)
+
+
+# --- Proving ---------------------------------------------------------------------------------------------------
+
+
+def fault(book: Book) -> str:
+    return str(audit.verify(Book.objects.get(pk=book.pk)).fault)
+
+
+def test_a_proof_finds_one_that_never_reached_the_book(book: Book, held: psycopg.Connection) -> None:
+    comes("ann")
+    assert fault(book) == "None", "it may wait for a while"
+    held.execute("ROLLBACK")
+    with disguised(held):
+        held.execute("UPDATE ledger_notice SET at = %s", [timezone.now() - timedelta(minutes=11)])
+    assert "was never written in the book" in fault(book)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "DELETE FROM ledger_notice",
+        'UPDATE ledger_notice SET content = \'{"username": "eve"}\'',
+        "UPDATE ledger_notice SET \"by\" = 'eve'",
+        "UPDATE ledger_notice SET seq = seq + 1",
+    ],
+)
+def test_a_proof_finds_one_that_was_removed_or_altered(book: Book, held: psycopg.Connection, harm: str) -> None:
+    comes("ann")
+    held.execute("ROLLBACK")
+    house.carry()
+    assert fault(book) == "None"
+    with disguised(held):
+        held.execute(harm)
+    assert "what was left at the book's door" in fault(book)
