@@ -2,16 +2,18 @@
 
 import os
 
+import django
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
 from casino.gate import Gate
+from casino.handler import Handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ.setdefault("DATABASE_POOL", "16")
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
-application = Gate(get_asgi_application())
+django.setup(set_prefix=False)
+application = Gate(Handler())

@@ -55,8 +55,7 @@ def carried_off(request: HttpRequest) -> bool:
     begun_at = request.session.get(TERMINAL)
     if begun_at is None:
         return False
-    terminal = identify(request)
-    return terminal is None or terminal.name != begun_at
+    return terminals.name_of(request) != begun_at
 
 
 def counted_as(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:

@@ -203,7 +203,7 @@ class House:
         for process in processes:
             hear(process, "measured")
         wall, after = time.monotonic() - began, self._worked()
-        seen = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+        seen = [json.loads(line(process)) for process in processes]
         for place, left in zip(self.places, seen[0]["forms"], strict=True):
             place.forms = left
         return Phase(
@@ -226,17 +226,20 @@ def begin(plan: dict[str, Any]) -> subprocess.Popen[str]:
     return process
 
 
-def tell(process: subprocess.Popen[str], line: str) -> None:
+def tell(process: subprocess.Popen[str], word: str) -> None:
     assert process.stdin is not None
-    process.stdin.write(f"{line}\n")
+    process.stdin.write(f"{word}\n")
     process.stdin.flush()
 
 
-def hear(process: subprocess.Popen[str], word: str) -> None:
+def line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    if line != word:
-        raise RuntimeError(f"the screens said {line!r} and not {word!r}")
+    return process.stdout.readline().strip()
+
+
+def hear(process: subprocess.Popen[str], word: str) -> None:
+    if (said := line(process)) != word:
+        raise RuntimeError(f"the screens said {said!r} and not {word!r}")
 
 
 @contextlib.contextmanager
