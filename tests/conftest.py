@@ -134,6 +134,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
         "REDIS_URL": settings.REDIS_URL,
         "SECRET_KEY": settings.SECRET_KEY,
         "CASINO_ENV": "demo",
+        "WEB_PROCESSES": "1",
     }
 
 

@@ -251,7 +251,7 @@ def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
     if checkout != embedded.BASE_DIR:
         port = web.command[web.command.index("--port") + 1]
         web.command = ["env", "-C", str(checkout), *said_by(checkout, environment, COMMAND.format(port=port))]
-    said_by(checkout, environment, "from casino import statics; import django; django.setup(); statics.collect_if_changed()")
+    said_by(checkout, environment, COLLECT)
     web.start()
     try:
         yield web
@@ -259,6 +259,7 @@ def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
         web.stop()
 
 
+COLLECT = "from casino import statics; import django; django.setup(); statics.collect_if_changed()"
 COMMAND = """
 import json, pathlib
 from tests import processes
@@ -284,7 +285,8 @@ def show(about: dict[str, Any]) -> None:
     print(
         f"  {about['phase']:<24} {about['actions_a_second']:6.1f} actions/s   p50 {about['p50_ms']:7.1f}"
         f"   p95 {about['p95_ms']:7.1f}   p99 {about['p99_ms']:7.1f} ms   errors {about['errors']:<3}"
-        f" processor ms an action: web {about['web_ms_an_action']:6.2f}, database {about['database_ms_an_action']:5.2f},"
+        f"   processor ms an action: web {about['web_ms_an_action']:6.2f}"
+        f" database {about['database_ms_an_action']:5.2f}"
         f" screens {about['screens_ms_an_action']:5.2f}   pit requests an action {about['pit_requests_an_action']:.2f}",
         flush=True,
     )
@@ -308,7 +310,8 @@ def main() -> None:
         for place in places:
             sign_in_dealer(web.url, place, operator)
         bosses = [sign_in_boss(web.url, number) for number in range(PITS)]
-    print(f"{asked.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {os.getloadavg()[0]:.1f}")
+    load = os.getloadavg()[0]
+    print(f"{asked.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {load:.1f}")
     results = []
     for _ in range(asked.repeats):
         for checkout in (*(path.resolve() for path in asked.beside), embedded.BASE_DIR):

@@ -148,7 +148,9 @@ class Tally:
 
 # --- The dealer's screen ---------------------------------------------------------------------------------------
 
-DRAWN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)".*?name="key" value="([\w-]+)".*?name="seq" value="(\d+)"', re.S)
+DRAWN = re.compile(
+    r'name="csrfmiddlewaretoken" value="(\w+)".*?name="key" value="([\w-]+)".*?name="seq" value="(\d+)"', re.S
+)
 REFUSED = re.compile(r'data-refused="(\w+)"')
 
 
@@ -200,7 +202,13 @@ class Dealer:
 
     def htmx(self, trigger: str) -> dict[str, str]:
         page = f"http://127.0.0.1:{self.port}{self.address}"
-        return {"HX-Request": "true", "HX-Target": "board", "HX-Trigger": trigger, "HX-Current-URL": page, "Accept": "*/*"}
+        return {
+            "HX-Request": "true",
+            "HX-Target": "board",
+            "HX-Trigger": trigger,
+            "HX-Current-URL": page,
+            "Accept": "*/*",
+        }
 
     async def act(self, due: float) -> None:
         """One action, due at a moment of the schedule: what it waits for the one before counts as well."""
