@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--no-proxy-headers", action="store_true", help="believe nobody in between who asks")
     asked = parser.parse_args()
+    os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
     uvicorn.run(
         "casino.asgi:application",
         host=asked.host,

@@ -55,7 +55,8 @@ def carried_off(request: HttpRequest) -> bool:
     begun_at = request.session.get(TERMINAL)
     if begun_at is None:
         return False
-    return terminals.name_of(request) != begun_at
+    terminal = identify(request)
+    return terminal is None or terminal.name != begun_at
 
 
 def counted_as(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:

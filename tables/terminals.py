@@ -170,19 +170,10 @@ def _digest(token: str) -> str:
 
 def identify(request: HttpRequest) -> Terminal | None:
     """The terminal that this request comes from."""
-    return _enrolled(request).select_related("table").first()
-
-
-def name_of(request: HttpRequest) -> str | None:
-    """The name of that terminal: all that every request of a dealer asks."""
-    return _enrolled(request).values_list("name", flat=True).first()
-
-
-def _enrolled(request: HttpRequest) -> QuerySet[Terminal]:
     token = request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE)
     if not token:
-        return Terminal.objects.none()
-    return Terminal.objects.filter(token_digest=_digest(token), is_active=True)
+        return None
+    return Terminal.objects.select_related("table").filter(token_digest=_digest(token), is_active=True).first()
 
 
 def remember(response: HttpResponse, token: str) -> None:

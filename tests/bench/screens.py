@@ -115,7 +115,7 @@ async def read_chunk(reader: asyncio.StreamReader) -> bytes:
 async def heard(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str]]:
     waiting = ""
     while chunk := await read_chunk(reader):
-        *events, waiting = (waiting + chunk.decode()).split("\n\n")
+        *events, waiting = (waiting + chunk.decode(errors="replace")).split("\n\n")
         for event in events:
             lines = [line.partition(": ")[::2] for line in event.split("\n")]
             data = "\n".join(value for name, value in lines if name == "data")
@@ -241,14 +241,16 @@ class Dealer:
 
 # --- The pit's screen ------------------------------------------------------------------------------------------
 
-CARD = re.compile(r'data-live="(\d+)" data-seq="(\d+)" data-src="([^"]+)"')
+CARD = re.compile(r'class="table-card [^>]*?data-live="(\d+)" data-seq="(\d+)"(?: data-src="([^"]+)")?')
 STRIP = re.compile(r'data-live-floor data-src="([^"]+)"')
+FLOOR = "/pit/"
 
 
 @dataclass
 class Pit:
-    """The pit's floor (pit.js): fetches the card of each table that moved, and the floor's line, one fetch at a time
-    for each of them. What an event brings with it is not fetched."""
+    """The pit's floor (pit.js). An event that brings a table's card is all that there is to it. One that only says how
+    far a table has moved has its card fetched, and the floor's line, where the page names their addresses (as it once
+    did); else the page. Each is fetched once at a time, and once more if it was asked for meanwhile."""
 
     port: int
     cookies: str
@@ -264,13 +266,20 @@ class Pit:
         self.idle: asyncio.Queue[Connection] = asyncio.Queue()
         for _ in range(CONNECTIONS):
             self.idle.put_nowait(Connection(self.port, self.cookies))
-        page = await self.fetch("/pit/", {"Accept": "text/html"})
-        for table, seq, source in CARD.findall(page):
-            self.seqs[int(table)], self.sources[int(table)] = int(seq), source
-        found = STRIP.search(page)
-        if not self.seqs or not found:
+        page = await self.fetch(FLOOR, {"Accept": "text/html"})
+        self.show(page)
+        if not self.seqs:
             raise ValueError(f"this is no floor: {page[:300]!r}")
-        self.strip = found[1]
+        self.sources = {int(table): source for table, _, source in CARD.findall(page) if source}
+        found = STRIP.search(page)
+        self.strip = found[1] if found else ""
+
+    def show(self, html: str) -> bool:
+        """Whether there was any card to show."""
+        cards = CARD.findall(html)
+        for table, seq, _ in cards:
+            self.seqs[int(table)] = max(int(seq), self.seqs.get(int(table), 0))
+        return bool(cards)
 
     async def fetch(self, path: str, headers: dict[str, str]) -> str:
         connection = await self.idle.get()
@@ -289,12 +298,11 @@ class Pit:
                 self.hear(name, json.loads(data))
 
     def hear(self, name: str, news: dict[str, Any]) -> None:
-        brought = CARD.findall("".join(value for value in news.values() if isinstance(value, str)))
-        for table, seq, _ in brought:
-            self.seqs[int(table)] = int(seq)
-        if name == "table" and not brought and self.seqs.get(news["table"], 0) < news["seq"]:
-            self.refresh(self.sources[news["table"]])
-            self.refresh(self.strip)
+        if name != "table" or self.show(news.get("card", "")) or self.seqs.get(news["table"], 0) >= news["seq"]:
+            return
+        source = self.sources.get(news["table"])
+        for path in (source, self.strip) if source else (FLOOR,):
+            self.refresh(path)
 
     def refresh(self, source: str) -> None:
         if source in self.under_way:
@@ -308,10 +316,8 @@ class Pit:
     async def _refresh(self, source: str) -> None:
         self.tally.count("requests")
         with suppress(OSError, asyncio.IncompleteReadError):
-            fresh = await self.fetch(source, {"X-Requested-With": "fetch", "Accept": "*/*"})
-            for table, seq, _ in CARD.findall(fresh):
-                self.seqs[int(table)] = int(seq)
-        if source == self.strip:
+            self.show(await self.fetch(source, {"X-Requested-With": "fetch", "Accept": "*/*"}))
+        if source in (self.strip, FLOOR):
             await asyncio.sleep(CALM_SECONDS)
         if self.under_way.pop(source):
             self.refresh(source)
