@@ -49,6 +49,8 @@ class Child:
     process: subprocess.Popen[bytes] | None = None
     started: float = 0
     quick_deaths: int = field(default=0)
+    due: float | None = None
+    """When one that died is started again."""
 
     def start(self) -> None:
         self.started = time.monotonic()
@@ -81,15 +83,18 @@ class Child:
             self.process.wait()
 
     def revive(self) -> None:
-        """Start it again if it died; one that keeps dying is started ever less often."""
+        """Start it again if it died. One that keeps dying is started ever less often, and no other waits for it."""
         if self.process is None or (code := self.process.poll()) is None:
             return
-        self.signal(signal.SIGKILL)
-        self.quick_deaths = self.quick_deaths + 1 if time.monotonic() - self.started < 10 else 0
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
-        say(f"{self.name} {how}; starting it again (its log: {self.log})")
-        time.sleep(min(10, 0.5 * self.quick_deaths**2))
-        self.start()
+        if self.due is None:
+            self.signal(signal.SIGKILL)
+            self.quick_deaths = self.quick_deaths + 1 if time.monotonic() - self.started < 10 else 0
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+            say(f"{self.name} {how}; starting it again (its log: {self.log})")
+            self.due = time.monotonic() + min(10, 0.5 * self.quick_deaths**2)
+        if time.monotonic() >= self.due:
+            self.due = None
+            self.start()
 
 
 @dataclass
@@ -181,10 +186,7 @@ class Demo:
 
     def open_house(self, logins: str) -> None:
         python = [sys.executable, "-m"]
-        web = [*python, "uvicorn", "casino.asgi:application", "--host", self.host, "--port", str(self.port)]
-        web += ["--timeout-graceful-shutdown", "3", "--lifespan", "off", "--no-server-header"]
-        # Nobody in between is trusted to say who asks; and the addresses asked for hold links and seats' tokens.
-        web += ["--no-proxy-headers", "--no-access-log"]
+        web = [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
         celery = [*python, "celery", "--app", "casino"]
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO"]
         beat = [*celery, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Subquery
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.db.models import Subquery, prefetch_related_objects
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -164,17 +164,31 @@ def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @require_POST
 def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
-    table = get_object_or_404(Table, pk=pk)
-    refused = None
+    refused = after = None
     try:
         key, seq = _key(request.POST), _seq(request.POST)
+        table = _table(pk)
         terminals.for_dealing(request, table)
-        dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq)
+        after = dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not _by_script(request):
         return redirect("dealer:screen", pk)
-    return _draw(request, viewer, pk, refused=refused, whole=not _by_script(request))
+    return _draw(request, viewer, pk, after=after, refused=refused, whole=not _by_script(request))
+
+
+def _table(pk: int) -> Table:
+    """A table as far as record() asks for it, which reads all else under its lock."""
+    try:
+        return Table(pk=pk, book_id=_book_of(pk))
+    except Table.DoesNotExist:
+        raise Http404("There is no such table.") from None
+
+
+@lru_cache(maxsize=10_000)
+def _book_of(pk: int) -> int:
+    """A table keeps its book for good, and none is ever deleted."""
+    return Table.objects.values_list("book_id", flat=True).get(pk=pk)
 
 
 @dealers
@@ -199,11 +213,18 @@ def _draw(
     viewer: Staff,
     pk: int,
     *,
+    after: dealing.After | None = None,
     refused: Refused | None = None,
     whole: bool = True,
 ) -> HttpResponse:
-    table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
-    now = standing.of(table)
+    """The board as an input just left it, or else as it stands. Should another screen have entered something since,
+    the live stream tells this one."""
+    if after is None:
+        table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+        now = standing.at(standing.head_of(table))
+    else:
+        table, now = after.table, after.standing
+    prefetch_related_objects([table], "denominations")
     if now.dealer is None or now.dealer.username != viewer.username:
         return _gone(request, _why_gone(table, now))
     try:

@@ -7,7 +7,7 @@ on a round's last card, the transfers that settle it. An input with a known idem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -67,6 +67,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
 from tables.setup import limits_of, rules_of
+from tables.standing import Standing
 
 _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Bet: rounds.enter,
@@ -118,6 +119,14 @@ _EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
 
 
 @dataclass(frozen=True, slots=True)
+class After:
+    """What was read and written under the table's lock: its settings, and where it stands since."""
+
+    table: Table
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What record() acknowledges: the first entry that it wrote, and the table's sequence number now."""
 
@@ -125,6 +134,8 @@ class Answer:
     seq: int
     again: bool = False
     """Whether this input had been recorded before, under the same key."""
+    after: After | None = field(default=None, compare=False, repr=False)
+    """The table as this input left it, so that a screen need not read it again; unless it was recorded before."""
 
 
 def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expected_seq: int | None) -> Answer:
@@ -147,11 +158,11 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = _HANDLERS[type(entered)](scene, entered)
-        after = _write(head, scene, outcome, key, fingerprint)
+        now = _write(head, scene, outcome, key, fingerprint)
     if outcome.refusal:
-        outcome.refusal.facts["seq"] = after.seq
+        outcome.refusal.facts["seq"] = now.seq
         raise outcome.refusal
-    return Answer(head.seq + 1, after.seq)
+    return Answer(head.seq + 1, now.seq, after=After(table, now))
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:
@@ -268,7 +279,7 @@ def _stale(now: Head) -> Refused:
 # --- writing ---------------------------------------------------------------------------------------------------
 
 
-def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: str) -> Head:
+def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: str) -> Standing:
     """Write an outcome's entries; the first one carries the key and says what asked for it."""
     now = scene.standing
     for at, step in enumerate(outcome.steps):
@@ -288,7 +299,8 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
                 involved=found.involved, seq=head.seq, slip=found.slip,
             )  # fmt: skip
         now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
-    standing.cache.put(scene.table.book_id, replace(now, hash=head.hash))
+    now = replace(now, hash=head.hash)
+    standing.cache.put(scene.table.book_id, now)
     if outcome.alert:
         alerts.raise_alert(scene.table.book, outcome.steps[0].kind, outcome.alert, dict(outcome.evidence))
-    return head
+    return now

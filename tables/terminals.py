@@ -167,7 +167,7 @@ def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
         says = "This browser is no terminal, and tables are dealt from terminals: an operator enrols it."
         raise Refused("not_enrolled", says, 403)
     if terminal is not None and terminal.table_id not in (None, table.pk):
-        says = f"This terminal is for {terminal.table}: deal {table.name} at another."
+        says = f"This terminal is for {terminal.table}: other tables are dealt at other terminals."
         raise Refused("other_terminal", says, 409)
     return terminal
 

@@ -152,6 +152,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
         "PEPPER_FILE": settings.PEPPER_FILE,
         "CASINO_ENV": "demo",
         "SIGN_INS_AT_ONCE": "100000",
+        "WEB_PROCESSES": "1",
     }
 
 

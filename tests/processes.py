@@ -95,8 +95,7 @@ def answers(web: Served) -> bool:
 
 def web_process(environment: dict[str, str], log: Path) -> Web:
     port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "casino.asgi:application", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--timeout-graceful-shutdown", "3", "--lifespan", "off"]
+    command = [sys.executable, "-m", "casino.web", "--port", str(port)]
     return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")
 
 

@@ -6,6 +6,7 @@ Only SVG attributes carry what is computed: the content policy admits no style a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
 from django import template
@@ -68,6 +69,7 @@ _BACKS: Final = 3
 
 
 @register.simple_tag
+@cache
 def card_symbols() -> SafeString:
     """The ten cards, to be referred to; once in a page."""
     drawn = format_html_join("", "{}", ((_card_symbol(rank),) for rank in RANKS))
@@ -86,6 +88,11 @@ def card(rank: int) -> SafeString:
 @register.simple_tag
 def fan(stack: Sequence[int]) -> SafeString:
     """A stack as it lies: overlapping, every rank in sight, in rows of five."""
+    return _fan(tuple(stack))
+
+
+@lru_cache(maxsize=4_096)
+def _fan(stack: tuple[int, ...]) -> SafeString:
     rows = (stack[at : at + _ROW_LENGTH] for at in range(0, len(stack), _ROW_LENGTH))
     drawn = format_html_join("", '<span class="fan">{}</span>', ((_row(row),) for row in rows))
     return format_html(
@@ -168,12 +175,18 @@ _EDGES: Final = (
 @register.simple_tag
 def chip_symbols(denominations: Iterable[Denomination]) -> SafeString:
     """The chips of a table seen from above, to be referred to; largest first, so that patterns stay put."""
-    smallest_first = sorted(denominations, key=lambda one: one.value_cents)
-    drawn = format_html_join("", "{}", ((_chip_symbol(one, at),) for at, one in enumerate(smallest_first)))
+    return _chip_symbols(tuple(sorted((one.value_cents, one.face) for one in denominations)))
+
+
+@lru_cache(maxsize=256)
+def _chip_symbols(smallest_first: tuple[tuple[int, str], ...]) -> SafeString:
+    """They lie in every board, and hardly ever change."""
+    drawn = format_html_join("", "{}", ((_chip_symbol(*one, at),) for at, one in enumerate(smallest_first)))
     return format_html('<svg class="symbols" aria-hidden="true">{}</svg>', drawn)
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def chip(value_cents: int) -> SafeString:
     """One chip; its value is written on it."""
     return format_html(
@@ -184,6 +197,11 @@ def chip(value_cents: int) -> SafeString:
 @register.simple_tag
 def piles(cut: Sequence[Chips], named: bool = False) -> SafeString:
     """An amount in chips, a pile for each colour, in words for those who cannot see it."""
+    return _piles(tuple(cut), named)
+
+
+@lru_cache(maxsize=4_096)
+def _piles(cut: tuple[Chips, ...], named: bool) -> SafeString:
     words = ", ".join(f"{pile.count} {pile.colour}" for pile in cut)
     counts = (f"{pile.count} {pile.colour}" if named else f"×{pile.count}" for pile in cut)
     drawn = format_html_join(
@@ -196,9 +214,9 @@ def piles(cut: Sequence[Chips], named: bool = False) -> SafeString:
     )
 
 
-def _chip_symbol(one: Denomination, at: int) -> SafeString:
-    spots = "#2a3531" if _is_light(one.face) else "#fbf7ec"
-    value = chips.money(one.value_cents)
+def _chip_symbol(value_cents: int, face: str, at: int) -> SafeString:
+    spots = "#2a3531" if _is_light(face) else "#fbf7ec"
+    value = chips.money(value_cents)
     size = {1: 30, 2: 27, 3: 21, 4: 17, 5: 14}.get(len(value), 12)
     return format_html(
         '<symbol id="chip-{id}" viewBox="0 0 72 72">'
@@ -207,8 +225,8 @@ def _chip_symbol(one: Denomination, at: int) -> SafeString:
         '<circle cx="36" cy="36" r="23" fill="#fbf7ec" stroke="{face}" stroke-width="2.5"/>'
         '<text x="36" y="{y}" fill="#17201c" font-size="{size}" font-weight="750" text-anchor="middle">{value}</text>'
         "</symbol>",
-        id=one.value_cents,
-        face=one.face,
+        id=value_cents,
+        face=face,
         spots=spots,
         edge=_EDGES[at % len(_EDGES)],
         y=36 + size * 0.35,

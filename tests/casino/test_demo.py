@@ -140,10 +140,10 @@ def test_a_second_run_keeps_the_data_is_quick_and_revives_what_dies(start: Calla
     assert time.monotonic() - began < 30, "15 s on an idle machine; this one is also running tests"
     assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == made
     assert (local / "demo" / "secret-key").read_text() == key
-    for name in ("uvicorn", "worker", "beat"):
+    for name in ("casino.web", "worker", "beat"):
         pid = demo.child(name)
         os.kill(pid, signal.SIGKILL)
-        demo.hear(f"{'web' if name == 'uvicorn' else name} was killed by signal 9; starting it again")
+        demo.hear(f"{'web' if name == 'casino.web' else name} was killed by signal 9; starting it again")
         eventually(lambda name=name, pid=pid: demo.child(name) not in {0, pid})
     eventually(demo.is_open)
     os.kill(demo.child("casino.keeper"), signal.SIGKILL)
@@ -152,6 +152,22 @@ def test_a_second_run_keeps_the_data_is_quick_and_revives_what_dies(start: Calla
     demo.process.terminate()
     assert demo.ends() == 0
     assert demo.pids() == set()
+
+
+def test_all_killed_at_once_come_back_without_waiting_for_each_other(start: Callable[..., Demo]) -> None:
+    """Harm: everything died, again, and no table can deal for a quarter of a minute, because the supervisor waits
+    before it starts beat, then before it starts the worker, and only then starts the web."""
+    demo = start().opened()
+    for _ in range(2):
+        for name in ("beat", "worker", "casino.web"):
+            eventually(lambda name=name: demo.child(name) != 0)
+            os.kill(demo.child(name), signal.SIGKILL)
+        demo.hear("web was killed by signal 9; starting it again")
+        demo.said = ""
+    began = time.monotonic()
+    eventually(lambda: all(demo.child(name) for name in ("beat", "worker", "casino.web")), seconds=5)
+    assert time.monotonic() - began < 5
+    eventually(demo.is_open)
 
 
 def test_kill_9_of_the_supervisor_leaves_nothing_and_the_next_run_opens(start: Callable[..., Demo]) -> None:

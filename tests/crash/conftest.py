@@ -125,12 +125,19 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
 
 
 @pytest.fixture(scope="module")
-def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fragile]:
+def processes() -> int:
+    """How many web processes a module's house has."""
+    return 1
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Iterator[Fragile]:
     """One house for a module: what a kill spoils, the tests after it find out."""
     folder = tmp_path_factory.mktemp("fragile")
     with embedded.provide("crash", within=folder) as house:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("CASINO_", "PYTEST_"))}
         environment = kept | house.environment() | {"DJANGO_SETTINGS_MODULE": "casino.settings"}
+        environment["WEB_PROCESSES"] = str(processes)
         environment.pop("STATIC_ROOT", None)
         run(environment, "manage.py", "migrate", "--verbosity", "0")
         run(environment, "manage.py", "grants", "--verbosity", "0")

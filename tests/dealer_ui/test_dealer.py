@@ -1,12 +1,15 @@
 """The dealer's views: who reaches which table, and what becomes of forms that no screen would send."""
 
 import json
+import re
 import uuid
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry
 from tables import dealing, standing
@@ -52,6 +55,44 @@ def enter(client: Client, hand: Hand, fields: dict[str, Any], **extra: Any) -> H
 
 def text(response: Any) -> str:
     return response.content.decode()
+
+
+# --- What an action asks of the database -----------------------------------------------------------------------
+
+
+def statements(client: Client, hand: Hand, fields: dict[str, Any]) -> list[str]:
+    """What one action sends to the database, but for where its transaction begins and ends."""
+    with CaptureQueriesContext(connection) as asked:
+        assert "data-refused" not in text(enter(client, hand, fields))
+    return [one["sql"] for one in asked.captured_queries if not re.match(r"BEGIN|COMMIT|SAVEPOINT|RELEASE", one["sql"])]
+
+
+def test_an_action_asks_the_database_a_few_questions_and_always_as_many(hand: Hand, dora: Client) -> None:
+    """Harm: thirty dealers keep the web busy with reading again what it has just read or written. The session, who it
+    is, the lock, the table, the entry, its chips; and while bets are taken, what was bet before."""
+    enter(dora, hand, form(hand, seat="6", amount="20"))  # the first one finds out which book the table has
+    asked = [len(statements(dora, hand, form(hand, seat=str(seat), amount="20"))) for seat in range(1, 5)]
+    assert set(asked) == {7}
+    statements(dora, hand, form(hand, input={"do": "close_bets"}))
+    asked = [len(statements(dora, hand, form(hand, input={"do": "card", "rank": rank}))) for rank in (5, 6, 7, 8)]
+    assert set(asked) == {6}
+
+
+def test_an_answer_shows_what_was_entered_and_what_another_screen_entered_after_is_told(
+    hand: Hand, dora: Client
+) -> None:
+    """Harm: the board is drawn from what was read before the input, or is said to be newer than what it shows."""
+    answer = text(enter(dora, hand, bet(hand)))
+    assert f'data-seq="{standing.of(hand.table).seq}"' in answer
+    hand("bet", seat=2, amount_cents=3_000)
+    again = text(dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT))
+    assert f'data-seq="{standing.of(hand.table).seq}"' in again
+    assert f'data-seq="{standing.of(hand.table).seq}"' not in answer
+
+
+def test_no_such_table_is_not_found(dora: Client) -> None:
+    fields = {"key": str(uuid.uuid4()), "seq": 1, "seat": "1", "amount": "20"}
+    assert dora.post("/tables/987654321/input", fields, **SCRIPT).status_code == 404
 
 
 # --- Who reaches what ------------------------------------------------------------------------------------------

@@ -1,0 +1,331 @@
+"""`./run bench floor_screens`: thirty tables at one action a second, with and without four pit screens.
+
+A real house: PostgreSQL, Valkey, and the web processes that `./run demo` would start. Every dealer signs in by badge
+and PIN at a terminal of their own and takes a table; the screens are those of tests/bench/screens.py. An action is due
+by the clock, whatever became of the one before, and its time counts from that moment. Last, each dealer enters as
+fast as the answers come. The screens' own processor time is told apart, for they share the machine.
+
+    ./run bench floor_screens                       this checkout
+    ./run bench floor_screens --beside PATH         in turn with another checkout, whose environment is installed
+    ./run bench floor_screens --tables 10 --seconds 10 --processes 1
+"""
+
+import argparse
+import contextlib
+import http.cookiejar
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import django
+
+django.setup()
+
+from casino import embedded  # noqa: E402
+from tables import dealing, inputs, terminals  # noqa: E402
+from tables.models import Staff, Table  # noqa: E402
+from tests import floor  # noqa: E402
+from tests.bench.keyed_rounds import plan  # noqa: E402
+from tests.floor import Hand, Role  # noqa: E402
+from tests.processes import Web, web_process  # noqa: E402
+
+ROUNDS = 60
+PITS = 4
+WARM_UP_SECONDS = 3
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+# --- The house -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    """A table with its dealer, and what is still to be entered there."""
+
+    table: Table
+    dealer: Staff
+    forms: list[dict[str, str]]
+    cookies: str = ""
+
+
+def lay_tables(count: int) -> list[Place]:
+    """Open tables of six decks, each with its shoe and a plan of whole rounds; nobody deals there yet."""
+    boss, relief = floor.staff(Role.PIT_BOSS, "opener"), floor.staff(Role.DEALER, "relief")
+    places = []
+    for number in range(1, count + 1):
+        table = floor.table(f"Rocket {number}", options={"decks": 6})
+        floor.counted(Hand(table, boss), "opener")
+        dealer = floor.staff(Role.DEALER, f"dealer{number}", str(1000 + number))
+        dealing.sign_in(table, relief)
+        Hand(table, relief).ready_shoe()
+        dealing.sign_out(table, relief)
+        places.append(Place(table, dealer, [form(one) for played in plan(ROUNDS, number) for one in played]))
+    return places
+
+
+def form(entered: inputs.Input) -> dict[str, str]:
+    """An input as the dealer's screen sends it: bets are typed, all else is a button."""
+    if isinstance(entered, inputs.Bet):
+        return {"seat": str(entered.seat), "amount": str(entered.amount_cents // 100)}
+    return {"input": json.dumps(inputs.spell(entered))}
+
+
+class Browser:
+    """Signs somebody in, as they do it; slow and simple."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.jar = url, http.cookiejar.CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
+
+    def get(self, path: str) -> str:
+        with self.opener.open(self.url + path, timeout=60) as answer:
+            return answer.read().decode()
+
+    def post(self, path: str, page: str, **typed: str) -> str:
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        assert token, page[:500]
+        sent = urllib.parse.urlencode({"csrfmiddlewaretoken": token[1]} | typed).encode()
+        with self.opener.open(urllib.request.Request(self.url + path, sent), timeout=60) as answer:
+            return answer.read().decode()
+
+    @property
+    def cookies(self) -> str:
+        return "; ".join(f"{one.name}={one.value}" for one in self.jar)
+
+
+def sign_in_dealer(url: str, place: Place, operator: Staff) -> None:
+    """On a terminal of their own, which a link made one; then they take their table."""
+    browser = Browser(url)
+    terminal = terminals.add(f"Terminal {place.table.name}", None, by=operator)
+    link = terminals.link_for(terminal, by=operator)
+    page = browser.post(link, browser.get(link))
+    page = browser.post("/sign-in/", page, badge=str(place.dealer.badge), pin=floor.PIN)
+    browser.post(f"/tables/{place.table.pk}/take", page)
+    place.cookies = browser.cookies
+
+
+def sign_in_boss(url: str, number: int) -> str:
+    boss, browser = floor.staff(Role.PIT_BOSS, f"boss{number}"), Browser(url)
+    browser.post("/sign-in/", browser.get("/sign-in/"), username=boss.username, password=floor.PASSWORD)
+    return browser.cookies
+
+
+# --- Processor time --------------------------------------------------------------------------------------------
+
+
+def worked(pids: Sequence[int]) -> float:
+    """Seconds that these processes and their children have worked, those that have ended among them."""
+    about = {int(one.name): stat(one) for one in Path("/proc").iterdir() if one.name.isdigit()}
+    family = set(pids)
+    while more := {pid for pid, found in about.items() if found and int(found[1]) in family} - family:
+        family |= more
+    return sum(sum(map(int, about[pid][11:15])) for pid in family if about.get(pid)) / TICKS
+
+
+def stat(process: Path) -> list[str]:
+    """From its state on: the parent is the second, the times are those from the twelfth on."""
+    with contextlib.suppress(OSError):
+        return (process / "stat").read_text().rsplit(")", 1)[1].split()
+    return []
+
+
+# --- Phases ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Phase:
+    """What was measured while the screens did one thing."""
+
+    title: str
+    wall: float
+    web: float
+    database: float
+    screens: float
+    latencies: list[float] = field(repr=False)
+    errors: list[str]
+    dealers_requests: int
+    pits_requests: int
+    events: int
+
+    def told(self) -> dict[str, Any]:
+        """As JSON, times in milliseconds."""
+        actions = len(self.latencies)
+        cuts = sorted(self.latencies)
+        at = {f"p{q}_ms": round(cuts[min(math.ceil(actions * q / 100), actions) - 1] * 1e3, 1) for q in (50, 95, 99)}
+        each = {
+            f"{who}_ms_an_action": round(getattr(self, who) / actions * 1e3, 2)
+            for who in ("web", "database", "screens")
+        }
+        return {
+            "phase": self.title, "actions": actions, "actions_a_second": round(actions / self.wall, 1), **at,
+            "errors": len(self.errors), **each,
+            "web_cores": round(self.web / self.wall, 2), "database_cores": round(self.database / self.wall, 2),
+            "screens_cores": round(self.screens / self.wall, 2),
+            "pit_requests_an_action": round(self.pits_requests / actions, 2),
+            "board_refetches": self.dealers_requests - actions,
+        }  # fmt: skip
+
+
+@dataclass
+class House:
+    """A web that runs on the bench's servers, and whoever is signed in there."""
+
+    web: Web
+    places: list[Place]
+    pits: list[str]
+    seconds: float
+
+    def measure(self, title: str, *, pits: bool, seconds_apart: float) -> Phase:
+        port = int(self.web.url.rsplit(":", 1)[1])
+        shared = {
+            "port": port, "seconds": self.seconds, "seconds_apart": seconds_apart, "warm_up_seconds": WARM_UP_SECONDS,
+        }  # fmt: skip
+        dealers = [{"table": one.table.pk, "cookies": one.cookies, "forms": one.forms} for one in self.places]
+        plans = [shared | {"dealers": dealers}, *([shared | {"pits": self.pits}] if pits else [])]
+        processes = [begin(one) for one in plans]
+        for process in processes:
+            hear(process, "open")
+        for process in processes:
+            tell(process, "go")
+        for process in processes:
+            hear(process, "measuring")
+        began, before = time.monotonic(), self._worked()
+        for process in processes:
+            hear(process, "measured")
+        wall, after = time.monotonic() - began, self._worked()
+        seen = [json.loads(line(process)) for process in processes]
+        for place, left in zip(self.places, seen[0]["forms"], strict=True):
+            place.forms = left
+        return Phase(
+            title, wall, after[0] - before[0], after[1] - before[1], sum(one["processor"] for one in seen),
+            seen[0]["seconds"], [error for one in seen for error in one["errors"]], seen[0]["requests"],
+            seen[1]["requests"] if pits else 0, sum(one["events"] for one in seen),
+        )  # fmt: skip
+
+    def _worked(self) -> tuple[float, float]:
+        master = int((embedded.House(embedded.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])
+        assert self.web.process is not None
+        return worked([self.web.process.pid]), worked([master])
+
+
+def begin(plan: dict[str, Any]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.screens"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    tell(process, json.dumps(plan))
+    return process
+
+
+def tell(process: subprocess.Popen[str], word: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{word}\n")
+    process.stdin.flush()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def hear(process: subprocess.Popen[str], word: str) -> None:
+    if (said := line(process)) != word:
+        raise RuntimeError(f"the screens said {said!r} and not {word!r}")
+
+
+@contextlib.contextmanager
+def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
+    """The web of a checkout, on this bench's servers; each checkout says itself how its web is started."""
+    environment = dict(os.environ) | ({"WEB_PROCESSES": processes} if processes else {})
+    environment["STATIC_ROOT"] = str(embedded.LOCAL / "bench" / "static" / checkout.name)
+    web = web_process(environment, embedded.LOCAL / "bench" / "web.log")
+    if checkout != embedded.BASE_DIR:
+        port = web.command[web.command.index("--port") + 1]
+        web.command = ["env", "-C", str(checkout), *said_by(checkout, environment, COMMAND.format(port=port))]
+    said_by(checkout, environment, COLLECT)
+    web.start()
+    try:
+        yield web
+    finally:
+        web.stop()
+
+
+COLLECT = "from casino import statics; import django; django.setup(); statics.collect_if_changed()"
+COMMAND = """
+import json, pathlib
+from tests import processes
+command = processes.web_process({{}}, pathlib.Path("log")).command
+command[command.index("--port") + 1] = "{port}"
+print(json.dumps(command))
+"""
+
+
+def said_by(checkout: Path, environment: dict[str, str], script: str) -> list[str]:
+    """What a script prints in a checkout, as JSON."""
+    python = str(checkout / ".venv" / "bin" / "python")
+    said = subprocess.run(
+        [python, "-c", script], cwd=checkout, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(said.stdout or "[]")
+
+
+PHASES = (("dealers alone", False, 1.0), ("with four pit screens", True, 1.0), ("as fast as it goes", False, 0.0))
+
+
+def show(about: dict[str, Any]) -> None:
+    print(
+        f"  {about['phase']:<24} {about['actions_a_second']:6.1f} actions/s   p50 {about['p50_ms']:7.1f}"
+        f"   p95 {about['p95_ms']:7.1f}   p99 {about['p99_ms']:7.1f} ms   errors {about['errors']:<3}"
+        f"   processor ms an action: web {about['web_ms_an_action']:6.2f}"
+        f" database {about['database_ms_an_action']:5.2f}"
+        f" screens {about['screens_ms_an_action']:5.2f}   pit requests an action {about['pit_requests_an_action']:.2f}",
+        flush=True,
+    )
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run bench floor_screens")
+    parser.add_argument("--tables", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--processes", help="web processes, instead of one a core")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--beside", type=Path, action="append", default=[])
+    return parser.parse_args()
+
+
+def main() -> None:
+    asked = arguments()
+    places = lay_tables(asked.tables)
+    operator = floor.staff(Role.OPERATOR, "operator")
+    with opened(embedded.BASE_DIR, asked.processes) as web:
+        for place in places:
+            sign_in_dealer(web.url, place, operator)
+        bosses = [sign_in_boss(web.url, number) for number in range(PITS)]
+    load = os.getloadavg()[0]
+    print(f"{asked.tables} tables, {PITS} pit screens, {len(os.sched_getaffinity(0))} cores; load {load:.1f}")
+    results = []
+    for _ in range(asked.repeats):
+        for checkout in (*(path.resolve() for path in asked.beside), embedded.BASE_DIR):
+            print(checkout.name if checkout != embedded.BASE_DIR else "this checkout")
+            with opened(checkout, asked.processes) as web:
+                house = House(web, places, bosses, asked.seconds)
+                for title, pits, apart in PHASES:
+                    phase = house.measure(title, pits=pits, seconds_apart=apart)
+                    results.append({"checkout": checkout.name} | phase.told())
+                    show(results[-1])
+                    for error in phase.errors[:3]:
+                        print(f"    {error}", file=sys.stderr)
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

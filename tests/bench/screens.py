@@ -1,0 +1,372 @@
+"""The screens of a floor as HTTP clients: what a dealer's browser and a pit boss's browser send, and when.
+
+They follow dealer.js and pit.js. Standard library only and no Django, so that they take little of the processor that
+they share with what is measured: a connection reads just as much of HTTP as the house answers with. Run as a process
+of its own (`python -m tests.bench.screens`): a plan comes in by standard input, what was measured goes out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import resource
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlencode
+
+CALM_SECONDS = 1.0
+CONNECTIONS = 5
+"""A browser opens six connections to a house without HTTP/2, of which the stream holds one."""
+PATIENCE_SECONDS = 8
+
+
+@dataclass
+class Answer:
+    """What was answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class Connection:
+    """One connection that is kept alive, as a browser does; opened again when the house has closed it."""
+
+    def __init__(self, port: int, cookies: str) -> None:
+        self.port, self.cookies = port, cookies
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None = None) -> Answer:
+        """One request. A connection that the house closed meanwhile is no failure: browsers send again."""
+        fresh = self.streams is None
+        try:
+            return await self._exchange(method, path, headers, form)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.close()
+            if fresh:
+                raise
+            return await self._exchange(method, path, headers, form)
+
+    async def _exchange(self, method: str, path: str, headers: dict[str, str], form: dict[str, str] | None) -> Answer:
+        if self.streams is None:
+            self.streams = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+        reader, writer = self.streams
+        body = urlencode(form).encode() if form is not None else b""
+        writer.write(self._head(method, path, headers, body, form is not None) + body)
+        status, received = await read_head(reader)
+        answer = Answer(status, received, (await read_body(reader, received)).decode())
+        if received.get("connection") == "close":
+            self.close()
+        return answer
+
+    def _head(self, method: str, path: str, headers: dict[str, str], body: bytes, posts: bool) -> bytes:
+        house = f"http://127.0.0.1:{self.port}"
+        sent = {"Host": f"127.0.0.1:{self.port}", "Cookie": self.cookies, "User-Agent": "bench"} | headers
+        if posts:
+            sent |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
+            sent |= {"Origin": house}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
+
+    @asynccontextmanager
+    async def events(self, path: str) -> AsyncIterator[AsyncIterator[tuple[str, str]]]:
+        """An EventSource: the names and data of its events."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+        writer.write(self._head("GET", path, {"Accept": "text/event-stream"}, b"", False))
+        status, _ = await read_head(reader)
+        if status != 200:
+            raise ConnectionError(f"{path} answered {status}")
+        try:
+            yield heard(reader)
+        finally:
+            writer.close()
+
+    def close(self) -> None:
+        if self.streams is not None:
+            self.streams[1].close()
+            self.streams = None
+
+
+async def read_head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    pairs = (line.partition(":") for line in lines[1:] if line)
+    return int(lines[0].split(" ", 2)[1]), {name.lower(): value.strip() for name, _, value in pairs}
+
+
+async def read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+    if "content-length" in headers:
+        return await reader.readexactly(int(headers["content-length"]))
+    parts = []
+    while chunk := await read_chunk(reader):
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+async def read_chunk(reader: asyncio.StreamReader) -> bytes:
+    size = int((await reader.readuntil(b"\r\n")).split(b";")[0], 16)
+    return (await reader.readexactly(size + 2))[:size]
+
+
+async def heard(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str]]:
+    waiting = ""
+    while chunk := await read_chunk(reader):
+        *events, waiting = (waiting + chunk.decode(errors="replace")).split("\n\n")
+        for event in events:
+            lines = [line.partition(": ")[::2] for line in event.split("\n")]
+            data = "\n".join(value for name, value in lines if name == "data")
+            if data:
+                yield dict(lines).get("event", "message"), data
+
+
+# --- What was measured -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What the screens of this process have seen while they were measured."""
+
+    seconds: list[float] = field(default_factory=list)
+    """From the moment that an action was due until its answer was read."""
+    errors: list[str] = field(default_factory=list)
+    requests: int = 0
+    events: int = 0
+    is_open: bool = False
+
+    def count(self, what: str) -> None:
+        if self.is_open:
+            setattr(self, what, getattr(self, what) + 1)
+
+    def wrong(self, what: str) -> None:
+        if self.is_open:
+            self.errors.append(what[:200])
+
+
+# --- The dealer's screen ---------------------------------------------------------------------------------------
+
+DRAWN = re.compile(
+    r'name="csrfmiddlewaretoken" value="(\w+)".*?name="key" value="([\w-]+)".*?name="seq" value="(\d+)"', re.S
+)
+REFUSED = re.compile(r'data-refused="(\w+)"')
+
+
+@dataclass
+class Dealer:
+    """A dealer's screen (dealer.js): posts an input from the board that it shows, and shows the board that answers."""
+
+    port: int
+    table: int
+    cookies: str
+    forms: list[dict[str, str]]
+    tally: Tally
+    drawn: tuple[str, str, int] = ("", "", 0)
+    """The rendering's token, key and sequence number."""
+    newest: int = 0
+    """The newest sequence number that the stream told of."""
+    is_flying: bool = False
+
+    def __post_init__(self) -> None:
+        self.connection = Connection(self.port, self.cookies)
+        self.beside = Connection(self.port, self.cookies)
+        self.address = f"/tables/{self.table}/"
+
+    async def open(self) -> None:
+        page = await self.connection.ask("GET", self.address, {"Accept": "text/html"})
+        self.show(page)
+
+    def show(self, answer: Answer) -> None:
+        found = DRAWN.search(answer.body)
+        if answer.status >= 500 or found is None:
+            raise ValueError(f"table {self.table}: {answer.status} {answer.body[:100]!r}")
+        self.drawn = (found[1], found[2], int(found[3]))
+
+    async def follow(self) -> None:
+        """An event that is newer than the board, and not of an input on its way, has the board fetched."""
+        async with Connection(self.port, self.cookies).events(f"/live/?table={self.table}") as events:
+            async for name, data in events:
+                if name == "table":
+                    self.tally.count("events")
+                    self.newest = max(self.newest, int(data))
+                    await self.look()
+
+    async def look(self) -> None:
+        if self.newest > self.drawn[2] and not self.is_flying:
+            self.tally.count("requests")
+            answer = await self.beside.ask("GET", f"{self.address}board", self.htmx("live"))
+            if not self.is_flying:
+                self.show(answer)
+
+    def htmx(self, trigger: str) -> dict[str, str]:
+        page = f"http://127.0.0.1:{self.port}{self.address}"
+        return {
+            "HX-Request": "true",
+            "HX-Target": "board",
+            "HX-Trigger": trigger,
+            "HX-Current-URL": page,
+            "Accept": "*/*",
+        }
+
+    async def act(self, due: float) -> None:
+        """One action, due at a moment of the schedule: what it waits for the one before counts as well."""
+        token, key, seq = self.drawn
+        form = {"csrfmiddlewaretoken": token, "key": key, "seq": str(seq)} | self.forms.pop(0)
+        self.is_flying = True
+        self.tally.count("requests")
+        try:
+            post = self.connection.ask("POST", f"{self.address}input", self.htmx("entry"), form)
+            answer = await asyncio.wait_for(post, PATIENCE_SECONDS)
+            self.show(answer)
+            if refused := REFUSED.search(answer.body):
+                self.tally.wrong(f"table {self.table}: {refused[1]}")
+        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
+            self.tally.wrong(f"table {self.table}: {error!r}")
+        finally:
+            self.is_flying = False
+        if self.tally.is_open:
+            self.tally.seconds.append(perf_counter() - due)
+        await self.look()
+
+    async def deal(self, first: float, seconds_apart: float, stopped: Callable[[], bool]) -> None:
+        """Actions by the clock; or, with nothing between them, each one upon the answer to the one before."""
+        due = first
+        while not stopped() and self.forms:
+            await asyncio.sleep(max(0.0, due - perf_counter()))
+            await self.act(due)
+            due = due + seconds_apart if seconds_apart else perf_counter()
+
+
+# --- The pit's screen ------------------------------------------------------------------------------------------
+
+CARD = re.compile(r'class="table-card [^>]*?data-live="(\d+)" data-seq="(\d+)"(?: data-src="([^"]+)")?')
+STRIP = re.compile(r'data-live-floor data-src="([^"]+)"')
+FLOOR = "/pit/"
+
+
+@dataclass
+class Pit:
+    """The pit's floor (pit.js). An event that brings a table's card is all that there is to it. One that only says how
+    far a table has moved has its card fetched, and the floor's line, where the page names their addresses (as it once
+    did); else the page. Each is fetched once at a time, and once more if it was asked for meanwhile."""
+
+    port: int
+    cookies: str
+    tally: Tally
+    seqs: dict[int, int] = field(default_factory=dict)
+    sources: dict[int, str] = field(default_factory=dict)
+    strip: str = ""
+    under_way: dict[str, bool] = field(default_factory=dict)
+    """What is being fetched, and whether it is to be fetched once more."""
+    fetches: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def open(self) -> None:
+        self.idle: asyncio.Queue[Connection] = asyncio.Queue()
+        for _ in range(CONNECTIONS):
+            self.idle.put_nowait(Connection(self.port, self.cookies))
+        page = await self.fetch(FLOOR, {"Accept": "text/html"})
+        self.show(page)
+        if not self.seqs:
+            raise ValueError(f"this is no floor: {page[:300]!r}")
+        self.sources = {int(table): source for table, _, source in CARD.findall(page) if source}
+        found = STRIP.search(page)
+        self.strip = found[1] if found else ""
+
+    def show(self, html: str) -> bool:
+        """Whether there was any card to show."""
+        cards = CARD.findall(html)
+        for table, seq, _ in cards:
+            self.seqs[int(table)] = max(int(seq), self.seqs.get(int(table), 0))
+        return bool(cards)
+
+    async def fetch(self, path: str, headers: dict[str, str]) -> str:
+        connection = await self.idle.get()
+        try:
+            answer = await connection.ask("GET", path, headers)
+        finally:
+            self.idle.put_nowait(connection)
+        if answer.status != 200:
+            self.tally.wrong(f"pit: {path} answered {answer.status}")
+        return answer.body
+
+    async def follow(self) -> None:
+        async with Connection(self.port, self.cookies).events("/live/") as events:
+            async for name, data in events:
+                self.tally.count("events")
+                self.hear(name, json.loads(data))
+
+    def hear(self, name: str, news: dict[str, Any]) -> None:
+        if name != "table" or self.show(news.get("card", "")) or self.seqs.get(news["table"], 0) >= news["seq"]:
+            return
+        source = self.sources.get(news["table"])
+        for path in (source, self.strip) if source else (FLOOR,):
+            self.refresh(path)
+
+    def refresh(self, source: str) -> None:
+        if source in self.under_way:
+            self.under_way[source] = True
+            return
+        self.under_way[source] = False
+        task = asyncio.create_task(self._refresh(source))
+        self.fetches.add(task)
+        task.add_done_callback(self.fetches.discard)
+
+    async def _refresh(self, source: str) -> None:
+        self.tally.count("requests")
+        with suppress(OSError, asyncio.IncompleteReadError):
+            self.show(await self.fetch(source, {"X-Requested-With": "fetch", "Accept": "*/*"}))
+        if source in (self.strip, FLOOR):
+            await asyncio.sleep(CALM_SECONDS)
+        if self.under_way.pop(source):
+            self.refresh(source)
+
+
+# --- A process of screens --------------------------------------------------------------------------------------
+
+
+async def run(plan: dict[str, Any]) -> dict[str, Any]:
+    """Open the screens, let them work until the plan is over, and tell what they saw after they had warmed up."""
+    tally, port = Tally(), plan["port"]
+    dealers = [Dealer(port, one["table"], one["cookies"], one["forms"], tally) for one in plan.get("dealers", ())]
+    pits = [Pit(port, cookies, tally) for cookies in plan.get("pits", ())]
+    for screen in (*dealers, *pits):
+        await screen.open()
+    following = [asyncio.create_task(screen.follow()) for screen in (*dealers, *pits)]
+    print("open", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)  # all screens of all processes are open
+    begun, apart = perf_counter() + 0.2, plan["seconds_apart"]
+    ended = begun + plan["warm_up_seconds"] + plan["seconds"]
+    phase = [begun + at * (apart or 1.0) / max(len(dealers), 1) for at in range(len(dealers))]
+    dealing = [
+        asyncio.create_task(dealer.deal(first, apart, lambda: perf_counter() >= ended))
+        for dealer, first in zip(dealers, phase, strict=True)
+    ]
+    await asyncio.sleep(begun + plan["warm_up_seconds"] - perf_counter())
+    tally.is_open, worked = True, processor()
+    print("measuring", flush=True)
+    await asyncio.sleep(ended - perf_counter())
+    tally.is_open, worked = False, processor() - worked
+    print("measured", flush=True)
+    if dealing:
+        await asyncio.wait(dealing)
+    for task in following:
+        if task.done():
+            tally.errors.append(f"a stream ended: {task.exception()!r}")
+        task.cancel()
+    done = [dealer.forms for dealer in dealers]
+    return {
+        "seconds": tally.seconds, "errors": tally.errors, "requests": tally.requests, "events": tally.events,
+        "processor": worked, "forms": done,
+    }  # fmt: skip
+
+
+def processor() -> float:
+    """Seconds that this process has worked."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(run(json.loads(sys.stdin.readline())))), flush=True)
