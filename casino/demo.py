@@ -180,7 +180,15 @@ class Demo:
     def open_house(self, logins: str) -> None:
         python = [sys.executable, "-m"]
         web = [*python, "uvicorn", "casino.asgi:application", "--host", self.host, "--port", str(self.port)]
-        web += ["--timeout-graceful-shutdown", "3", "--lifespan", "off", "--no-server-header"]
+        web += [
+            "--http",
+            "casino.patience:Patience",
+            "--timeout-graceful-shutdown",
+            "3",
+            "--lifespan",
+            "off",
+            "--no-server-header",
+        ]
         # Nobody in between is trusted to say who asks; and the addresses asked for hold links and seats' tokens.
         web += ["--no-proxy-headers", "--no-access-log"]
         celery = [*python, "celery", "--app", "casino"]

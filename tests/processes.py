@@ -96,7 +96,16 @@ def answers(web: Served) -> bool:
 def web_process(environment: dict[str, str], log: Path) -> Web:
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "casino.asgi:application", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--timeout-graceful-shutdown", "3", "--lifespan", "off"]
+    command += [
+        "--port",
+        str(port),
+        "--http",
+        "casino.patience:Patience",
+        "--timeout-graceful-shutdown",
+        "3",
+        "--lifespan",
+        "off",
+    ]
     return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")
 
 
