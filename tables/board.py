@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.utils import timezone
@@ -206,6 +206,7 @@ class Board:
     max_cents: int
     cap_cents: int | None
     can_take_back: bool
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 _WORDS: Final = {
