@@ -10,6 +10,7 @@ from casino import celery, web  # noqa: F401 -- tasks that a page asks for go to
 from casino.access import AccessLog
 from casino.gate import Gate
 from casino.handler import Handler
+from casino.patience import raise_file_limit
 from tables import pepper
 
 web.die_with_supervisor()
@@ -19,8 +20,10 @@ os.environ["CASINO_WEB_PROCESS"] = "yes"
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
 pepper.keys()  # without them nobody could sign in
+raise_file_limit()
 django.setup(set_prefix=False)
 
-from casino.door import Door  # noqa: E402 -- it knows terminals, which are a model of Django's
+from casino.door import Door  # noqa: E402 -- it and the streams know the models, which are there from here on
+from casino.streams import Streams  # noqa: E402
 
-application = AccessLog(Gate(Door(Handler())))
+application = AccessLog(Gate(Door(Streams(Handler()))))

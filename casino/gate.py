@@ -23,10 +23,11 @@ PATIENCE = 60.0
 class Refusal(Exception):
     """What is answered in place of the application."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+        self.retry_after = retry_after
 
 
 TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
@@ -89,6 +90,7 @@ def timed(send: Send) -> Send:
 async def answer(refusal: Refusal, send: Send) -> None:
     body = refusal.sentence.encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    headers += [(b"connection", b"close")]
+    headers += [(b"connection", b"close"), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+    headers += [(b"retry-after", str(refusal.retry_after).encode())] if refusal.retry_after else []
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

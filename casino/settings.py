@@ -231,6 +231,20 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 
+# --- How much anybody may take -------------------------------------------------------------------------------
+
+# Open event streams, counted in each web process. The newest of a seat or person ends their oldest; beyond the others
+# new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following.
+STREAMS_PER_SEAT = int(os.environ.get("STREAMS_PER_SEAT", "4"))
+STREAMS_PER_PERSON = int(os.environ.get("STREAMS_PER_PERSON", "16"))
+STREAMS_PER_ADDRESS = int(os.environ.get("STREAMS_PER_ADDRESS", "600"))
+STREAMS_IN_ALL = int(os.environ.get("STREAMS_IN_ALL", "8000"))
+# A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
+# without a whole request at a time: the one that waits longest makes room.
+REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "10"))
+READING_SECONDS = float(os.environ.get("READING_SECONDS", "60"))
+CONNECTIONS_WAITING = int(os.environ.get("CONNECTIONS_WAITING", "500"))
+
 # --- What a browser may do ------------------------------------------------------------------------------------
 
 CONTENT_SECURITY_POLICY = {

@@ -60,6 +60,7 @@ def main() -> None:
         host=asked.host,
         port=asked.port,
         workers=processes(),
+        http="casino.patience:Patience",
         lifespan="off",
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=HANGS_SECONDS,

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
 from dealer_ui import charts
 from ledger import cage
+from ledger.alerts import open_alerts
 from ledger.chips import RACK
 from ledger.models import Account, Alert
 from tables import history, paper, seat_pages, secrecy, standing
@@ -157,23 +158,50 @@ def _acting(drawn: Board) -> int | None:
     return 0 if drawn.dealer_acting else next((seat.seat for seat in drawn.seats if seat.acting), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is read of tables, whoever then looks at them."""
+
+    boards: Sequence[Board]
+    standings: Mapping[int, Standing]
+    racks: Mapping[int, int]
+    alerts: Mapping[int | None, tuple[int, Alert]]
+    first_today: Mapping[int, int]
+
+
+def read(tables: QuerySet[Table]) -> Facts:
+    """What there is to see of tables; the number of queries does not depend on how many."""
+    chosen = list(tables.select_related("book").prefetch_related("denominations"))
+    standings = standing.at_all([head_of(table) for table in chosen])
+    stranger = Staff()  # nobody who watches the floor deals there
+    boards = [board(table, stranger, standings[table.book_id]) for table in chosen]
+    return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _first_today(standings))
+
+
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
-    """All tables, or one; the number of queries does not depend on how many."""
-    query = Table.objects.select_related("book").prefetch_related("denominations")
-    tables = list(query if only is None else query.filter(pk=only))
-    standings = standing.at_all([head_of(one) for one in tables])
-    racks, alerts = _racks(list(standings)), _open_alerts()
-    first_today = _first_today(standings)
-    found = []
-    for table in tables:
-        now = standings[table.book_id]
-        count, latest = alerts.get(table.book_id, (0, None))
-        today = latest_of(now) - first_today[table.book_id] + 1
-        may_run = viewer.has_perm("tables.run_floor")
-        acts = _acts(now) if may_run else ()
-        drawn, rack = board(table, viewer, now), None if counts(viewer, now) else racks.get(table.book_id, 0)
-        found.append(Seen(drawn, now, rack, today, count, latest, acts, may_run))
-    return found
+    """All tables, or one, as somebody may see them."""
+    return seen_by(viewer, read(Table.objects.all() if only is None else Table.objects.filter(pk=only)))
+
+
+def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
+    """The same facts, as people of the viewer's role may see them."""
+    return [_seen(viewer, drawn, facts) for drawn in facts.boards]
+
+
+def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
+    book = drawn.table.book_id
+    now, (count, latest) = facts.standings[book], facts.alerts.get(book, (0, None))
+    may_run = viewer.has_perm("tables.run_floor")
+    return Seen(
+        board=drawn,
+        now=now,
+        rack_cents=None if counts(viewer, now) else facts.racks.get(book, 0),
+        rounds_today=latest_of(now) - facts.first_today[book] + 1,
+        alerts=count,
+        alert=latest,
+        acts=_acts(now) if may_run else (),
+        may_run=may_run,
+    )
 
 
 def counts(viewer: Staff, now: Standing) -> bool:
@@ -225,6 +253,18 @@ def _can_take_back(now: Standing) -> bool:
     last = current.plays[-1]
     dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
     return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
+
+
+ALERTS_SHOWN: Final = 20
+
+
+def open_alerts_for(viewer: Staff) -> dict[str, Any]:
+    """What the panel of open alerts shows."""
+    return {
+        "alerts": open_alerts().select_related("acknowledgement")[:ALERTS_SHOWN],
+        "most": ALERTS_SHOWN,
+        "may_acknowledge": viewer.has_perm("ledger.acknowledge_alert"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

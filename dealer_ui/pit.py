@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import charts, dates, exports
-from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, seen, strip_of
+from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, open_alerts_for, seen, strip_of
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
@@ -31,7 +31,6 @@ View = Callable[..., HttpResponseBase]
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
-ALERTS_SHOWN: Final = 20
 LONGEST_NOTE: Final = 500
 ALERTS_PAGE: Final = 50
 
@@ -52,16 +51,7 @@ def runs(view: View) -> View:
 def _floor(request: HttpRequest) -> dict[str, Any]:
     tables = seen(_viewer(request))
     floor = {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())}
-    return floor | {"root": sealing.todays_root()} | _open_alerts_of(request)
-
-
-def _open_alerts_of(request: HttpRequest) -> dict[str, Any]:
-    """What the panel of open alerts shows."""
-    return {
-        "alerts": ledger_alerts.open_alerts().select_related("acknowledgement")[:ALERTS_SHOWN],
-        "most": ALERTS_SHOWN,
-        "may_acknowledge": _viewer(request).has_perm("ledger.acknowledge_alert"),
-    }
+    return floor | {"root": sealing.todays_root()} | open_alerts_for(_viewer(request))
 
 
 @watches
@@ -70,20 +60,6 @@ def floor(request: HttpRequest) -> HttpResponse:
     """Every table, live."""
     watch.is_kept()  # an alert, if not, before the alerts are read
     return render(request, "dealer_ui/pit/floor.html", _floor(request))
-
-
-@watches
-@require_GET
-def strip(request: HttpRequest) -> HttpResponse:
-    """The floor's line alone."""
-    return render(request, "dealer_ui/pit/_strip.html", _floor(request))
-
-
-@watches
-@require_GET
-def card(request: HttpRequest, pk: int) -> HttpResponse:
-    """One table alone."""
-    return render(request, "dealer_ui/pit/_card.html", {"seen": _one(request, pk)})
 
 
 def _viewer(request: HttpRequest) -> Staff:
@@ -115,14 +91,6 @@ def alerts(request: HttpRequest) -> HttpResponse:
 def _alerts(before: int | None, count: int) -> Iterable[Alert]:
     found = Alert.objects.select_related("book", "acknowledgement").order_by("-pk")
     return found.filter(pk__lt=before)[:count] if before else found[:count]
-
-
-@watches
-@require_GET
-def alert_panel(request: HttpRequest) -> HttpResponse:
-    """The open alerts alone, as the floor shows them."""
-    watch.is_kept()
-    return render(request, "dealer_ui/pit/_alerts.html", _open_alerts_of(request))
 
 
 @login_required

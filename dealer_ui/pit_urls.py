@@ -12,9 +12,7 @@ register_converter(Day, "day")
 
 urlpatterns = [
     path("", pit.floor, name="floor"),
-    path("strip", pit.strip, name="strip"),
     path("alerts/", pit.alerts, name="alerts"),
-    path("alerts/open", pit.alert_panel, name="alert-panel"),
     path("alerts/<int:pk>/acknowledge", pit.acknowledge, name="acknowledge"),
     path("alerts.csv", pit.alerts_csv, name="alerts-csv"),
     path("reports/", reports.reports, name="reports"),
@@ -41,7 +39,6 @@ urlpatterns = [
     path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
     path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pit.table, name="table"),
-    path("tables/<int:pk>/card", pit.card, name="card"),
     path("tables/<int:pk>/rounds", pit.rounds, name="rounds"),
     path("tables/<int:pk>/rounds.csv", pit.rounds_csv, name="rounds-csv"),
     path("tables/<int:pk>/rounds/<int:number>/", pit.round_, name="round"),

@@ -134,8 +134,7 @@ def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
 @require_GET
 def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
     """A stream that says how far the table has moved, and nothing else."""
-    table = page.table
-    return live.of_one(request, table.book_id, table.pk, lambda: seat_pages.find(token) is not None)
+    return live.of_seat(request, page)
 
 
 def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:

@@ -80,16 +80,35 @@ def test_a_round_is_followed_card_by_card_without_a_reload(looking: Looking) -> 
     assert page.evaluate("window.untouched")
 
 
-def test_only_the_table_that_moved_is_fetched_anew(looking: Looking) -> None:
-    dealer, boss = dealt()
-    other = Hand(floor.table("Rocket 2"), boss.by)
+def test_a_card_comes_by_the_stream_and_nothing_is_fetched(looking: Looking) -> None:
+    """Harm: each screen asks for each table that moved, at each commit; four screens halve what the tables can deal."""
+    dealer, boss = dealt(options={"decks": 6})
+    Hand(floor.table("Rocket 2"), boss.by)
     page = looking(boss.by, "/pit/")
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    shows(page, dealer)
+    assert not fetched
+
+
+def test_an_older_card_never_replaces_a_newer_one(looking: Looking) -> None:
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    older = page.evaluate("document.querySelector('.table-card').outerHTML")
     dealer("bet", seat=1, amount_cents=1_000)
     shows(page, dealer)
-    assert any(f"/pit/tables/{dealer.table.pk}/card" in url for url in fetched)
-    assert not any(f"/pit/tables/{other.table.pk}/card" in url for url in fetched)
+    page.evaluate("(card) => moved({ table: 0, seq: 1, card })", older)
+    assert "10" in page.inner_text(f"{card(dealer)} .spot__bet >> nth=0")
+
+
+def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking, web: processes.Web) -> None:
+    dealer, boss = dealt()
+    page = looking(boss.by, "/pit/")
+    page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
+    page.evaluate("([table, seq]) => moved({ table, seq })", [dealer.table.pk, dealer.now.seq])
+    shows(page, dealer)
 
 
 def test_a_commit_is_on_screen_soon(looking: Looking, capsys: pytest.CaptureFixture[str]) -> None:

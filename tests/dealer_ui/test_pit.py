@@ -84,12 +84,9 @@ def table_of(who: Staff, name: str, *args: Any, query: str = "") -> list[dict[st
 
 READING: dict[str, Callable[[Hand], list[Any]]] = {
     "floor": lambda hand: [],
-    "strip": lambda hand: [],
     "alerts": lambda hand: [],
-    "alert-panel": lambda hand: [],
     "alerts-csv": lambda hand: [],
     "table": lambda hand: [hand.table.pk],
-    "card": lambda hand: [hand.table.pk],
     "rounds": lambda hand: [hand.table.pk],
     "rounds-csv": lambda hand: [hand.table.pk],
     "round": lambda hand: [hand.table.pk, 1],
@@ -211,7 +208,7 @@ def test_the_floor_says_each_step_of_a_shoe() -> None:
     dealing.sign_in(made, dealer.by)
 
     def state() -> str:
-        return text(boss.by, "card", made.pk)
+        return text(boss.by, "floor")
 
     for words, do, facts in (
         ("Shoe to be loaded", "load_shoe", {}),
@@ -257,7 +254,7 @@ def test_the_floor_costs_the_same_queries_for_one_table_and_for_five(hands: tupl
 def test_rounds_today_begin_at_midnight_of_the_house(hands: tuple[Hand, Hand], settings: Any) -> None:
     settings.TIME_ZONE = "Pacific/Kiritimati"
     with timezone.override("Pacific/Kiritimati"):
-        assert "<b>3</b>" in text(hands[1].by, "strip")
+        assert "<b>3</b>" in text(hands[1].by, "floor")
 
 
 def test_acknowledging_takes_a_name_and_a_word(hands: tuple[Hand, Hand]) -> None:
@@ -270,7 +267,7 @@ def test_acknowledging_takes_a_name_and_a_word(hands: tuple[Hand, Hand]) -> None
     again = client.post(url, {"note": "me too", "back": "alerts"}, follow=True).content.decode()
     assert "Somebody else acknowledged this alert before you" in again
     assert (Acknowledgement.objects.get().by, Acknowledgement.objects.get().note) == ("bella Bella", "recounted")
-    assert "Less than nothing" not in text(boss.by, "alert-panel")
+    assert "Less than nothing" not in text(boss.by, "floor")
     assert "recounted" in text(boss.by, "alerts")
     assert client.post(reverse("pit:acknowledge", args=[999]), {"note": "x"}).status_code == 404
 
@@ -454,7 +451,7 @@ def test_a_round_that_was_not_dealt_is_not_found(hands: tuple[Hand, Hand]) -> No
     for number in (0, 4, 10**9):
         for name in ("round", "record", "steps-csv"):
             text(boss.by, name, dealer.table.pk, number, status=404)
-    for name in ("table", "card", "rounds", "log"):
+    for name in ("table", "rounds", "log"):
         text(boss.by, name, 999, status=404)
 
 
@@ -622,10 +619,10 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
         assert response.status_code == 200
         return response.content.decode()
 
-    assert "Pot <b>0</b>" in page("card")
+    assert "Pot <b>0</b>" in page()
     dealer("start_game")
     dealer.cards(4, 7, 9)
-    assert "Pot <b>3</b>" in page("card")
+    assert "Pot <b>3</b>" in page()
     while not dealer.now.round.over:
         dealer("choose", seat=dealer.now.round.state.prompts[0].seat, choice="lock")
     assert "split" in page()

@@ -1,5 +1,5 @@
-// The pit's pages follow the floor: an event says which table moved, and only that table's parts are fetched and
-// replaced. Without this file every page still works; it just stands still.
+// The pit's pages follow the floor: an event brings the card of a table that moved, and what changed of it is replaced.
+// Without this file every page still works; it just stands still.
 "use strict";
 
 const live = document.getElementById("live");
@@ -17,6 +17,7 @@ function patch(shown, fresh) {
     if (!old || old.outerHTML === part.outerHTML) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
     keep(old, part);
+    sign(part);
     old.replaceWith(part);
     if (focused && focused.id) document.getElementById(focused.id)?.focus({ preventScroll: true });
   }
@@ -30,38 +31,65 @@ function keep(old, part) {
   }
 }
 
+// What came by the stream was drawn for everybody: its forms take this page's token.
+function sign(part) {
+  const token = document.querySelector("[name=csrfmiddlewaretoken]");
+  for (const form of part.querySelectorAll("form[method=post]")) {
+    if (token && !form.elements.csrfmiddlewaretoken) form.append(token.cloneNode());
+  }
+}
+
+function parse(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content.firstElementChild;
+}
+
+function patchAlerts(shown, fresh) {
+  const before = newest(shown);
+  patch(shown, fresh);
+  if (newest(shown) !== before) announcer.textContent = newest(shown);
+}
+
 function newest(alerts) {
   return alerts.querySelector(".alert__what")?.textContent ?? "";
 }
 
+// --- Fetching: a list whose table moved, and the page when what it shows is older than the stream says ---
+
+async function fetched(address) {
+  const answer = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+  if (answer.redirected || answer.status === 401 || answer.status === 403) location.reload();
+  if (answer.redirected || !answer.ok) throw new Error(`${address}: ${answer.status}`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
 const under_way = new Map();
 
-// One fetch at a time for each element; an event that comes meanwhile is followed by one more.
-async function refresh(element) {
-  if (under_way.has(element)) {
-    under_way.set(element, true);
-    return;
-  }
-  under_way.set(element, false);
-  try {
-    const answer = await fetch(element.dataset.src, { headers: { "X-Requested-With": "fetch" } });
-    if (answer.redirected || answer.status === 401 || answer.status === 403) return void location.reload();
-    if (!answer.ok) return void setTimeout(refresh, 3 * CALM, element);
-    const holder = document.createElement("template");
-    holder.innerHTML = await answer.text();
-    const fresh = holder.content.querySelector("[data-src]");
-    const before = newest(element);
-    if (fresh) patch(element, fresh);
-    if ("liveAlerts" in element.dataset && newest(element) !== before) announcer.textContent = newest(element);
-    if ("calm" in element.dataset || "liveFloor" in element.dataset) await new Promise((done) => setTimeout(done, CALM));
-  } catch {
-    // The server is away: the stream comes back with where every table stands, and asks again.
-  } finally {
-    const again = under_way.get(element);
-    under_way.delete(element);
-    if (again) refresh(element);
-  }
+// One at a time of each; an event that comes meanwhile is followed by one more. While the server is away nothing is
+// done: the stream comes back with where every table stands, and asks again.
+async function calmly(what, work) {
+  if (under_way.has(what)) return void under_way.set(what, true);
+  under_way.set(what, false);
+  await work().catch(() => {});
+  await new Promise((done) => setTimeout(done, CALM));
+  const again = under_way.get(what);
+  under_way.delete(what);
+  if (again) calmly(what, work);
 }
+
+const refresh = (list) =>
+  calmly(list, async () => patch(list, (await fetched(list.dataset.src)).querySelector("[data-src]")));
+
+const catchUp = () =>
+  calmly(document, async () => {
+    const page = await fetched(location.href);
+    for (const fresh of page.querySelectorAll(".table-card[data-live]")) show(fresh);
+    for (const id of ["strip", "alerts"]) {
+      const fresh = page.getElementById(id);
+      if (fresh) patch(document.getElementById(id), fresh);
+    }
+  });
 
 // --- Hearing ---
 
@@ -71,18 +99,20 @@ function say(state, text) {
   document.getElementById("live-text").textContent = text;
 }
 
-function moved({ table, seq }) {
-  let older = false;
-  for (const element of document.querySelectorAll(`[data-live="${table}"]`)) {
-    if (Number(element.dataset.seq) >= seq) continue;
-    older = true;
-    refresh(element);
-  }
-  if (older) document.querySelectorAll("[data-live-floor]").forEach(refresh);
+const cardOf = (table) => document.querySelector(`.table-card[data-live="${table}"]`);
+
+// Never an older card over a newer one.
+function show(fresh) {
+  const shown = cardOf(fresh.dataset.live);
+  if (shown && Number(shown.dataset.seq) <= Number(fresh.dataset.seq)) patch(shown, fresh);
 }
 
-function alerted({ table }) {
-  document.querySelectorAll(`[data-live="${table}"]:not([data-calm]), [data-live-floor], [data-live-alerts]`).forEach(refresh);
+function moved({ table, seq, card }) {
+  if (card) show(parse(card));
+  else if (Number(cardOf(table)?.dataset.seq) < seq) catchUp();
+  for (const list of document.querySelectorAll(`[data-src][data-live="${table}"]`)) {
+    if (Number(list.dataset.seq) < seq) refresh(list);
+  }
 }
 
 // Load the page anew once there is one: the sentence of an outage would never go away by itself.
@@ -93,10 +123,12 @@ async function comeBack() {
 }
 
 if (live) {
-  const stream = new EventSource("/live/");
+  const stream = new EventSource(live.dataset.src);
+  const hear = (name, work) => stream.addEventListener(name, (event) => work(JSON.parse(event.data)));
   stream.addEventListener("open", () => say("live", "Live"));
-  stream.addEventListener("table", (event) => moved(JSON.parse(event.data)));
-  stream.addEventListener("alert", (event) => alerted(JSON.parse(event.data)));
+  hear("table", moved);
+  hear("strip", ({ html }) => patch(document.getElementById("strip"), parse(html)));
+  hear("alerts", ({ html }) => patchAlerts(document.getElementById("alerts"), parse(html)));
   stream.addEventListener("error", () => {
     // Refused: signed out, no longer permitted, or nobody can tell now. Otherwise the browser tries again by itself.
     if (stream.readyState === EventSource.CLOSED) setTimeout(comeBack, 3 * CALM);
@@ -123,7 +155,7 @@ function mark(step) {
   }
 }
 
-async function show(step) {
+async function showStep(step) {
   playback.dataset.step = step;
   const answer = await fetch(`?playback&step=${step}`);
   if (!answer.ok || answer.redirected) return void location.reload();
@@ -143,7 +175,7 @@ if (playback) {
     const link = event.target.closest("a[data-step]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    show(Number(link.dataset.step));
+    showStep(Number(link.dataset.step));
   });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
@@ -152,6 +184,6 @@ if (playback) {
     const wanted = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: last }[event.key];
     if (wanted === undefined) return;
     event.preventDefault();
-    if (wanted >= 1 && wanted <= last && wanted !== at) show(wanted);
+    if (wanted >= 1 && wanted <= last && wanted !== at) showStep(wanted);
   });
 }

@@ -1,0 +1,87 @@
+"""The open ends of streams, as the event loop keeps them: what waits for each, and when it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import islice
+from typing import Final
+
+BATCH: Final = 100
+"""So many players' screens are woken at a time."""
+BREATH: Final = 0.005
+"""Seconds between two such batches, in which the requests of dealers are served."""
+
+
+class Screen:
+    """One open stream. What is newer replaces what waits about the same thing: a client that reads slowly is told less
+    often, and never has more waiting for it than one message a table."""
+
+    __slots__ = ("_awake", "_ended", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting: dict[object, bytes] = {}
+        self._awake = asyncio.Event()
+        self._ended = False
+
+    def put(self, about: object, message: bytes) -> None:
+        """A message for the next time that the screen is woken."""
+        if not self._ended:
+            self._waiting[about] = message
+
+    def wake(self) -> None:
+        """Send what waits."""
+        if self._waiting:
+            self._awake.set()
+
+    def end(self, farewell: bytes = b"") -> None:
+        """The stream ends; of what waits nothing is sent any more."""
+        self._waiting, self._ended = {None: farewell}, True
+        self._awake.set()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """What there is to send, whenever there is something, until the stream ends."""
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            waiting, self._waiting, ended = self._waiting, {}, self._ended
+            yield b"".join(waiting.values())
+            if ended:
+                return
+
+
+class Follower(Screen):
+    """A screen that follows one table: it is told the table's bare sequence number."""
+
+    __slots__ = ("told",)
+
+    def __init__(self, told: int) -> None:
+        super().__init__()
+        self.told = told
+
+    def tell(self, seq: int) -> None:
+        """How far the table has moved; nothing that this screen was told before."""
+        if seq > self.told:
+            self.told = seq
+            self.put("table", f"event: table\nid: {seq}\ndata: {seq}\n\n".encode())
+
+
+class Crowd:
+    """The players' screens that are to be woken, a batch at a time: thousands of them do not make a dealer wait."""
+
+    def __init__(self) -> None:
+        self._sleeping: dict[Screen, None] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def wake(self, screen: Screen) -> None:
+        """As soon as it is its turn."""
+        self._sleeping[screen] = None
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        while self._sleeping:
+            for screen in list(islice(self._sleeping, BATCH)):
+                del self._sleeping[screen]
+                screen.wake()
+            await asyncio.sleep(BREATH)

@@ -1,0 +1,279 @@
+"""The nginx configuration that is shipped, in a real nginx of an unprivileged user, before a real web process."""
+
+import http.client
+import os
+import pwd
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from django.conf import settings
+from django.test import Client
+
+from casino import gate
+from casino.keeper import die_with_parent
+from tests import nginx, processes
+from tests.floor import dealt
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHIPPED = Path(settings.BASE_DIR) / "deploy" / "nginx"
+SECRET = "kSecretOfASeat7"
+MAIN = """
+daemon off;
+pid {here}/pid;
+error_log {here}/error.log notice;
+events {{ worker_connections 512; }}
+http {{
+    types {{ text/css css; application/javascript js; }}
+    client_body_temp_path {here}/body; proxy_temp_path {here}/proxy; fastcgi_temp_path {here}/f;
+    uwsgi_temp_path {here}/u; scgi_temp_path {here}/s;
+    include {here}/casino.conf;
+}}
+"""
+
+
+def write_certificate(folder: Path) -> None:
+    """A certificate of our own for localhost."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    start = datetime.now(UTC) - timedelta(days=1)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(x509.random_serial_number())
+    made = made.not_valid_before(start).not_valid_after(start + timedelta(days=9))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    (folder / "fullchain.pem").write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "privkey.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
+
+
+def configure(folder: Path, web: processes.Web, port: int, plain: int) -> None:
+    """What is shipped, with the names, ports and folders of this machine, and less patience."""
+    text = (SHIPPED / "casino.conf").read_text()
+    for shipped, ours in (
+        ("server 127.0.0.1:8000;", f"server {web.url.removeprefix('http://')};"),
+        ("casino.example.org", "localhost"),
+        ("listen 80 default_server", f"listen 127.0.0.1:{plain} default_server"),
+        ("listen [::]:80 default_server;", ""),
+        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
+        ("listen [::]:443 ssl http2 default_server;", ""),
+        ("listen [::]:443 ssl http2;", ""),
+        ("/etc/nginx/casino/", f"{folder}/"),
+        ("/var/log/nginx/", f"{folder}/"),
+        ("include casino-proxy.conf", f"include {SHIPPED}/casino-proxy.conf"),
+        ("root /opt/casino;", f"root {folder};"),
+        ("client_header_timeout 10s", "client_header_timeout 1s"),
+    ):
+        assert shipped in text, f"{shipped!r} is not in the configuration any more"
+        text = text.replace(shipped, ours)
+    (folder / "casino.conf").write_text(text)
+    (folder / "nginx.conf").write_text(MAIN.format(here=folder))
+
+
+@dataclass
+class House:
+    """nginx in front of a web process."""
+
+    web: processes.Web
+    folder: Path
+    port: int
+    plain: int
+
+    def connection(self, **options: Any) -> http.client.HTTPSConnection:
+        context = ssl.create_default_context(cafile=str(self.folder / "fullchain.pem"))
+        return http.client.HTTPSConnection("localhost", self.port, context=context, timeout=15, **options)
+
+    def ask(
+        self, path: str, method: str = "GET", body: bytes | None = None, **headers: str
+    ) -> tuple[http.client.HTTPResponse, str]:
+        connection = self.connection()
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response, text
+
+    def logs(self) -> str:
+        return "".join(path.read_text() for path in self.folder.glob("*.log"))
+
+
+@pytest.fixture(scope="module")
+def tls_web(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
+    """A web process as it is behind TLS. By default it believes a proxy on this machine, and no other."""
+    environment = process_environment | {"TLS": "true", "ALLOWED_HOSTS": "localhost,127.0.0.1"}
+    web = processes.web_process(environment, tmp_path_factory.mktemp("tls") / "log")
+    web.start()
+    yield web
+    web.stop()
+
+
+@pytest.fixture(scope="module")
+def house(tls_web: processes.Web) -> Iterator[House]:
+    folder = Path(tempfile.mkdtemp(prefix="casino-nginx-"))
+    made = House(tls_web, folder, processes.free_port(), processes.free_port())
+    write_certificate(folder)
+    configure(folder, tls_web, made.port, made.plain)
+    command = [str(nginx.path()), "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    somebody: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        somebody = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        for path in (folder, *folder.iterdir()):
+            shutil.chown(path, nobody.pw_uid, nobody.pw_gid)
+    tried = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False, **somebody)
+    assert tried.returncode == 0, tried.stderr
+    assert "[warn]" not in tried.stderr, tried.stderr
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent, **somebody)
+    try:
+        wait_for(made.port)
+        yield made
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=10)
+        shutil.rmtree(folder)
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("nginx does not listen")
+
+
+# --- TLS ------------------------------------------------------------------------------------------------------
+
+
+def test_the_house_is_reached_by_tls_alone_and_by_its_name_alone(house: House) -> None:
+    response, text = house.ask("/sign-in/")
+    assert response.status == 200
+    assert "Sign in" in text
+    assert response.headers["Strict-Transport-Security"].startswith("max-age=31536000")
+    assert "Secure" in response.headers["Set-Cookie"]
+    assert "nginx/" not in str(response.headers), "it tells its version"
+    plain = http.client.HTTPConnection("127.0.0.1", house.plain, timeout=10)
+    plain.request("GET", f"/seat/{SECRET}/", headers={"Host": "evil.example"})
+    answer = plain.getresponse()
+    assert (answer.status, answer.headers["Location"]) == (301, f"https://localhost/seat/{SECRET}/")
+    plain.close()
+    blind = ssl.create_default_context()
+    blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", house.port)) as raw,
+        pytest.raises(ssl.SSLError),
+        blind.wrap_socket(raw, server_hostname="other.example"),
+    ):
+        pass
+
+
+# --- Streams --------------------------------------------------------------------------------------------------
+
+
+def test_an_event_comes_through_at_once_and_nobody_lies_about_their_address(house: House) -> None:
+    """Harm: a proxy that gathers what it is sent keeps the floor from the pit; one that believes what clients say of
+    their address lets one client be a thousand."""
+    dealer, boss = dealt()
+    client = Client()
+    client.force_login(boss.by, backend="django.contrib.auth.backends.ModelBackend")
+    headers = {"Cookie": f"sessionid={client.cookies['sessionid'].value}", "X-Forwarded-For": "6.6.6.6"}
+    headers |= {"X-Real-IP": "6.6.6.6", "Forwarded": "for=6.6.6.6", "X-Forwarded-Proto": "http"}
+    connection = house.connection()
+    connection.request("GET", f"/live/?table={dealer.table.pk}", headers=headers)
+    response = connection.getresponse()
+    assert response.status == 200
+    read: list[str] = []
+
+    def until(seq: int) -> None:
+        while f"data: {seq}" not in read:
+            read.append(response.readline().decode().rstrip("\n"))
+
+    until(dealer.now.seq)
+    for seat in (1, 2, 3):
+        dealer("bet", seat=seat, amount_cents=1_000)
+        began = time.monotonic()
+        until(dealer.now.seq)
+        assert time.monotonic() - began < 5
+    connection.close()
+    assert "from 127.0.0.1" in house.web.output()
+    assert "6.6.6.6" not in house.web.output()
+
+
+# --- Limits ---------------------------------------------------------------------------------------------------
+
+
+def test_tries_at_the_door_are_limited_by_address(house: House) -> None:
+    """Harm: 40 connections that send wrong passwords take every processor, and no dealer is answered."""
+    answers = [house.ask("/sign-in/", "POST", b"username=x&password=y") for _ in range(40)]
+    refused = [(response, text) for response, text in answers if response.status == 429]
+    assert 5 <= len(refused) < 40
+    response, text = refused[0]
+    assert text.startswith("Too many requests from this address")
+    assert response.headers["Retry-After"] == "5"
+    assert house.ask("/sign-in/")[0].status == 200, "who only looks is shut out with them"
+
+
+def test_a_body_that_is_too_large_goes_no_further(house: House) -> None:
+    assert f"client_max_body_size {gate.MOST_BYTES};" in (SHIPPED / "casino.conf").read_text()
+    connection = house.connection()
+    connection.putrequest("POST", "/seat/x/choose")
+    connection.putheader("Content-Length", str(gate.MOST_BYTES + 1))
+    connection.endheaders()
+    response = connection.getresponse()
+    assert response.status == 413
+    assert b"at most a megabyte" in response.read()
+    connection.close()
+
+
+def test_half_a_request_is_not_waited_for(house: House) -> None:
+    connection = house.connection()
+    connection.connect()
+    connection.sock.sendall(b"GET /sign-in/ HTTP/1.1\r\nHost: local")
+    began = time.monotonic()
+    assert connection.sock.recv(4096) == b""
+    assert time.monotonic() - began < 8
+    connection.close()
+
+
+# --- Secrets and outages --------------------------------------------------------------------------------------
+
+
+def test_no_log_holds_a_secret_address_not_even_in_an_outage(house: House) -> None:
+    """Harm: whoever may read a proxy's logs sees a player's cards, or makes a device of theirs a terminal."""
+    asked = [f"/seat/{SECRET}/", f"/seat/{SECRET}/live", f"/enrol/{SECRET}:x", f"/sign-in/?next=/seat/{SECRET}/"]
+    asked += [f"/sign-in/?next=%2Fenrol%2F{SECRET}", f"//seat/{SECRET}/", f"/%73eat/{SECRET}/", f"/SEAT/{SECRET}"]
+    for path in asked:
+        assert house.ask(path, Referer=f"https://localhost/seat/{SECRET}/")[0].status < 500
+    connection = house.connection()
+    connection.putrequest("POST", f"/seat/{SECRET}/choose")
+    connection.putheader("Content-Length", "2000000")
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+    house.web.stop()
+    try:
+        for path in asked[:4]:
+            response, text = house.ask(path)
+            assert response.status == 503
+            assert text.startswith("The house does not answer just now.")
+            assert response.headers["Retry-After"] == "2"
+    finally:
+        house.web.start()
+    assert '"GET /seat/..." 404' in house.logs()
+    assert '"GET /seat/..." 503' in house.logs(), "outages are not logged at all"
+    assert SECRET not in house.logs()

@@ -1,0 +1,125 @@
+"""In front of the real web process: who sends half a request, or reads nothing, keeps nobody out."""
+
+import contextlib
+import http.client
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests import processes
+from tests.dealer_ui.test_live import Stream
+from tests.floor import dealt
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FILES = 256
+HALF = b"GET /healthz HTTP/1.1\r\nHost: local"
+SLOW = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf"
+
+
+@pytest.fixture(scope="module")
+def narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
+    """A web process that may have few files, and little patience."""
+    environment = process_environment | {"REQUEST_SECONDS": "3", "READING_SECONDS": "2"}
+    web = processes.web_process(environment, tmp_path_factory.mktemp("narrow") / "log")
+    web.command = ["prlimit", f"--nofile={FILES}:{FILES}", *web.command]
+    web.start()
+    yield web
+    web.stop()
+
+
+def connect(web: processes.Web, sent: bytes = b"") -> socket.socket:
+    address = urlsplit(web.url)
+    made = socket.create_connection((address.hostname, address.port), timeout=10)
+    made.sendall(sent)
+    return made
+
+
+def answers(web: processes.Web) -> int:
+    connection = http.client.HTTPConnection(urlsplit(web.url).netloc, timeout=10)
+    with contextlib.closing(connection):
+        connection.request("GET", "/sign-in/")
+        return connection.getresponse().status
+
+
+def closed_within(made: socket.socket, seconds: float) -> bool:
+    made.settimeout(seconds)
+    try:
+        while made.recv(4096):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def test_more_half_requests_than_there_are_files_keep_no_dealer_out(narrow: processes.Web) -> None:
+    """Harm: somebody without a name opens a thousand connections, sends half a line on each, and the floor stops."""
+    with contextlib.ExitStack() as held:
+        for count in range(1, 4 * FILES + 1):
+            held.enter_context(contextlib.closing(connect(narrow, HALF if count % 2 else b"")))
+            if count % FILES == 0:
+                began = time.monotonic()
+                assert answers(narrow) == 200
+                assert time.monotonic() - began < 3, "it waited until they were given up"
+    assert "Too many open files" not in narrow.output()
+
+
+@pytest.mark.parametrize("sent", [b"", HALF, SLOW], ids=["nothing", "half a head", "half a body"])
+def test_half_a_request_is_given_up_in_time(sent: bytes, narrow: processes.Web) -> None:
+    with contextlib.closing(connect(narrow, sent)) as made:
+        began = time.monotonic()
+        assert closed_within(made, 8)
+        assert time.monotonic() - began > 2, "a client is not given its time"
+
+
+def test_a_trickle_is_no_progress(narrow: processes.Web) -> None:
+    """Harm: a byte now and then keeps a connection for ever."""
+    with contextlib.closing(connect(narrow, HALF)) as made:
+        began = time.monotonic()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while time.monotonic() - began < 8:
+                made.sendall(b"l")
+                time.sleep(0.2)
+        assert time.monotonic() - began < 6
+
+
+def test_a_connection_that_is_used_again_and_again_is_kept(narrow: processes.Web) -> None:
+    connection = http.client.HTTPConnection(urlsplit(narrow.url).netloc, timeout=10)
+    with contextlib.closing(connection):
+        for pause in (0, 0.5, 4):
+            time.sleep(pause)
+            connection.request("GET", "/sign-in/")
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+            assert response.headers["Connection"] != "close"
+
+
+def test_an_open_stream_is_not_taken_for_half_a_request(narrow: processes.Web) -> None:
+    dealer, boss = dealt()
+    with contextlib.closing(Stream(narrow, boss.by, f"?table={dealer.table.pk}")) as stream:
+        assert stream.news() == dealer.now.seq
+        time.sleep(4)
+        dealer("bet", seat=1, amount_cents=1_000)
+        assert stream.news() == dealer.now.seq
+
+
+def test_the_process_takes_all_the_files_that_it_may_have(process_environment: dict[str, str], tmp_path: Path) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    web = processes.web_process(process_environment, tmp_path / "log")
+    web.command = ["prlimit", "--nofile=512:", *web.command]
+    web.start()
+    try:
+        assert web.process is not None
+        limits = Path(f"/proc/{web.process.pid}/limits").read_text()
+        soft = next(line.split()[3] for line in limits.splitlines() if line.startswith("Max open files"))
+        assert int(soft) == min(hard, 65_536)
+    finally:
+        web.stop()
