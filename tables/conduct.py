@@ -662,6 +662,8 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("certificate", "issued"): Rule(holds=_certificate_holds),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
+    ("staff", "emergency_code_made"): Rule(),
+    ("staff", "emergency_sign_in"): Rule(),
     ("staff", "lock_out_lifted"): Rule(),
     ("staff", "locked_out"): Rule(),
     ("staff", "signed_in"): Rule(),

@@ -243,6 +243,10 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("staff", "signed_out"): lambda content: f"{content['username']} signs out of the house",
     ("staff", "locked_out"): lambda content: f"{content['username']} is locked out after too many failed sign-ins",
     ("staff", "lock_out_lifted"): lambda content: f"The lock-out of {content['username']} is lifted",
+    ("staff", "emergency_code_made"): lambda content: f"{content['username']} makes an emergency code",
+    ("staff", "emergency_sign_in"): lambda content: (
+        f"{content['username']} comes in by emergency codes, with that of {content['with']}"
+    ),
     ("certificate", "issued"): lambda content: (
         f"Certificate {content['number']}: {content['username']} can deal {content['game']}"
         f", through {content['valid_through']}"

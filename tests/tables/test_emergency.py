@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ledger.models import HOUSE, Alert, LogEntry
-from tables import emergency, staffing
+from tables import audit, emergency, staffing
 from tables.models import EmergencyCode, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -42,6 +42,7 @@ def test_two_codes_let_the_first_of_them_in_whatever_is_locked(settings: Any, op
     assert "devices" in client.cookies
     entry = LogEntry.objects.filter(book__name=HOUSE, kind="emergency_sign_in").get()
     assert b'"with":"omar"' in bytes(entry.body)
+    assert audit.verify(entry.book).fault is None
     assert (
         Alert.objects.get(kind="emergency_sign_in").message
         == "Olga came in by emergency codes, with Omar’s. Both are used up."

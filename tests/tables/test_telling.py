@@ -49,6 +49,18 @@ SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
         ),
         ("dealer", "signed_in", {"name": "Dan", "relieves": "dora"}, "Dan takes the table, relieving dora"),
         ("dealer", "signed_in", {"name": "Dan", "relieves": None}, "Dan takes the table"),
+        (
+            "dealer",
+            "signed_in",
+            {"name": "Dan", "relieves": "dora", "confirmed_by": "bella"},
+            "Dan takes the table, relieving dora; bella agreed",
+        ),
+        (
+            "staff",
+            "emergency_sign_in",
+            {"username": "olga", "with": "omar"},
+            "olga comes in by emergency codes, with that of omar",
+        ),
         ("table", "closed", {"rack_cents": 896_600}, "The table closes, 8,966 in the rack"),
         (
             "table",
