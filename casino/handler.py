@@ -1,9 +1,9 @@
 """How a request reaches its view: in one step to one thread, and not in four between threads and the event loop.
 
 Django under ASGI calls each request's middleware, and again its view, from the event loop. Our middleware and nearly
-all views are synchronous, so each of these calls wakes a thread and is woken by it: a third of what an action of a
-dealer cost. Here a synchronous view is called with all its middleware in one go, as under WSGI. What is written to be
-asynchronous, which is the live stream, is called as Django does.
+all views are synchronous, so each of these calls wakes a thread and is woken by it. Here a synchronous view is called
+with all its middleware in one go, as under WSGI. What is written to be asynchronous, which is the live stream, is
+called as Django does.
 """
 
 from asgiref.sync import iscoroutinefunction, sync_to_async

@@ -252,7 +252,7 @@ def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
         port = web.command[web.command.index("--port") + 1]
         web.command = ["env", "-C", str(checkout), *said_by(checkout, environment, COMMAND.format(port=port))]
     said_by(checkout, environment, COLLECT)
-    web.start()
+    web.start(seconds=180)
     try:
         yield web
     finally:
