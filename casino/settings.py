@@ -57,8 +57,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "casino.caching.NoStore",
-    "casino.who.Who",
+    "casino.caching.no_store",
+    "casino.who.who",
     "casino.policy.ContentSecurityPolicy",
     "casino.sessions.Sessions",
     "django.middleware.common.CommonMiddleware",
