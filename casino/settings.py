@@ -58,8 +58,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "casino.caching.NoStore",
-    "casino.who.Who",
+    "casino.caching.no_store",
+    "casino.who.who",
     "casino.lanes.LaneOfRoute",
     "casino.policy.ContentSecurityPolicy",
     "casino.sessions.Sessions",
