@@ -15,6 +15,8 @@ from typing import Any, Final
 import msgspec
 from django.db import connection
 
+from ledger import mends
+from ledger.chain import Mend
 from ledger.models import Book, LogEntry
 from ledger.surveillance import COLUMNS, Entry, Head
 from tables import audit, secrecy
@@ -58,6 +60,9 @@ class RoundLine:
     """How many inputs were taken back."""
     refused: int
     """How many cards were keyed that the shoe cannot hold."""
+    dated: datetime | None = None
+    """What its first entry was dated by a wrong clock, where that was mended: it began, at the earliest, at the time
+    that is said here."""
     fault: str | None = None
     """Why the round cannot be played again from the log."""
 
@@ -158,7 +163,21 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
         )
         found = [Entry(*row) for row in cursor.fetchall()]
     lines = [line_of(number, list(entries)) for number, entries in groupby(found, key=lambda entry: entry.round or 0)]
-    return reversed(lines)
+    return reversed(truly_timed(book_id, lines))
+
+
+def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
+    """The same with the times that count, where the log has false ones."""
+    mended = mends.of(book_id)
+    spans = [next((one for one in mended if one.first <= line.first_seq <= one.last), None) for line in lines]
+    return [_truly_timed(line, span) for line, span in zip(lines, spans, strict=True)]
+
+
+def _truly_timed(line: RoundLine, mend: Mend | None) -> RoundLine:
+    if mend is None or line.began is None:
+        return line
+    lasted = line.ended - line.began if line.ended else None
+    return replace(line, began=mend.at, ended=None if lasted is None else mend.at + lasted, dated=line.began)
 
 
 def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
@@ -208,18 +227,18 @@ def folded(current: Round | None, entry: Entry) -> Round | None:
     return fold(at, seq=entry.seq, subject="round", kind=entry.kind, round=entry.round, content=content).round
 
 
-_BISECT: Final = """
+_BISECT: Final = f"""
     WITH RECURSIVE search (book, low, high) AS (
         SELECT book, 1, latest + 1 FROM unnest(%(books)s::bigint[], %(latest)s::int[]) AS of (book, latest)
         UNION ALL
         SELECT search.book, CASE WHEN began.at < %(moment)s THEN (low + high) / 2 + 1 ELSE low END,
             CASE WHEN began.at < %(moment)s THEN high ELSE (low + high) / 2 END
         FROM search CROSS JOIN LATERAL (
-            SELECT at FROM ledger_logentry
-            WHERE book_id = search.book AND round = (low + high) / 2 ORDER BY seq LIMIT 1) AS began
+            SELECT {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS at FROM ledger_logentry AS e
+            WHERE e.book_id = search.book AND e.round = (low + high) / 2 ORDER BY e.seq LIMIT 1) AS began
         WHERE low < high)
     SELECT book, low FROM search WHERE low = high
-"""
+"""  # noqa: S608
 
 
 def first_since(latest: Mapping[int, int], moment: datetime) -> dict[int, int]:
@@ -290,7 +309,7 @@ def story(table: Table, number: int) -> Story | None:
     if not own:
         return None
     chips = _moved(table.book_id, entries[0].seq, entries[-1].seq)
-    line = line_of(number, own)
+    (line,) = truly_timed(table.book_id, [line_of(number, own)])
     steps: list[Step] = []
     current: Round | None = None
     broken = False

@@ -212,6 +212,19 @@ def _slip(content: Content) -> str:
 
 _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("round", "play"): _played,
+    ("clock", "mended"): lambda content: (
+        f"Entries {content['document']['spans'][0][0]} to {content['document']['spans'][-1][1]} were dated by a wrong"
+        f" clock; they are of {content['document']['spans'][0][2]} to {content['document']['spans'][-1][3]}:"
+        f" {content['document']['reason']} ({' and '.join(content['document']['by'])})"
+    ),
+    ("clock", "confirmed"): lambda content: (
+        f"Nothing happened from {content['document']['from']} to {content['document']['to']}:"
+        f" {content['document']['reason']}"
+    ),
+    ("day", "restored"): lambda content: (
+        f"An older database was put back, {len(content['document']['left'])} sealed days are given up:"
+        f" {content['document']['reason']} ({' and '.join(content['document']['by'])})"
+    ),
     ("round", "take_back"): lambda content: f"Takes back entry {content['corrects']}: {_actions(content['actions'])}",
     ("round", "paid"): lambda content: f"Seat {content['seat']} is done",
     ("shoe", "loaded"): _shoe("Shoe {number} is loaded: {decks} decks, {source}"),

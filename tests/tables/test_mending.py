@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 
 from ledger import seals, surveillance
@@ -18,7 +19,7 @@ from ledger.chain import MENDED, Mend, timestamp
 from ledger.clock import WrongClock
 from ledger.models import BookRoot, LogEntry
 from ledger.surveillance import Draft
-from tables import audit, day, figures, mending, people, sealing, shifts, verifier, zipapp
+from tables import audit, day, figures, history, mending, people, sealing, shifts, verifier, zipapp
 from tables.bundle import Wrong
 from tables.mending import Asked, NoMend
 from tables.models import Staff
@@ -271,3 +272,25 @@ def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, tw
     made = day.close(on, by=two[0], digest=day.propose(on, by=boss).digest)
     assert made.day == on
     assert audit.verify(poisoned.table.book).fault is None
+
+
+def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[Staff, Staff]) -> None:
+    """Harm: who looks at a dispute finds a round three days ahead, and does not know why; or cannot find it."""
+    mended(poisoned, two)
+    plays(poisoned)
+    lines = {line.number: line for line in history.rounds(poisoned.table.book_id, through=4).lines}
+    assert [lines[number].began for number in (1, 2, 3, 4)] == [noon, noon, noon, noon + 2 * HOUR]
+    assert [lines[number].dated for number in (1, 2, 3, 4)] == [
+        None,
+        noon + HOUR + 3 * DAY,
+        noon + HOUR + 3 * DAY,
+        None,
+    ]
+    told = history.story(poisoned.table, 2)
+    assert told is not None
+    assert told.line.dated == noon + HOUR + 3 * DAY
+    assert history.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}
+    boss = Client()
+    boss.force_login(Staff.objects.get(username="bella"), backend="django.contrib.auth.backends.ModelBackend")
+    page = boss.get(f"/pit/tables/{poisoned.table.pk}/rounds/2/").content.decode()
+    assert "by a wrong clock" in page
