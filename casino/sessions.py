@@ -22,14 +22,14 @@ PARTS: Final = 15
 
 class Sessions(SessionMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Requests renew a session, but for those that a screen makes unasked."""
+        """Requests renew a session, but for those that a screen makes unasked; so does whatever else writes it."""
         session = getattr(request, "session", None)
-        if session is None or session.modified:
+        if session is None:
             return super().process_response(request, response)
         renewed = was_renewed(session)  # reads it, and only then is known whether it is still there
         if session.is_empty():
             return super().process_response(request, response)
-        if renewed or follows(request):
+        if not session.modified and (renewed or follows(request)):
             patch_vary_headers(response, ("Cookie",))
             return response
         session[RENEWED] = time.time()

@@ -245,7 +245,8 @@ def test_a_relief_takes_over_in_mid_round(at_table: Come, decide: Hand) -> None:
     assert page.inner_text(".pick .tag") == "Dora deals, round 1"
     page.tap(".pick")
     page.wait_for_selector("h1:text-is('Relieve Dora at Rocket 1?')")
-    page.tap("text=Relieve Dora >> visible=true >> nth=-1")
+    page.fill("[name=pin]", floor.PIN)  # Dora's own: her badge stands there
+    page.tap("text=Agreed: hand over")
     page.wait_for_selector("#board")
     assert after.prompt == "Seat 1: hit, or fold for 8."
 

@@ -65,9 +65,7 @@ def test_what_is_no_day_is_no_address(hands: tuple[Hand, Hand], day: str) -> Non
 
 
 @pytest.mark.parametrize("day", NO_DAYS)
-@pytest.mark.parametrize(
-    "name", ["pit:reports", "pit:reports-csv", "pit:shoes", "pit:shoes-csv", "pit:rounds", "pit:table"]
-)
+@pytest.mark.parametrize("name", ["reports", "reports-csv", "shoes", "shoes-csv", "rounds", "table"])
 def test_what_is_no_day_asks_for_another_one(hands: tuple[Hand, Hand], name: str, day: str) -> None:
     args = [hands[0].table.pk] if name in ("rounds", "table") else []
     auditor = Hand(hands[0].table, floor.staff(Role.AUDITOR, "ada"))

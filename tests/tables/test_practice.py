@@ -145,17 +145,18 @@ def test_a_table_can_ask_for_a_certificate(dealer: Staff, boss: Staff, settings:
     """Harm: somebody deals for money who never showed that they can, or all stand still when nothing is asked."""
     hand, _ = floor.dealt()
     table = hand.table
+    hand("sign_out")
     training.refuse_uncertified(dealer, table.game)
     settings.CERTIFICATE_GAMES = frozenset({"rocket"})
-    relief = SignIn(None)
+    entry = SignIn(None)
     with pytest.raises(Refused, match="A valid certificate for Rocket is required"):
-        dealing.record(table, relief, by=dealer, key=uuid.uuid4(), expected_seq=None)
+        dealing.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
     settings.CERTIFICATE_DAYS = -1
     training.certify(finished(dealer), by=boss)
     assert not training.valid(dealer, "rocket"), "it has run out"
     settings.CERTIFICATE_DAYS = 0
     training.certify(finished(dealer), by=boss)
-    dealing.record(table, relief, by=dealer, key=uuid.uuid4(), expected_seq=None)
+    dealing.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
     training.refuse_uncertified(dealer, "monster")
 
 

@@ -196,6 +196,7 @@ def test_an_exchanged_order_is_told_the_pit_the_same_night(dealer: Hand) -> None
         assert "Rocket 1, entry" in Alert.objects.get(kind="log_broken").message
 
 
+@pytest.mark.django_db
 def test_a_shuffle_in_mid_round_is_committed_to_opened_and_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: the one order that nobody thinks of is the one that is not fair."""
     in_this_order(monkeypatch, BURNED + SPENT + LAST)

@@ -63,7 +63,7 @@ def test_a_new_house_and_one_that_is_watched_are_well(house: Client, monkeypatch
     assert not Alert.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/pit/", "/pit/alerts/open"])
+@pytest.mark.parametrize("path", ["/healthz", "/pit/"])
 def test_a_dead_worker_is_told_by_the_web_process(house: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     """Harm: nothing is proved for a week, and one page that nobody opens knows it."""
     looks(monkeypatch)
