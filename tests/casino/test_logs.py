@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -165,16 +166,18 @@ def test_the_real_thing(web: Web) -> None:
     before = len(lines(web.output()))
     for path, headers in (
         ("/password/?new=hunter2", cookie), ("/enrol/live-code/?a=b", {}), ("/seat/live-token/", {}),
-        ("/%0a%1b%5b2J", {}), ("/pit/", {**cookie, "Content-Length": "x"}),
+        ("/%0a%1b%5b2J", {}),
     ):  # fmt: skip
         try:
             urllib.request.urlopen(urllib.request.Request(web.url + path, headers=headers)).close()
         except urllib.error.HTTPError as refused:
             refused.close()
-    written = lines(web.output())[before:]
-    assert [(line["person"], line["path"]) for line in written if line["path"] != "/healthz"][:4] == [
-        ("101 Dora", "/password/"), ("-", "/enrol/***/"), ("-", "/seat/***/"), ("-", "/\n\x1b[2J"),
-    ]  # fmt: skip
+    deadline = time.monotonic() + 20
+    expected = [("101 Dora", "/password/"), ("-", "/enrol/***/"), ("-", "/seat/***/"), ("-", "/\n\x1b[2J")]
+    written: list[dict[str, Any]] = []
+    while len(written) < len(expected) and time.monotonic() < deadline:  # a line is written after its answer is sent
+        written = [line for line in lines(web.output())[before:] if line["path"] != "/healthz"]
+    assert [(line["person"], line["path"]) for line in written] == expected
     assert all(line["address"] == "127.0.0.1" and line["bytes"] > 0 for line in written)
     assert "hunter2" not in str(written)
     for secret in ("live-code", "live-token", "\x1b"):
