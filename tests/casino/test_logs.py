@@ -176,7 +176,7 @@ def test_the_real_thing(web: Web) -> None:
     before = len(lines(web.output()))
     for path, headers in (
         ("/password/?new=hunter2", cookie), ("/enrol/live-code/?a=b", {}), ("/seat/live-token/", {}),
-        ("/%0a%1b%5b2J", {}), ("/pit/", {**cookie, "Content-Length": "x"}),
+        ("/%0a%1b%5b2J", {}),
     ):  # fmt: skip
         try:
             urllib.request.urlopen(urllib.request.Request(web.url + path, headers=headers)).close()
