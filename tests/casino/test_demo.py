@@ -158,14 +158,17 @@ def test_all_killed_at_once_come_back_without_waiting_for_each_other(start: Call
     """Harm: everything died, again, and no table can deal for a quarter of a minute, because the supervisor waits
     before it starts beat, then before it starts the worker, and only then starts the web."""
     demo = start().opened()
+    killed = {}
     for _ in range(2):
         for name in ("beat", "worker", "casino.web"):
-            eventually(lambda name=name: demo.child(name) != 0)
-            os.kill(demo.child(name), signal.SIGKILL)
-        demo.hear("web was killed by signal 9; starting it again")
+            eventually(lambda name=name: demo.child(name) not in {0, killed.get(name)})
+            killed[name] = demo.child(name)
+            os.kill(killed[name], signal.SIGKILL)
+        for name in ("beat", "worker", "web"):
+            demo.hear(f"{name} was killed by signal 9; starting it again")
         demo.said = ""
     began = time.monotonic()
-    eventually(lambda: all(demo.child(name) for name in ("beat", "worker", "casino.web")), seconds=5)
+    eventually(lambda: all(demo.child(name) not in {0, pid} for name, pid in killed.items()), seconds=5)
     assert time.monotonic() - began < 5
     eventually(demo.is_open)
 
