@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ log = logging.getLogger(__name__)
 
 SHARED: Final = 0.2
 """Seconds between two drawings: what happens on the floor in between is drawn together."""
+BREATH: Final = 0.002
+"""Seconds between two tables of a drawing: a dealer's input comes back to the interpreter after each of its
+statements, and must not find it taken for all tables in a row."""
 PAUSE: Final = 1.0
 """Seconds until a drawing is tried again that the database let down."""
 STRIP: Final = "strip"
@@ -62,15 +66,19 @@ class Painter:
         today = timezone.localdate()
         if anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in roles}
-            facts = read(Table.objects.all())
+            facts = read(Table.objects.all(), breath=BREATH)
         else:
-            facts = read(Table.objects.filter(book__in=books))
+            facts = read(Table.objects.filter(book__in=books), breath=BREATH)
         for role in roles:
             self._seen[role] |= {seen.table.book_id: seen for seen in seen_by(_one_of(role), facts)}
 
     def _messages(self, role: str, books: Collection[int], count: int, *, alerts: bool) -> Messages:
         tables = self._seen[role]
-        messages: Messages = {book: card(tables[book]) for book in books if book in tables}
+        messages: Messages = {}
+        for book in books:
+            if book in tables:
+                messages[book] = card(tables[book])
+                time.sleep(BREATH)
         messages[STRIP] = part(STRIP, "_strip", {"strip": strip_of(list(tables.values()), count)})
         if alerts:
             messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role)))
