@@ -22,5 +22,5 @@ def settings_of(name: str, url: str) -> dict[str, Any]:
     except psycopg.ProgrammingError:
         says = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
         raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
-    found = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
-    return found | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}
+    address = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
+    return address | {"ENGINE": "casino.database", "CONN_HEALTH_CHECKS": True, "OPTIONS": parts}

@@ -97,9 +97,8 @@ class SeatAddress:
     def that_hold(cls, rights: Iterable[SeatAddress]) -> set[SeatAddress]:
         """The page may have been revoked. One query, however many players watch."""
         asked = [right.digest for right in rights]
-        return {
-            cls(one) for one in SeatPage.objects.filter(token_digest__in=asked).values_list("token_digest", flat=True)
-        }
+        pages = SeatPage.objects.filter(token_digest__in=asked)
+        return {cls(digest) for digest in pages.values_list("token_digest", flat=True)}
 
 
 Right = Session | SeatAddress
@@ -168,8 +167,8 @@ def of_seat(request: HttpRequest, page: SeatPage) -> HttpResponseBase:
 
 def _told(request: HttpRequest) -> int:
     """How far somebody who comes back was told before."""
-    told = number(request.headers.get("Last-Event-ID"))
-    return -1 if told is None else told
+    seq = number(request.headers.get("Last-Event-ID"))
+    return -1 if seq is None else seq
 
 
 def admit(request: HttpRequest, ticket: Ticket) -> HttpResponseBase:

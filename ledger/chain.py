@@ -192,8 +192,8 @@ def mends_in(entry: Entry) -> tuple[Mend, ...]:
 
 def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
     """When an entry was written: as it says, unless a later one says otherwise."""
-    said: str = entry.document["at"]
-    return next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), said)
+    dated: str = entry.document["at"]
+    return next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), dated)
 
 
 def _mends(entry: Entry, before: Head) -> bool:
@@ -207,9 +207,9 @@ def _mends(entry: Entry, before: Head) -> bool:
 
 def _joined(mends: Sequence[Mend], entry: Entry, last: int) -> bool:
     """Whether mends are in order without a gap, up to the last entry, and over by the time of the entry itself."""
-    numbers = all(one.last + 1 == two.first for one, two in pairwise(mends)) and mends[-1].last == last
+    numbers = all(mend.last + 1 == following.first for mend, following in pairwise(mends)) and mends[-1].last == last
     moments = [moment for mend in mends for moment in (mend.since, mend.until)] + [entry.document["at"]]
-    times = all(one <= two for one, two in pairwise(moments))
+    times = all(earlier <= later for earlier, later in pairwise(moments))
     return numbers and times and all(1 <= mend.first <= mend.last for mend in mends)
 
 

@@ -51,8 +51,8 @@ def last_before(book_id: int, moment: datetime) -> int:
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:
     """The mends of entries from one to another."""
     written = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
-    found = (mend for seq in written.values_list("seq", flat=True) for mend in _at(book_id, seq))
-    return [mend for mend in found if mend.first <= last and first <= mend.last]
+    written_mends = (mend for seq in written.values_list("seq", flat=True) for mend in _at(book_id, seq))
+    return [mend for mend in written_mends if mend.first <= last and first <= mend.last]
 
 
 def _at(book_id: int, seq: int) -> tuple[Mend, ...]:

@@ -50,7 +50,7 @@ class Note:
 
     def hash_of(self, number: int) -> str | None:
         """The hash of a day's document."""
-        return next((digest for known, _, digest in reversed(self.days) if known == number), None)
+        return next((digest for sealed, _, digest in reversed(self.days) if sealed == number), None)
 
     def with_day(self, number: int, day: str, digest: str, books: Mapping[str, tuple[int, str]]) -> Note:
         """The note once another day is signed. Raises BadNote where another document has its number already."""
@@ -70,11 +70,11 @@ def read(path: Path) -> tuple[Note, str] | None:
     """The note, and the key that signed it; None where there is none. Raises BadNote for a file that is no note."""
     try:
         document = json.loads(path.read_bytes())
-        said, key = document["note"], str(document["note"]["key"])
-        if said["format"] != FORMAT or not seals.is_signed(key, bytes.fromhex(document["signature"]), said):
+        body, key = document["note"], str(document["note"]["key"])
+        if body["format"] != FORMAT or not seals.is_signed(key, bytes.fromhex(document["signature"]), body):
             raise ValueError
-        books = {str(name): (int(seq), str(digest)) for name, (seq, digest) in said["books"].items()}
-        return Note(_days(said["days"]), books, _days(said["left"])), key
+        books = {str(name): (int(seq), str(digest)) for name, (seq, digest) in body["books"].items()}
+        return Note(_days(body["days"]), books, _days(body["left"])), key
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -93,14 +93,14 @@ def write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
 
 
 def _write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
-    said = {
+    body = {
         "format": FORMAT,
         "key": seals.public_of(key),
         "days": note.days,
         "books": note.books,
         "left": note.left,
     }
-    content = canonical({"note": said, "signature": seals.sign(key, said).hex()})
+    content = canonical({"note": body, "signature": seals.sign(key, body).hex()})
     coming = path.with_name(f"{path.name}.new")
     coming.unlink(missing_ok=True)
     descriptor = os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

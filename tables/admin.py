@@ -302,8 +302,8 @@ class StaffAdmin(SetUp):
         """Since when an operator has one: two are needed to come in when nobody gets in."""
         if staff.role != Role.OPERATOR or not staff.is_active:
             return None
-        made = getattr(staff, "emergency_code", None)
-        return f"{made.made_at:%Y-%m-%d}" if made else "none yet"
+        issued = getattr(staff, "emergency_code", None)
+        return f"{issued.made_at:%Y-%m-%d}" if issued else "none yet"
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """Secrets only for those who may give them."""

@@ -172,20 +172,24 @@ class BookProof:
         """An entry that mends times is signed by the house, and says what the days' documents say."""
         if not (mended := mends_in(entry)):
             return
-        said, signature = entry.content["document"], bytes.fromhex(entry.content["signature"])
-        known = {one["key"] for one in self.signed.keys}
-        if said["book"] != self.name or said["key"] not in known or not seals.is_signed(said["key"], signature, said):
+        document, signature = entry.content["document"], bytes.fromhex(entry.content["signature"])
+        keys = {key["key"] for key in self.signed.keys}
+        if (
+            document["book"] != self.name
+            or document["key"] not in keys
+            or not seals.is_signed(document["key"], signature, document)
+        ):
             raise self._wrong("it mends the times of entries, and the house did not sign that")
         here = [
-            one
-            for one in mended
-            if any(leaf["first"] <= one.last and one.first <= leaf["last"] for leaf in self.leaves)
+            mend
+            for mend in mended
+            if any(leaf["first"] <= mend.last and mend.first <= leaf["last"] for leaf in self.leaves)
         ]
-        if [one for one in self.mends if one.entry == entry.seq] != list(dict.fromkeys(here)):
+        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(here)):
             raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
         self.signed.say(
             f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
-            f" {entry.seq}: {said['reason']}"
+            f" {entry.seq}: {document['reason']}"
         )
 
     def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
@@ -230,11 +234,11 @@ class BookProof:
         """What a table moves into the cage and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
             own = (replay.held or {}).get(CAGE, 0)
-            mended = any(one.first <= entry.seq <= one.last for one in self.mends)
+            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             if count := counted(entry, own):
                 self.cage_counts.append(replace(count, at=None if mended else count.at))
         elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
-            mended = any(one.first <= entry.seq <= one.last for one in self.mends)
+            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:

@@ -530,11 +530,11 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
 
 def _signed_by_the_house(entry: Entry) -> None:
     """Its document was signed by the key that the house had then."""
-    said = entry.content["document"]
+    document = entry.content["document"]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key").values_list("body", flat=True)
-    if said["key"] not in {json.loads(bytes(body))["content"]["key"] for body in bodies}:
+    if document["key"] not in {json.loads(bytes(body))["content"]["key"] for body in bodies}:
         raise Misconduct("it is signed by a key that is not the house's")
-    if not seals.is_signed(said["key"], bytes.fromhex(entry.content["signature"]), said):
+    if not seals.is_signed(document["key"], bytes.fromhex(entry.content["signature"]), document):
         raise Misconduct("its document is not signed by its key")
 
 
@@ -544,7 +544,7 @@ def _mend_holds(entry: Entry) -> None:
     first = mends_in(entry)[0]
     if entry.content["document"]["book"] != Book.objects.get(pk=entry.book_id).name:
         raise Misconduct("it mends another book")
-    if [one for one in mends.of(entry.book_id, first.first, entry.seq) if one.entry < entry.seq]:
+    if [mend for mend in mends.of(entry.book_id, first.first, entry.seq) if mend.entry < entry.seq]:
         raise Misconduct("it mends entries that were mended before")
     if first.first > 1 and timestamp(mends.time_of(entry.book_id, first.first - 1)) > first.since:
         raise Misconduct("it mends entries to times before the entry that they follow")

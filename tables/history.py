@@ -169,7 +169,7 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
 def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
     """The same with the times that count, where the log has false ones."""
     mended = mends.of(book_id)
-    spans = [next((one for one in mended if one.first <= line.first_seq <= one.last), None) for line in lines]
+    spans = [next((mend for mend in mended if mend.first <= line.first_seq <= mend.last), None) for line in lines]
     return [_truly_timed(line, span) for line, span in zip(lines, spans, strict=True)]
 
 

@@ -44,24 +44,24 @@ class Asked:
 
 def mend(book: Book, asked: Asked, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
     """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
-    if len({one.pk for one in by}) < 2 or not reason.strip():
+    if len({person.pk for person in by}) < 2 or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
     key = sealing.signing_key()
     with transaction.atomic():
         head = surveillance.lock(book.pk, to_mend=True)
-        found = _spans(head, asked)
+        spans = _spans(head, asked)
         document: dict[str, Any] = {
             "format": MEND,
             "book": book.name,
             "head": (head.hash or b"").hex(),
-            "spans": [one.spelled() for one in found],
-            "by": [one.signature for one in by],
+            "spans": [span.spelled() for span in spans],
+            "by": [person.signature for person in by],
             "reason": reason.strip(),
             "key": seals.public_of(key),
         }
         content = {"document": document, "signature": seals.sign(key, document).hex()}
         surveillance.append(head, Draft("clock", "mended", by[0].signature, content))
-    return found
+    return spans
 
 
 def _spans(head: Head, asked: Asked) -> list[Mend]:
@@ -93,7 +93,7 @@ def _spans(head: Head, asked: Asked) -> list[Mend]:
 
 def _first_to_come(head: Head, now: datetime) -> int | None:
     """The first entry of a moment to come, but for those that were mended before."""
-    mended = max((one.entry for one in mends.of(head.book_id)), default=0)
+    mended = max((span.entry for span in mends.of(head.book_id)), default=0)
     to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=now, seq__gt=mended)
     first: int | None = to_come.aggregate(seq=Min("seq"))["seq"]
     return first

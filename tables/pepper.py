@@ -138,9 +138,9 @@ def _key(name: str) -> bytes:
 def _read(path: Path) -> Mapping[str, bytes]:
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
     try:
-        found = [base64.b64decode(line, validate=True) for line in lines]
+        decoded = [base64.b64decode(line, validate=True) for line in lines]
     except binascii.Error:
-        found = []
-    if not found or any(len(key) != _KEY_BYTES for key in found):
+        decoded = []
+    if not decoded or any(len(key) != _KEY_BYTES for key in decoded):
         raise ImproperlyConfigured(f"write one key a line, {_KEY_BYTES} bytes in base64")
-    return {sha256(b"casino pepper" + key).hexdigest()[:8]: key for key in found}
+    return {sha256(b"casino pepper" + key).hexdigest()[:8]: key for key in decoded}

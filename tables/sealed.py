@@ -40,15 +40,15 @@ def note_file() -> Path:
 
 def agreed(public: str) -> Note:
     """The note, if the database has what it says. Raises BadNote, naming the book or the day."""
-    found = sealed_note.read(note_file())
-    if found is None:
+    kept = sealed_note.read(note_file())
+    if kept is None:
         if DayRoot.objects.exists():
             raise BadNote(
                 f"The house has sealed days, and no note of them at {note_file()}. Is the worker on another host than"
                 " before? If not: `manage.py audit key --note` proves everything and makes one."
             )
         return Note()
-    note, signer = found
+    note, signer = kept
     if signer != public and public not in _vouched_for(signer):
         raise BadNote(f"{note_file()} was signed by another key, {signer[:16]}; {HOW}.")
     _refuse_books(note)
@@ -120,14 +120,14 @@ def refuse_rewritten(note: Note, book: Head) -> None:
 
 def _vouched_for(signer: str) -> Iterable[str]:
     """The keys that this one signed as its successors, one after the other."""
-    known = [signer]
+    successors = [signer]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
     for body in bodies.values_list("body", flat=True):
-        said = json.loads(bytes(body))["content"]
-        statement = seals.rotation(known[-1], said["key"])
-        if seals.is_signed(known[-1], bytes.fromhex(said["signature"]), statement):
-            known.append(said["key"])
-    return known
+        content = json.loads(bytes(body))["content"]
+        statement = seals.rotation(successors[-1], content["key"])
+        if seals.is_signed(successors[-1], bytes.fromhex(content["signature"]), statement):
+            successors.append(content["key"])
+    return successors
 
 
 # --- Making the note -------------------------------------------------------------------------------------------
@@ -136,9 +136,9 @@ def _vouched_for(signer: str) -> Iterable[str]:
 def from_the_database() -> Note:
     """What the database says was sealed: a note that is only as good as what was proved of it before."""
     days = DayRoot.objects.order_by("number").values_list("number", "day", "hash")
-    known = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
+    sealed = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
     last = DayRoot.objects.order_by("-number").first()
-    return Note(known, heads(last) if last else {})
+    return Note(sealed, heads(last) if last else {})
 
 
 def heads(day: DayRoot) -> Mapping[str, tuple[int, str]]:
@@ -186,7 +186,7 @@ def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
         "left": given_up,
         "number": kept.number,
         "reason": reason.strip(),
-        "by": [one.signature for one in by],
+        "by": [person.signature for person in by],
         "key": seals.public_of(key),
     }
     with transaction.atomic():

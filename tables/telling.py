@@ -16,8 +16,8 @@ def tell(subject: str, kind: str, content: Content) -> str:
     """One entry as one clause; an unknown one by its subject and kind, as it stands in the log."""
     words = _WORDS.get((subject, kind))
     try:
-        told = words(content) if words else f"{subject} {kind}".replace("_", " ")
-        return f"{told}, at {content['happened_at']}: written later" if "happened_at" in content else told
+        clause = words(content) if words else f"{subject} {kind}".replace("_", " ")
+        return f"{clause}, at {content['happened_at']}: written later" if "happened_at" in content else clause
     except (KeyError, TypeError, ValueError, AttributeError):
         return f"{subject} {kind}: what it says cannot be read"
 

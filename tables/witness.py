@@ -69,12 +69,12 @@ def unexplained(now: datetime) -> list[Stretch]:
 def _silent(since: datetime, now: datetime) -> list[Stretch]:
     ran = RunEnd.objects.filter(at__gt=since, at__lt=now).values_list("at", flat=True)
     written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=now).values_list("at", flat=True)
-    found = _long([since, *ran, *written, now])
-    return [leap for start, end in found for leap in _long([start, *_dealt(start, end), end])]
+    silences = _long([since, *ran, *written, now])
+    return [leap for start, end in silences for leap in _long([start, *_dealt(start, end), end])]
 
 
 def _long(moments: Sequence[datetime]) -> list[Stretch]:
-    return [(one, two) for one, two in pairwise(sorted(moments)) if two - one > settings.CLOCK_JUMP]
+    return [(start, end) for start, end in pairwise(sorted(moments)) if end - start > settings.CLOCK_JUMP]
 
 
 def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:

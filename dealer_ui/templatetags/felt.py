@@ -175,7 +175,7 @@ _EDGES: Final = (
 @register.simple_tag
 def chip_symbols(denominations: Iterable[Denomination]) -> SafeString:
     """The chips of a table seen from above, to be referred to; largest first, so that patterns stay put."""
-    return _chip_symbols(tuple(sorted((one.value_cents, one.face) for one in denominations)))
+    return _chip_symbols(tuple(sorted((chip.value_cents, chip.face) for chip in denominations)))
 
 
 @lru_cache(maxsize=256)

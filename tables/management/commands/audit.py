@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 def _people(by: list[str]) -> tuple[Staff, Staff]:
     """Two people who work here, by their user names and PINs."""
-    found = [people.who_signs(name) for name in by]
-    if len({one.pk for one in found}) != 2 or len(found) != 2:
+    signers = [people.who_signs(name) for name in by]
+    if len({signer.pk for signer in signers}) != 2 or len(signers) != 2:
         raise CommandError("Two people stand for this: --by USER --by ANOTHER.")
-    return found[0], found[1]
+    return signers[0], signers[1]

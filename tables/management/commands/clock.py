@@ -19,10 +19,10 @@ from tables.mending import Asked, NoMend
 
 def moment(text: str) -> datetime:
     """A moment with its offset: 2026-11-22T06:00:00Z."""
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
         raise ArgumentTypeError(f"{text} has no offset: write it as 2026-11-22T06:00:00Z")
-    return found
+    return instant
 
 
 def edge(text: str) -> tuple[int, datetime]:
@@ -81,12 +81,14 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _mend(self, *, book: str, by: list[str], reason: str, **asked: Any) -> None:
-        known = Book.objects.filter(name=book).first()
-        if known is None:
+        row = Book.objects.filter(name=book).first()
+        if row is None:
             raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
         spans = {name: asked[name] for name in ("first", "since", "until", "through")}
-        for one in mending.mend(known, Asked(**spans), by=[people.who_signs(name) for name in by], reason=reason):
-            self.stdout.write(f"{book}: entries {one.first} to {one.last} were written from {one.since} to {one.until}")
+        for span in mending.mend(row, Asked(**spans), by=[people.who_signs(name) for name in by], reason=reason):
+            self.stdout.write(
+                f"{book}: entries {span.first} to {span.last} were written from {span.since} to {span.until}"
+            )
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
         leaps = witness.confirm(people.who_signs(by), reason, sealing.signing_key())
