@@ -243,7 +243,7 @@ def test_two_operators_at_once_are_both_written_in_one_order(transactional_db: N
     """Harm: the log tells one order, the house lives by another."""
     cage.open_house()
     by = Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
-    day = tomorrow()
+    day = tomorrow() + timedelta(days=1)  # by no clock of these has it begun
     made = [hours(zone, from_day=day) for zone in ("Europe/Berlin", "Europe/Paris", "Asia/Tokyo")]
     rows = at_once(*[lambda one=one: shifts.set_hours(one, by=by) for one in made])
     last = max(rows, key=lambda row: row.seq)

@@ -2,8 +2,10 @@
 
 import threading
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,6 +14,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from ledger import cage, slips, surveillance
+from ledger.lanes import Busy
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from ledger.surveillance import Draft
 from tables import audit, dealing, paper, standing
@@ -195,8 +198,15 @@ def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
     tables = [floor.table(f"Rocket {number}") for number in range(1, 6)]
     first = max(numbers("fill"))
     boss = crew("requested")
-    deeds = [lambda table=table: signs(table, boss, BeginSlip("fill", CHIPS)) for table in tables for _ in range(10)]
-    answers = at_once(*deeds)
+
+    def begins(table: Table) -> None:
+        """Who is told that the book is held does the same again, as the sentence says."""
+        for _ in range(20):
+            with suppress(Busy):
+                return signs(table, boss, BeginSlip("fill", CHIPS))
+        raise AssertionError("the book was held for all that time")
+
+    answers = at_once(*[partial(begins, table) for table in tables for _ in range(10)])
     assert not [one for one in answers if isinstance(one, BaseException)]
     assert numbers("fill") == list(range(1, first + 51))
     for table in tables:
