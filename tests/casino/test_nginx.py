@@ -52,11 +52,13 @@ def write_certificate(folder: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     start = datetime.now(UTC) - timedelta(days=1)
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = made.serial_number(x509.random_serial_number())
-    made = made.not_valid_before(start).not_valid_after(start + timedelta(days=9))
-    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-    (folder / "fullchain.pem").write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    certificate = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    certificate = certificate.serial_number(x509.random_serial_number())
+    certificate = certificate.not_valid_before(start).not_valid_after(start + timedelta(days=9))
+    certificate = certificate.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    (folder / "fullchain.pem").write_bytes(
+        certificate.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    )
     form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     (folder / "privkey.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
 
@@ -124,9 +126,9 @@ def tls_web(process_environment: dict[str, str], tmp_path_factory: pytest.TempPa
 @pytest.fixture(scope="module")
 def house(tls_web: processes.Web) -> Iterator[House]:
     folder = Path(tempfile.mkdtemp(prefix="casino-nginx-"))
-    made = House(tls_web, folder, processes.free_port(), processes.free_port())
+    house = House(tls_web, folder, processes.free_port(), processes.free_port())
     write_certificate(folder)
-    configure(folder, tls_web, made.port, made.plain)
+    configure(folder, tls_web, house.port, house.plain)
     command = [str(nginx.path()), "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
     somebody: dict[str, Any] = {}
     if os.geteuid() == 0:
@@ -139,8 +141,8 @@ def house(tls_web: processes.Web) -> Iterator[House]:
     assert "[warn]" not in tried.stderr, tried.stderr
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent, **somebody)
     try:
-        wait_for(made.port)
-        yield made
+        wait_for(house.port)
+        yield house
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=10)

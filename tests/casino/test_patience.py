@@ -35,9 +35,9 @@ def narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPat
 
 def connect(web: processes.Web, sent: bytes = b"") -> socket.socket:
     address = urlsplit(web.url)
-    made = socket.create_connection((address.hostname, address.port), timeout=10)
-    made.sendall(sent)
-    return made
+    line = socket.create_connection((address.hostname, address.port), timeout=10)
+    line.sendall(sent)
+    return line
 
 
 def answers(web: processes.Web) -> int:
@@ -47,10 +47,10 @@ def answers(web: processes.Web) -> int:
         return connection.getresponse().status
 
 
-def closed_within(made: socket.socket, seconds: float) -> bool:
-    made.settimeout(seconds)
+def closed_within(line: socket.socket, seconds: float) -> bool:
+    line.settimeout(seconds)
     try:
-        while made.recv(4096):
+        while line.recv(4096):
             pass
     except TimeoutError:
         return False
@@ -73,19 +73,19 @@ def test_more_half_requests_than_there_are_files_keep_no_dealer_out(narrow: proc
 
 @pytest.mark.parametrize("sent", [b"", HALF, SLOW], ids=["nothing", "half a head", "half a body"])
 def test_half_a_request_is_given_up_in_time(sent: bytes, narrow: processes.Web) -> None:
-    with contextlib.closing(connect(narrow, sent)) as made:
+    with contextlib.closing(connect(narrow, sent)) as line:
         began = time.monotonic()
-        assert closed_within(made, 8)
+        assert closed_within(line, 8)
         assert time.monotonic() - began > 2, "a client is not given its time"
 
 
 def test_a_trickle_is_no_progress(narrow: processes.Web) -> None:
     """Harm: a byte now and then keeps a connection for ever."""
-    with contextlib.closing(connect(narrow, HALF)) as made:
+    with contextlib.closing(connect(narrow, HALF)) as line:
         began = time.monotonic()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             while time.monotonic() - began < 8:
-                made.sendall(b"l")
+                line.sendall(b"l")
                 time.sleep(0.2)
         assert time.monotonic() - began < 6
 
