@@ -212,7 +212,7 @@ def test_an_event_comes_through_at_once_and_nobody_lies_about_their_address(hous
         until(dealer.now.seq)
         assert time.monotonic() - began < 5
     connection.close()
-    assert "from 127.0.0.1" in house.web.output()
+    assert '"address": "127.0.0.1", "method": "GET", "path": "/live/"' in house.web.output()
     assert "6.6.6.6" not in house.web.output()
 
 
