@@ -86,10 +86,9 @@ def whole(answer: Any) -> bytes:
 
 
 def signed_in(url: str, who: Staff) -> Browser:
-    """A browser with a session of theirs."""
-    client = Client()
-    client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
-    return Browser(url, {"sessionid": client.cookies["sessionid"].value})
+    """A browser on a terminal for any table, with a session of theirs."""
+    cookies = floor.client(who).cookies
+    return Browser(url, {name: cookies[name].value for name in ("sessionid", "terminal")})
 
 
 def enrolled(url: str, operator: Staff, name: str = "Tablet") -> Browser:

@@ -92,9 +92,9 @@ HOSTS = "postgresql://app:p%40ss@h1:5432,h2:5433/casino?target_session_attrs=rea
 def test_a_database_with_a_standby_is_named_by_both_hosts(role: str) -> None:
     """Harm prevented: a house that cannot follow its database to the standby."""
     urls = {"DATABASE_URL": HOSTS, "DATABASE_OWNER_URL": HOSTS.replace("app", "owner")}
-    found = read("DATABASES", CASINO_DB_ROLE=role, DATABASE_POOL="4", **urls)
+    found = read("DATABASES", CASINO_DB_ROLE=role, **urls)
     for part in ("'HOST': 'h1,h2'", "'PORT': '5432,5433'", "'PASSWORD': 'p@ss'", "'NAME': 'casino'",
-                 f"'USER': '{role or 'app'}'", "'target_session_attrs': 'read-write'", "'max_size': 4"):  # fmt: skip
+                 f"'USER': '{role or 'app'}'", "'target_session_attrs': 'read-write'"):  # fmt: skip
         assert part in found
 
 

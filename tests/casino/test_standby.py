@@ -12,7 +12,7 @@ import psycopg
 from django.test import Client
 
 from casino.embedded import APPLICATION
-from dealer_ui import live
+from dealer_ui import hearing
 from tables.roles import Role
 from tests import floor, processes
 from tests.conftest import database_url
@@ -48,7 +48,7 @@ def test_the_house_and_its_live_screens_find_the_host_that_answers(
         count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
         waited = threading.Event()
         for _ in range(100):
-            if superuser_connection.execute(count, [live.NAME]).fetchone() == (1,):
+            if superuser_connection.execute(count, [hearing.NAME]).fetchone() == (1,):
                 break
             waited.wait(0.1)
         else:
