@@ -4,24 +4,14 @@ Static files are answered before this, by WhiteNoise, and are kept for as long a
 """
 
 from collections.abc import Callable
-from inspect import iscoroutinefunction
-from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 
 
-@sync_and_async_middleware
-def no_store(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+def no_store(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     def answer(request: HttpRequest) -> HttpResponseBase:
-        return marked(get_response(request))
+        response = get_response(request)
+        response["Cache-Control"] = "no-store, private"
+        return response
 
-    async def answer_async(request: HttpRequest) -> HttpResponseBase:
-        return marked(await get_response(request))
-
-    return answer_async if iscoroutinefunction(get_response) else answer
-
-
-def marked(response: HttpResponseBase) -> HttpResponseBase:
-    response["Cache-Control"] = "no-store, private"
-    return response
+    return answer

@@ -1,26 +1,17 @@
 """Notes for the access log who asked, and at which terminal they signed in, as far as the request knows it anyway."""
 
 from collections.abc import Callable, Mapping
-from inspect import iscoroutinefunction
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 
 from casino.access import NOTED
 from tables.models import Staff
 from tables.signin import TERMINAL
 
 
-@sync_and_async_middleware
-def who(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        return noted(request, get_response(request))
-
-    async def answer_async(request: HttpRequest) -> HttpResponseBase:
-        return noted(request, await get_response(request))
-
-    return answer_async if iscoroutinefunction(get_response) else answer
+def who(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    return lambda request: noted(request, get_response(request))
 
 
 def noted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

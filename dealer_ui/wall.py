@@ -106,6 +106,11 @@ def event(name: str, data: Mapping[str, Any]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
+def _unexpected(failure: Exception) -> Exception | None:
+    """What is logged with its traceback: not that the database is away."""
+    return None if isinstance(failure, DatabaseError) else failure
+
+
 def _apart(draw: Callable[[], dict[str, Messages]]) -> dict[str, Messages]:
     """In the wall's own thread, which keeps no connection between two drawings."""
     try:
@@ -208,8 +213,9 @@ class Wall:
             draw = partial(self._painter.draw, roles, books, alerts=alerts, anew=anew)
             try:
                 drawn = await asyncio.get_running_loop().run_in_executor(self._thread, _apart, draw)
-            except DatabaseError as away:
-                log.warning("the floor could not be drawn, and will be: %s", away)
+            except Exception as failure:
+                # Whatever it is, the wall must not stand still: what the screens show would be taken for the floor.
+                log.warning("the floor could not be drawn, and will be", exc_info=_unexpected(failure))
                 self._moved |= books
                 self._alerted = self._anew = True
                 await asyncio.sleep(PAUSE)

@@ -1,7 +1,8 @@
 """Where a table stands now: the fold of its latest log entries, read back. Nothing beside the log knows it.
 
-``of`` reads the newest entry of each register (open or closed, dealer, shoe) and those of the latest round, so its
-cost does not grow with history. A book's head hash names its whole history, so a standing is cached by it.
+A book's head hash names its whole history, so a standing is cached by it. What another process wrote since the newest
+standing of this one is folded upon that. Without one, the newest entry of each register (open or closed, dealer, shoe)
+and those of the latest round are read. So the cost does not grow with history.
 """
 
 from __future__ import annotations
@@ -29,18 +30,27 @@ class Cache:
 
     size: int
     items: OrderedDict[tuple[int, bytes], Standing] = field(default_factory=OrderedDict)
+    newest: dict[int, Standing] = field(default_factory=dict)
+    """The standing that was kept last, by book."""
 
     def get(self, book_id: int, head_hash: bytes) -> Standing | None:
-        """The standing at this head, if it is known."""
+        """The standing at this head, if it was kept."""
         return self.items.get((book_id, head_hash))
 
     def put(self, book_id: int, standing: Standing) -> None:
         """Keep a standing; the oldest ones go."""
         if standing.hash is None:
             return
-        self.items[book_id, standing.hash] = standing
+        self.items[book_id, standing.hash] = self.newest[book_id] = standing
         while len(self.items) > self.size:
-            self.items.popitem(last=False)
+            (book, _), oldest = self.items.popitem(last=False)
+            if self.newest.get(book) is oldest:
+                del self.newest[book]
+
+    def clear(self) -> None:
+        """As in a process that was just started."""
+        self.items.clear()
+        self.newest.clear()
 
 
 cache: Final = Cache(size=1_000)
@@ -70,6 +80,16 @@ _LATEST: Final = """
     ORDER BY head.book, latest.seq
 """
 
+MOST_TO_CATCH_UP: Final = 50
+"""So many entries are folded upon an earlier standing; after more of them, the registers are read."""
+
+_SINCE: Final = """
+    SELECT head.book, entry.seq, entry.subject, entry.kind, entry.round, entry.body, entry.prev_hash
+    FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS head (book, after, seq)
+    JOIN ledger_logentry AS entry ON entry.book_id = head.book AND entry.seq > head.after AND entry.seq <= head.seq
+    ORDER BY head.book, entry.seq
+"""
+
 
 def head_of(table: Table) -> Head:
     """Where a table's log ended when its row was read with its book."""
@@ -89,17 +109,46 @@ def at(head: Head) -> Standing:
 
 def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
     """Where several tables stand, by their books: one query for all that are not known yet."""
-    found = {head.book_id: _known(head) for head in heads}
-    unknown = [head for head in heads if found[head.book_id] is None]
-    if unknown:
-        with connection.cursor() as cursor:
-            cursor.execute(_LATEST, [[head.book_id for head in unknown], [head.seq for head in unknown]])
-            rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
-        for head in unknown:
-            standing = replace(_fold_rows(rows.get(head.book_id, ())), seq=head.seq, hash=bytes(head.hash or b""))
-            cache.put(head.book_id, standing)
-            found[head.book_id] = standing
-    return {book: standing or Standing() for book, standing in found.items()}
+    standings = {head.book_id: _known(head) for head in heads}
+    for read in (_caught_up, read_anew):
+        if missing := [head for head in heads if standings[head.book_id] is None]:
+            for book_id, standing in read(missing).items():
+                cache.put(book_id, standing)
+                standings[book_id] = standing
+    return {book_id: standing or Standing() for book_id, standing in standings.items()}
+
+
+def read_anew(heads: Sequence[Head]) -> dict[int, Standing]:
+    """What the log says, whatever this process knew before."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
+        rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
+    return {
+        head.book_id: replace(_folded(Standing(), rows.get(head.book_id, ())), seq=head.seq, hash=_hash(head))
+        for head in heads
+    }
+
+
+def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
+    """The newest standings of this process, and upon each what was written since; without those it has none for."""
+    earlier = {head.book_id: cache.newest[head.book_id] for head in heads if _is_close(head)}
+    if not earlier:
+        return {}
+    ends = {head.book_id: head for head in heads if head.book_id in earlier}
+    with connection.cursor() as cursor:
+        cursor.execute(_SINCE, [list(ends), [earlier[b].seq for b in ends], [head.seq for head in ends.values()]])
+        groups = [(book, list(group)) for book, group in groupby(cursor.fetchall(), key=itemgetter(0))]
+    # A standing whose transaction was rolled back is followed by nobody: its hash is in no entry.
+    return {
+        book: replace(_folded(earlier[book], (row[1:6] for row in rows)), hash=_hash(ends[book]))
+        for book, rows in groups
+        if bytes(rows[0][6] or b"") == earlier[book].hash
+    }
+
+
+def _is_close(head: Head) -> bool:
+    newest = cache.newest.get(head.book_id)
+    return newest is not None and 0 < head.seq - newest.seq <= MOST_TO_CATCH_UP
 
 
 def registers(head: Head) -> list[int]:
@@ -113,8 +162,11 @@ def _known(head: Head) -> Standing | None:
     return Standing() if head.hash is None else cache.get(head.book_id, bytes(head.hash))
 
 
-def _fold_rows(rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:
-    standing = Standing()
+def _hash(head: Head) -> bytes:
+    return bytes(head.hash or b"")
+
+
+def _folded(standing: Standing, rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:
     for seq, subject, kind, number, body in rows:
         content = msgspec.json.decode(bytes(body))["content"]
         standing = fold(standing, seq=seq, subject=subject, kind=kind, round=number, content=content)

@@ -94,7 +94,7 @@ def test_a_list_says_where_each_table_stands_in_a_few_queries(house: Floor) -> N
     """Harm: a pit of fifty tables costs a hundred queries every time somebody looks."""
     house.dealer("bet", seat=1, amount_cents=1_000)
     caller = house.as_(house.boss.by)
-    standing.cache.items.clear()
+    standing.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         first, second = caller.get("tables/").json()
     assert first == {

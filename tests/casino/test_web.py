@@ -82,7 +82,7 @@ def test_kill_9_of_the_supervisor_leaves_no_process_on_the_port(two: Web) -> Non
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port_of(two)))
     two.start()
-    assert answers(two)
+    eventually(lambda: answers(two))
 
 
 def test_all_stop_when_they_are_told_to(two: Web) -> None:

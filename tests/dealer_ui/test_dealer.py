@@ -395,7 +395,7 @@ def test_the_page_carries_no_style_or_script_of_its_own(dora: Client, hand: Hand
 
 def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_num_queries: Any) -> None:
     hand.bets(seat1=2_000)
-    standing.cache.items.clear()
+    standing.cache.clear()
     with django_assert_max_num_queries(10):
         dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
 

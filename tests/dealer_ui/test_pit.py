@@ -237,7 +237,7 @@ def test_the_floor_costs_the_same_queries_for_one_table_and_for_five(hands: tupl
     client.get(url)  # a session is written once, and not again for a minute
 
     def cost() -> int:
-        standing.cache.items.clear()
+        standing.cache.clear()
         with CaptureQueriesContext(connection) as captured:
             assert client.get(url).status_code == 200
         return len(captured)

@@ -87,7 +87,7 @@ def test_drawing_many_tables_for_many_roles_costs_the_queries_of_one() -> None:
 
     def cost(roles: Collection[str], *hands: Hand) -> int:
         draw(painter, roles, anew=True)
-        standing.cache.items.clear()
+        standing.cache.clear()
         with CaptureQueriesContext(connection) as captured:
             draw(painter, roles, *hands)
         return len(captured)
@@ -108,16 +108,15 @@ def test_drawing_many_tables_for_many_roles_costs_the_queries_of_one() -> None:
 class Counting(Painter):
     """Counts what it is asked to draw, and draws a line of it."""
 
-    def __init__(self, failures: int = 0) -> None:
+    def __init__(self, *failures: Exception) -> None:
         super().__init__()
         self.asked: list[tuple[tuple[str, ...], set[int]]] = []
-        self.failures = failures
+        self.failures = list(failures)
 
     def draw(self, roles: Any, books: Any, *, alerts: bool, anew: bool) -> dict[str, Messages]:
         self.asked.append((tuple(roles), set(books)))
         if self.failures:
-            self.failures -= 1
-            raise wall.DatabaseError("the database is away")
+            raise self.failures.pop()
         return {role: {book: f"{role} {book} drawing {len(self.asked)}\n".encode() for book in books} for role in roles}
 
 
@@ -162,6 +161,8 @@ def test_a_burst_of_commits_is_drawn_once_for_all_who_watch() -> None:
 
 
 @pytest.mark.usefixtures("quickly")
-def test_what_an_outage_kept_from_being_drawn_is_drawn_after_it() -> None:
-    painter = Counting(failures=2)
+@pytest.mark.parametrize("failure", [wall.DatabaseError("the database is away"), KeyError("a table that is new")])
+def test_what_could_not_be_drawn_is_drawn_soon(failure: Exception) -> None:
+    """Harm: the wall shows a floor of minutes ago, and nothing says so."""
+    painter = Counting(failure, failure)
     assert b"pit_boss 1 drawing" in watching(painter, [BOSS], moves=1)[0]

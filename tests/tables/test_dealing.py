@@ -342,7 +342,7 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
         dealer("choose", seat=1, choice="fold")
     dealer.bets(seat1=1_000)
     seq = dealer.now.seq
-    standing.cache.items.clear()
+    standing.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 4

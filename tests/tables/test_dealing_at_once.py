@@ -57,7 +57,7 @@ def test_the_last_card_ten_times_at_once_settles_once(dealer: Hand) -> None:
     transfers = Transfer.objects.filter(book_id=dealer.table.book_id)
     before = transfers.count()
     seq, key = dealer.now.seq, uuid.uuid4()
-    standing.cache.items.clear()
+    standing.cache.clear()
     answers = at_once(*[send(dealer, inputs.KeyCard(3), key=key)] * 10)
     assert {one.entry for one in answers} == {seq + 1}
     assert transfers.count() - before == 6

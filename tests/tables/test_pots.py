@@ -121,7 +121,7 @@ def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
     if source == "house":
         assert list(commitments.prove(hand.table))
     known = hand.now
-    standing.cache.items.clear()
+    standing.cache.clear()
     assert hand.now == known
     boss("close_table")
 

@@ -12,6 +12,7 @@ from ledger.surveillance import read_head
 from tables import audit, history, shoes, standing
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
+from tables.models import Table
 from tables.standing import Cache, Standing
 from tests import floor
 from tests.floor import Hand, dealt
@@ -22,17 +23,26 @@ pytestmark = pytest.mark.django_db
 
 def fresh(hand: Hand) -> Standing:
     """What the database says, to somebody who knows nothing."""
-    kept = dict(standing.cache.items)
-    standing.cache.items.clear()
-    read = standing.of(hand.table)
-    standing.cache.items.update(kept)
-    return read
+    head = read_head(hand.table.book_id)
+    return standing.read_anew([head])[head.book_id]
+
+
+ANOTHER_PROCESS = Cache(size=100)
+
+
+def caught_up(table: Table) -> Standing:
+    """What another web process says, that folds what was written since it looked at the table last."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standing, "cache", ANOTHER_PROCESS)
+        return standing.of(table)
 
 
 def check(floor_: Chance) -> None:
     """What must be so after every step."""
     now = floor_.dealer.now
     assert now == fresh(floor_.dealer)
+    if now.seq % 3 == 0:
+        assert now == caught_up(floor_.dealer.table)
     current = now.round
     if current is not None and now.round_open:
         rules, state = current.rules, current.state
@@ -87,7 +97,7 @@ def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
     third = floor.table("Rocket 3")
     Hand(third, boss.by)("open_table")
     heads = [read_head(one.book_id) for one in (dealer.table, other, third)]
-    standing.cache.items.clear()
+    standing.cache.clear()
     read = standing.at_all(heads)
     assert read[dealer.table.book_id] == fresh(dealer)
     assert not read[other.book_id].is_open
@@ -117,6 +127,18 @@ def test_a_transaction_that_was_rolled_back_leaves_nothing_behind() -> None:
     assert after == fresh(dealer)
 
 
+def test_what_was_rolled_back_elsewhere_is_never_folded_upon() -> None:
+    """Harm: an entry that never became durable stays on the screens of one web process for as long as it lives."""
+    dealer, _ = dealt()
+    with transaction.atomic():
+        dealer("bet", seat=1, amount_cents=1_000)
+        caught_up(dealer.table)
+        transaction.set_rollback(True)
+    dealer("bet", seat=2, amount_cents=5_000)
+    dealer("bet", seat=3, amount_cents=5_000)
+    assert caught_up(dealer.table) == fresh(dealer)
+
+
 def test_an_old_head_is_read_as_the_table_stood_then() -> None:
     """Harm: what was added since then leaks into a proof that starts in the past."""
     dealer, _ = dealt()
@@ -124,7 +146,7 @@ def test_an_old_head_is_read_as_the_table_stood_then() -> None:
     for cents in (1_000, 2_000, 3_000):
         dealer("bet", seat=1, amount_cents=cents)
         heads.append(read_head(dealer.table.book_id))
-    standing.cache.items.clear()
+    standing.cache.clear()
     for head, cents in zip(heads, (1_000, 2_000, 3_000), strict=True):
         then = standing.at(head)
         assert then.seq == head.seq
