@@ -106,8 +106,8 @@ def database() -> dict[str, Any]:
 
 
 DATABASES = {"default": database()}
-# How many web processes share the database, and how many connections they may hold together. Each listens on one more;
-# a worker and a command hold one each.
+# How many web processes share the database, and how many connections they may hold together. Each listens on one more
+# and has one for the pit's screens; a worker and a command hold one each.
 WEB_PROCESSES = int(os.environ.get("WEB_PROCESSES", "1"))
 DATABASE_CONNECTIONS = int(os.environ.get("DATABASE_CONNECTIONS", str(WHOLE)))
 LANES = widths(DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0)

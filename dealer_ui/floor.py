@@ -5,7 +5,6 @@ All tables are read in the same few queries, however many there are.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -170,17 +169,12 @@ class Facts:
     first_today: Mapping[int, int]
 
 
-def read(tables: QuerySet[Table], *, breath: float = 0) -> Facts:
-    """What there is to see of tables; the number of queries does not depend on how many.
-
-    ``breath``: seconds that are left to other threads after each board."""
+def read(tables: QuerySet[Table]) -> Facts:
+    """What there is to see of tables; the number of queries does not depend on how many."""
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
     standings = standing.at_all([head_of(table) for table in chosen])
     stranger = Staff()  # nobody who watches the floor deals there
-    boards = []
-    for table in chosen:
-        boards.append(board(table, stranger, standings[table.book_id]))
-        time.sleep(breath)
+    boards = [board(table, stranger, standings[table.book_id]) for table in chosen]
     return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _first_today(standings))
 
 

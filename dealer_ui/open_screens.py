@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 BATCH: Final = 100
 """So many players' screens are woken at a time."""
 BREATH: Final = 0.005
 """Seconds between two such batches, in which the requests of dealers are served."""
+
+
+def event(name: str, data: Mapping[str, Any]) -> bytes:
+    """An event as a browser reads it: JSON, because a line's end would end the data."""
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
 class Screen:

@@ -6,12 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from dealer_ui import wall
+from dealer_ui.drawing import ALERTS, STRIP, Painter
 from dealer_ui.live import Cards
-from dealer_ui.wall import ALERTS, STRIP, Messages, Painter, Wall
+from dealer_ui.painter import CannotDraw, Drawing, Order, PainterProcess
+from dealer_ui.wall import Wall
 from ledger import alerts, cage
 from ledger.chips import money
 from ledger.models import Account
@@ -24,8 +26,8 @@ from tests.floor import Hand, dealt, signs
 BOSS, AUDITOR = Role.PIT_BOSS.value, Role.AUDITOR.value
 
 
-def draw(painter: Painter, roles: Collection[str], *hands: Hand, anew: bool = False) -> dict[str, Messages]:
-    return painter.draw(roles, {hand.table.book_id for hand in hands}, alerts=True, anew=anew)
+def draw(painter: Painter, roles: Collection[str], *hands: Hand, anew: bool = False) -> Drawing:
+    return painter.draw(Order(tuple(roles), frozenset(hand.table.book_id for hand in hands), alerts=True, anew=anew))
 
 
 def shown(message: bytes) -> Any:
@@ -105,19 +107,21 @@ def test_drawing_many_tables_for_many_roles_costs_the_queries_of_one() -> None:
 # --- How often ------------------------------------------------------------------------------------------------
 
 
-class Counting(Painter):
-    """Counts what it is asked to draw, and draws a line of it."""
+class Counting:
+    """A painter that counts what is ordered, and draws a line of it."""
 
-    def __init__(self, *failures: Exception) -> None:
-        super().__init__()
-        self.asked: list[tuple[tuple[str, ...], set[int]]] = []
-        self.failures = list(failures)
+    def __init__(self, failures: int = 0) -> None:
+        self.orders: list[Order] = []
+        self.failures = failures
 
-    def draw(self, roles: Any, books: Any, *, alerts: bool, anew: bool) -> dict[str, Messages]:
-        self.asked.append((tuple(roles), set(books)))
+    async def draw(self, order: Order) -> Drawing:
+        self.orders.append(order)
+        await asyncio.sleep(0.001)
         if self.failures:
-            raise self.failures.pop()
-        return {role: {book: f"{role} {book} drawing {len(self.asked)}\n".encode() for book in books} for role in roles}
+            self.failures -= 1
+            raise CannotDraw("no paint")
+        line = f"drawing {len(self.orders)}"
+        return {role: {book: f"{role} {book} {line}\n".encode() for book in order.books} for role in order.roles}
 
 
 @pytest.fixture
@@ -126,12 +130,11 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wall, "PAUSE", 0.01)
 
 
-def watching(painter: Painter, roles: Collection[str], moves: int) -> list[bytes]:
+def watching(painter: Counting, roles: Collection[str], moves: int) -> list[bytes]:
     """What screens get while a table moves so often; each screen reads at the end."""
 
     async def work() -> list[bytes]:
-        here = Wall()
-        here._painter = painter
+        here = Wall(painter.draw)
         contexts = [here.screen(Cards(role, {1: 10, 2: 20}, whole=True), {1: 5}) for role in roles]
         screens = [context.__enter__() for context in contexts]
         await asyncio.sleep(0.1)
@@ -154,15 +157,64 @@ def test_a_burst_of_commits_is_drawn_once_for_all_who_watch() -> None:
     painter = Counting()
     sent = watching(painter, [BOSS] * 4, moves=20)
     assert len(set(sent)) == 1
-    drawings = [books for _, books in painter.asked if books]
+    drawings = [order.books for order in painter.orders if order.books]
     assert all(books == {1} for books in drawings), "a table that nobody watches was drawn"
     assert 1 <= len(drawings) <= 4
-    assert sent[0].decode() == f"pit_boss 1 drawing {len(painter.asked)}\n", "an older card is sent"
+    assert sent[0].decode() == f"pit_boss 1 drawing {len(painter.orders)}\n", "an older card is sent"
 
 
 @pytest.mark.usefixtures("quickly")
-@pytest.mark.parametrize("failure", [wall.DatabaseError("the database is away"), KeyError("a table that is new")])
-def test_what_could_not_be_drawn_is_drawn_soon(failure: Exception) -> None:
+def test_what_could_not_be_drawn_is_drawn_soon() -> None:
     """Harm: the wall shows a floor of minutes ago, and nothing says so."""
-    painter = Counting(failure, failure)
-    assert b"pit_boss 1 drawing" in watching(painter, [BOSS], moves=1)[0]
+    assert b"pit_boss 1 drawing" in watching(Counting(failures=2), [BOSS], moves=1)[0]
+
+
+# --- The painter's process ------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_whatever_goes_wrong_in_a_drawing_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a table that is made in the middle of a drawing ends it, and the screens stand still."""
+    dealer, _ = dealt()
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    painter = Painter()
+    for failure in (KeyError("a table that is new"), DatabaseError("away")):
+        with monkeypatch.context() as patch:
+            patch.setattr("dealer_ui.drawing.read", lambda tables, failure=failure: raised(failure))
+            assert painter.drawn(order) is None
+    drawing = painter.drawn(order)
+    assert drawing is not None
+    assert drawing[BOSS].keys() == {dealer.table.book_id, STRIP, ALERTS}
+
+
+def raised(failure: Exception) -> None:
+    raise failure
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_painter_that_is_killed_is_replaced_and_none_outlives_its_web_process(
+    process_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the screens stand still for good; or each deployment leaves a process behind."""
+    dealer, _ = dealt()
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    for name, value in process_environment.items():
+        monkeypatch.setenv(name, value)
+
+    async def work() -> None:
+        painter = PainterProcess()
+        assert f'data-live=\\"{dealer.table.pk}\\"' in (await painter.draw(order))[BOSS][dealer.table.book_id].decode()
+        first = painter._process
+        assert first is not None
+        first.kill()
+        await first.wait()
+        with pytest.raises(CannotDraw):
+            await painter.draw(order)
+        assert (await painter.draw(order))[BOSS].keys() == {dealer.table.book_id, STRIP, ALERTS}
+        second = painter._process
+        assert second is not None
+        assert second.stdin is not None
+        second.stdin.close()
+        assert await asyncio.wait_for(second.wait(), 10) == 0
+
+    asyncio.run(work())
