@@ -1,7 +1,7 @@
 """Before the house asks its database who somebody is: how often an address may try to sign in.
 
 A bucket of tries for each address, filled again at a steady pace. The buckets are in this process's memory: they hold
-though everything else is away. An enrolled device is not counted here; its wrong PINs are (tables/terminals.py).
+though everything else is away. An enrolled device is not counted here; its wrong PINs are (tables/staff/terminals.py).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.urls import reverse
 
 from casino.gate import Application, Receive, Refusal, Scope, Send
-from tables import terminals
+from tables.staff import terminals
 
 TOO_OFTEN: Final = Refusal(429, "Too many people sign in from this address: wait a few seconds, then try again.")
 ADDRESSES: Final = 10_000

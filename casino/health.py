@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 
-from tables import watch
+from tables.audit import watch
 
 
 def database_answers() -> bool:

@@ -14,9 +14,9 @@ from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.deprecation import MiddlewareMixin
 
 from ledger.lanes import Lane, give_back, lane
-from tables import terminals
 from tables.models import Staff
 from tables.roles import Role
+from tables.staff import terminals
 
 _DEALERS: Final = {"home", "live", "sign-out", "healthz"}
 _DOOR: Final = {"sign-in", "enrol"}

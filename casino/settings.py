@@ -66,12 +66,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "tables.signin.TerminalSession",
+    "tables.staff.sign_in.TerminalSession",
     "casino.lanes.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "tables.house_clock.HouseClock",
+    "tables.day.house_clock.HouseClock",
     "dealer_ui.outages.Outages",
 ]
 
@@ -159,7 +159,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# A run that found its slot done already does nothing, so beat asks more often than the plans in tables/watch.py say.
+# A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
@@ -185,7 +185,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
-    "tables.hashing.Argon2",
+    "tables.staff.hashing.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # A hash takes so much memory, and so many are made at once in each web process; and one more for strangers at the door.

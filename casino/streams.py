@@ -23,7 +23,7 @@ from casino.patience import file_limit
 from dealer_ui import hearing
 from dealer_ui.live import TICKET, Right, Ticket, that_hold
 from dealer_ui.open_screens import BREATH, Screen
-from tables.watch import is_kept
+from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
 RETRY_MS: Final = 1_000

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from casino.access import NOTED
 from tables.models import Staff
-from tables.signin import TERMINAL
+from tables.staff.sign_in import TERMINAL
 
 
 def who(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

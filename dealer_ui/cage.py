@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
 from dealer_ui.dealer import cents
-from ledger.chips import money
-from tables import cage_desk
+from ledger.proof.chips import money
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.slips import cage_desk
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
 

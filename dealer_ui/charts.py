@@ -9,8 +9,8 @@ from itertools import accumulate
 from math import ceil, floor, log10
 from typing import Any, Final, TypeVar
 
-from ledger.chips import money
-from tables.history import RoundLine
+from ledger.proof.chips import money
+from tables.audit.history import RoundLine
 
 WIDTH: Final = 960
 HEIGHT: Final = 96

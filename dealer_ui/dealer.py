@@ -24,16 +24,18 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import signatures
 from dealer_ui.screen import Screen
 from ledger.models import LogEntry, Transfer
-from tables import dealing, doors, signin, standing, terminals
-from tables.board import Board, board
+from tables import dealing, standing
+from tables.board.picture import Board, board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
+from tables.log.fold import Standing
 from tables.models import Staff, Table, Terminal
+from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.signin import TERMINAL
-from tables.standing import Standing
+from tables.staff import sign_in, terminals
+from tables.staff.sign_in import TERMINAL
 
 Rest = ParamSpec("Rest")
 DealerView = Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponse]
@@ -100,7 +102,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         dealing.sign_in(table, viewer, name)
     except Refused as refused:
         return _tables(request, viewer, refused)
-    signin.stay(request)
+    sign_in.stay(request)
     return redirect("dealer:screen", pk)
 
 
@@ -114,7 +116,7 @@ def _relieve(request: HttpRequest, viewer: Staff, table: Table, now: Standing, t
                 request,
                 lambda by: dealing.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
             )
-            signin.stay(request)
+            sign_in.stay(request)
             return redirect("dealer:screen", table.pk)
         except Refused as refusal:
             refused = refusal
@@ -203,7 +205,7 @@ def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         return _draw(request, viewer, pk, refused=refused)
     messages.success(request, f"You have tapped out of {table.name}.")
     if TERMINAL in request.session:
-        signin.sign_out(request)
+        sign_in.sign_out(request)
         return redirect("sign-in")
     return redirect("dealer:tables")
 

@@ -21,10 +21,12 @@ from dealer_ui import exports, signatures
 from dealer_ui.dealer import dealers
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit import runs, watches
-from ledger.surveillance import read_head
-from tables import corrections, dealing, disputes, mispays, past, rulings, standing, terminals
-from tables.corrections import Shown
-from tables.disputes import RULINGS, Case, Dispute
+from ledger.log import read_head
+from tables import dealing, past, standing
+from tables.disputes import claims, corrections, mispays
+from tables.disputes.claims import RULINGS, Case, Dispute
+from tables.disputes.corrections import Shown
+from tables.edge import rulings
 from tables.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -39,6 +41,7 @@ from tables.inputs import (
 from tables.models import Staff, Table
 from tables.past import Past
 from tables.refusals import Refused
+from tables.staff import terminals
 
 SHOWN: Final = 100
 """How many disputes and corrections a page lists; the CSV has all."""
@@ -59,7 +62,7 @@ DONE: Final = {
 @require_GET
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
-    cases, all_cases = disputes.listed(SHOWN)
+    cases, all_cases = claims.listed(SHOWN)
     made = sorted(corrections.shown(), key=lambda one: one.state != "proposed")
     context = {
         "cases": cases,
@@ -84,7 +87,7 @@ _CORRECTIONS: Final = (
 @require_GET
 def disputes_csv(request: HttpRequest) -> HttpResponseBase:
     """Every dispute as CSV."""
-    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, disputes.cases())]))
+    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, claims.cases())]))
 
 
 @watches
@@ -124,7 +127,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             _record(request, table, _claim(request, number), _viewer(request))
-            opened = disputes.register(table.book_id, read_head(table.book_id).seq).last
+            opened = claims.register(table.book_id, read_head(table.book_id).seq).last
             messages.success(request, f"Dispute {opened} is open. Hear the player, then the dealer.")
             return redirect("pit:dispute", pk, opened)
         except Refused as refusal:
@@ -187,7 +190,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
-    case = disputes.case(table.book_id, number)
+    case = claims.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
     made = [one for one in corrections.shown(table.book_id) if one.correction.dispute == number]
@@ -197,7 +200,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "holds": _holds(table, case.dispute),
         "rulings": RULINGS,
         "made": made,
-        "about_money": case.dispute.ruling in disputes.MONEY,
+        "about_money": case.dispute.ruling in claims.MONEY,
         "may_run": may_run,
         "what_if": _what_if(request, table, case.dispute),
         "doing": request.POST.get("do", ""),
@@ -255,13 +258,13 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     made = corrections.shown(table.book_id, number)
-    cases = [one for one in disputes.cases(table.book_id, number) if one.dispute.ruling in disputes.MONEY]
+    cases = [one for one in claims.cases(table.book_id, number) if one.dispute.ruling in claims.MONEY]
     context = _form(request, table, refused) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.settled if round_.over and round_.round.game.banked else (),
         "made": [one for one in made if one.state == "signed"],
-        "cases": [one for one in cases if one.dispute.state == disputes.RULED],
+        "cases": [one for one in cases if one.dispute.state == claims.RULED],
     }
     return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
 

@@ -16,7 +16,7 @@ from dealer_ui.floor import Seen, open_alerts_for, read, seen_by, strip_of
 from dealer_ui.open_screens import event
 from dealer_ui.painter import Drawing, Messages, Order
 from ledger.alerts import open_alerts
-from tables import house_clock
+from tables.day import house_clock
 from tables.models import Staff, Table
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,8 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from ledger.lanes import give_back
-from tables import history
-from tables.history import RoundLine, Story, Wanted, words_of
+from tables.audit import history
+from tables.audit.history import RoundLine, Story, Wanted, words_of
 from tables.models import Table
 
 ROUNDS_AT_ONCE: Final = 100

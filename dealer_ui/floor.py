@@ -15,15 +15,20 @@ from django.utils import timezone
 from dealer_ui import charts
 from ledger import cage
 from ledger.alerts import open_alerts
-from ledger.chips import RACK
 from ledger.models import Account, Alert
-from tables import history, paper, seat_pages, secrecy, standing
-from tables.board import Board, board
+from ledger.proof.chips import RACK
+from tables import standing
+from tables.audit import history
+from tables.board import secrecy
+from tables.board.picture import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
+from tables.log import paper
+from tables.log.fold import Standing
+from tables.log.telling import tell, whom
 from tables.models import ShoeSource, Staff, Table
-from tables.standing import Standing, head_of
-from tables.telling import tell, whom
+from tables.play import seat_pages
+from tables.standing import head_of
 
 
 @dataclass(frozen=True, slots=True)

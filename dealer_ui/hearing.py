@@ -20,7 +20,7 @@ from django.db import connection
 from dealer_ui.live import Cards, OneTable, Watch
 from dealer_ui.open_screens import Crowd, Follower, Screen
 from dealer_ui.wall import Wall
-from ledger.surveillance import CHANNEL
+from ledger.log import CHANNEL
 
 log = logging.getLogger(__name__)
 

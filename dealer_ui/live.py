@@ -26,8 +26,9 @@ from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse, parse_cookie
 
 from dealer_ui.numbers import number
-from tables import doors, signin
 from tables.models import SeatPage, Staff, Table
+from tables.play import doors
+from tables.staff import sign_in
 
 TICKET: Final = "ticket"
 """Where a view leaves the ticket in the request's scope."""
@@ -82,7 +83,7 @@ class Session:
         request.COOKIES = parse_cookie(self.cookies)
         request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
         user = get_user(request)
-        if not isinstance(user, Staff) or user.role != self.role or signin.has_ended(request):
+        if not isinstance(user, Staff) or user.role != self.role or sign_in.has_ended(request):
             return False
         return refusal(user, self.table) is None
 

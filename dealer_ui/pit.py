@@ -21,9 +21,11 @@ from dealer_ui.floor import ACTS, Act, Seen, consequences, head_of, latest_of, o
 from dealer_ui.numbers import number
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
-from tables import corrections, dealing, disputes, history, sealing, standing, watch
+from tables import dealing, standing
+from tables.audit import history, sealing, watch
+from tables.audit.history import Wanted
+from tables.disputes import claims, corrections
 from tables.games.catalog import GAMES
-from tables.history import Wanted
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 
@@ -288,7 +290,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in told.steps for moved in step.moved],
         "file": f"{_slug(found)}-round-{number}.json",
-        "cases": disputes.cases(found.book_id, number),
+        "cases": claims.cases(found.book_id, number),
         "made": corrections.shown(found.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }

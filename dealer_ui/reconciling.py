@@ -20,12 +20,13 @@ from dealer_ui.numbers import number
 from dealer_ui.pit import watches
 from dealer_ui.slips import TITLES
 from ledger import clock, discrepancies, runs
-from ledger.chips import money
 from ledger.models import Discrepancy, Run
-from tables import slip_book, watch
+from ledger.proof.chips import money
+from tables.audit import watch
+from tables.log.paper import RACKS
 from tables.models import Staff, Table
-from tables.paper import RACKS
 from tables.roles import Role
+from tables.slips import slip_book
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)

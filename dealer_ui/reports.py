@@ -19,11 +19,12 @@ from dealer_ui import charts, dates, exports, signatures
 from dealer_ui.floor import counts
 from dealer_ui.pit import watches
 from ledger import clock
-from tables import day as days
-from tables import figures, outliers, shifts, standing, to_date
-from tables.figures import COLUMNS, Figures, Report
+from tables import standing
+from tables.day import closing as days
+from tables.day import figures, hours, outliers, to_date
+from tables.day.figures import COLUMNS, Figures, Report
+from tables.day.outliers import Interval, Looked
 from tables.models import Staff, Table
-from tables.outliers import Interval, Looked
 from tables.refusals import Refused
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
@@ -77,15 +78,15 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
-    runs = shifts.span(on)
+    runs = hours.span(on)
     context = {
         "on": on,
         "runs": runs,
-        "zone": shifts.calendar().hours_of(on).time_zone,
+        "zone": hours.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
         "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < shifts.day_of(timezone.now()) else None,
+        "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
         "whole": whole,
@@ -106,7 +107,7 @@ def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[
     """The tables whose figures may be told (None: all), and the names of those that are counted unseen: today's win
     of a table tells whoever counts its rack what is due there."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    if on < shifts.day_of(timezone.now()):
+    if on < hours.day_of(timezone.now()):
         return None, []
     tables = list(Table.objects.select_related("book").order_by("name"))
     now = standing.at_all([standing.head_of(one) for one in tables])
@@ -126,7 +127,7 @@ def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
-    today = shifts.day_of(timezone.now())
+    today = hours.day_of(timezone.now())
     day = dates.day(request.GET.get("day")) or today
     span = request.GET.get("span", "day")
     return min(day, today), (span if span in (*SPANS, "shifts") else "day")
@@ -136,7 +137,7 @@ def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
         return [Part(says, read(on, told))]
-    begun = {one.name for one in shifts.shifts_of(on) if one.start <= timezone.now()}
+    begun = {one.name for one in hours.shifts_of(on) if one.start <= timezone.now()}
     known = figures.by_shift(on, told).items()
     return [
         *(Part(name, report) for name, report in known if name in begun),

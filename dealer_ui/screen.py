@@ -11,18 +11,19 @@ from uuid import UUID, uuid4
 
 from dealer_ui.numbers import number
 from dealer_ui.ways import Press, Ways, ways
-from ledger.chips import Denomination, money
-from tables import seat_pages, secrecy
-from tables.board import Board, Button, OutcomeLine, SeatBox
+from ledger.proof.chips import Denomination, money
+from tables.board import secrecy
+from tables.board.picture import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card, Part
 from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
-from tables.paper import Slip
+from tables.log.fold import Standing
+from tables.log.paper import Slip
+from tables.log.telling import tell
+from tables.play import seat_pages
 from tables.refusals import Refused
-from tables.standing import Standing
-from tables.telling import tell
 
 _CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
 _TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"

@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
-from ledger.chips import money
+from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice, Choose, SeatView, View, Words
 from tables.games.play import prompts_for
 from tables.inputs import spell
+from tables.log.fold import Round, Standing
 from tables.models import Table
 from tables.refusals import Refused
-from tables.standing import Round, Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui import live
 from dealer_ui.outages import forget_session
 from dealer_ui.seat_screen import SeatScreen
-from tables import dealing, inputs, seat_pages, standing, terminals
+from tables import dealing, inputs, standing
 from tables.games.felt import Choose
 from tables.models import SeatPage, Staff, Table
+from tables.play import seat_pages
 from tables.refusals import Refused
 from tables.scene import AtSeat
+from tables.staff import terminals
 
 POLICY: Final = {
     "default-src": [NONE],

@@ -14,10 +14,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import charts, dates, exports
-from tables import shifts, shoe_audit
+from tables.day import hours
+from tables.edge import shoe_audit
+from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.maths.following import LEVEL, together
 from tables.models import Staff, Table
-from tables.shoe_audit import SCALE, NotFinished, ShoeAudit
 
 View = Callable[..., HttpResponseBase]
 MOST: Final = 500
@@ -88,7 +89,7 @@ def _tested(seat: dict[str, Any]) -> Tested:
 @require_GET
 def shoes(request: HttpRequest) -> HttpResponse:
     """The finished shoes of a gaming day, and each seat over all of them."""
-    today = shifts.day_of(timezone.now())
+    today = hours.day_of(timezone.now())
     on = _day(request, today)
     shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
     found = _of_day(on)
@@ -114,7 +115,7 @@ def _day(request: HttpRequest, today: date) -> date:
 
 def _of_day(on: date) -> list[ShoeAudit]:
     """The shoes that ended on a day, the newest first."""
-    start, end = shifts.span(on)
+    start, end = hours.span(on)
     found = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
     return list(found.select_related("book__table").defer("rounds").order_by("-ended_at", "-pk"))
 
@@ -145,7 +146,7 @@ LISTED: Final = (
 @require_GET
 def shoes_csv(request: HttpRequest) -> HttpResponseBase:
     """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
-    on = _day(request, shifts.day_of(timezone.now()))
+    on = _day(request, hours.day_of(timezone.now()))
     shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
     return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
 

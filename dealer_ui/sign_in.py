@@ -16,11 +16,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from tables import devices, signin, staffing, terminals
-from tables import emergency as emergency_codes
 from tables.models import EmergencyCode, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.staff import devices, staffing, terminals
+from tables.staff import emergency as emergency_codes
+from tables.staff import sign_in as signin
 
 _NO_DIGITS: Final = Refused("wrong_credentials", "Badge number and PIN are digits.", 422)
 _NO_NAME: Final = Refused("wrong_credentials", "Give your user name and your password.", 422)

@@ -8,9 +8,9 @@ from typing import TypeVar
 from django import forms
 from django.http import HttpRequest
 
-from tables import signing, terminals
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.staff import signatures, terminals
 
 Signed = TypeVar("Signed")
 
@@ -31,4 +31,4 @@ def sign(
         raise terminals.not_enrolled(request)
     if not form.is_valid():
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    return signing.sign(request, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)
+    return signatures.sign(request, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)

@@ -20,13 +20,17 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import number
-from ledger.chips import money
-from tables import cage_desk, dealing, doors, paper, shifts, slip_book, slips
+from ledger.proof.chips import money
+from tables import dealing
+from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.log import paper
 from tables.models import Denomination, Staff, Table
+from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slip_book import SEEN_BY, Told
+from tables.slips import cage_desk, signing, slip_book
+from tables.slips.slip_book import SEEN_BY, Told
 
 Rest = ParamSpec("Rest")
 
@@ -52,7 +56,7 @@ ASKS: Final = {
     "deposit": "Chips from the cage into the vault.",
     "cage": "Count the chips in the cage: two people, each for themselves.",
 }
-CASH: Final = tuple(sorted(slips.CASH, reverse=True))
+CASH: Final = tuple(sorted(signing.CASH, reverse=True))
 """What a count of a box asks for: every note and coin that may lie in one."""
 COINS_BELOW: Final = 100
 
@@ -237,7 +241,7 @@ def _begun(told: Told) -> Begun | None:
     at = told.lines[0].at
     if at is None:
         return None
-    calendar = shifts.calendar()
+    calendar = hours.calendar()
     return Begun(calendar.day_of(at), calendar.shift_of(at).name)
 
 
@@ -265,7 +269,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
 def _recorded(table: Table | None, entered: SlipInput, by: Staff, key: UUID) -> str:
     """The slip's name."""
     if table is not None:
-        return slips.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
+        return signing.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
     if isinstance(entered, VoidSlip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
     return cage_desk.sign(entered, by=by, key=key)

@@ -20,13 +20,14 @@ from dealer_ui.dealer import dealers
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit import watches
 from dealer_ui.slips import on_paper
-from tables import practice, training
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER
 from tables.models import Certificate, Practice, Staff
-from tables.practice import CALLS, OVER, Question
 from tables.refusals import Refused
-from tables.training import Session
+from tables.training import certificates as training
+from tables.training import practice
+from tables.training.certificates import Session
+from tables.training.practice import CALLS, OVER, Question
 
 SHOWN: Final = 20
 

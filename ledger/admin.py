@@ -14,7 +14,6 @@ from unfold.paginator import InfinitePaginator
 
 from ledger.admin_lists import ClosedList
 from ledger.alerts import AlreadyAcknowledged, acknowledge
-from ledger.chips import money
 from ledger.models import (
     SERIES,
     Account,
@@ -29,6 +28,7 @@ from ledger.models import (
     SlipSignature,
     Transfer,
 )
+from ledger.proof.chips import money
 
 
 class ReadOnly(ClosedList):

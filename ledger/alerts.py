@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 
 from ledger import clock
 from ledger.clock import WrongClock
+from ledger.log import CHANNEL
 from ledger.models import Acknowledgement, Alert, Book
-from ledger.surveillance import CHANNEL
 
 QUIET = timedelta(hours=20)
 """Somebody who took note of a lasting fault is told again the next day, not every few minutes."""

@@ -5,7 +5,10 @@ from dataclasses import astuple
 
 from django.db import connection, transaction
 
-from ledger.chips import (
+from ledger.log import CHUNK, LAST_SEQ, Draft, append, seal, write
+from ledger.models import HOUSE, Account, Book, Transfer
+from ledger.proof.chain import Head
+from ledger.proof.chips import (
     BANK,
     BOXES,
     CAGE,
@@ -24,11 +27,7 @@ from ledger.chips import (
     TRANSIT,
     VAULT,
 )
-from ledger.models import HOUSE, Account, Book, Transfer
-from ledger.moves import Chart, Move, Place, Posted
-from ledger.surveillance import CHUNK, LAST_SEQ, Draft, Head, append, seal, write
-
-__all__ = ["Chart", "Move", "Place", "Posted"]
+from ledger.proof.moves import Chart, Move, Place, Posted
 
 INSERT_TRANSFERS = """
     INSERT INTO ledger_transfer (book_id, seq, legs, kind, source_id, source_place, target_id, target_place,

@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from ledger.chips import money
 from ledger.models import Assignment, Book, Discrepancy, Finding
+from ledger.proof.chips import money
 
 LEVELS: Final = ("noted", "supervisor", "surveillance", "regulator")
 """How far each level goes."""

@@ -7,10 +7,10 @@ from django.db.models import Max
 
 from ledger.alerts import raise_alert
 from ledger.cage import all_books, balances, horizons, net_effect
-from ledger.chips import BANK, CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, VAULT, money
 from ledger.models import HOUSE, Account, Alert, Book, Recount
+from ledger.proof.chain import Broken, Fault
+from ledger.proof.chips import BANK, CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, VAULT, money
 from ledger.recount import prove, recount, wrong_recount
-from ledger.surveillance import Broken, Fault
 
 BY = "recount"
 log = logging.getLogger(__name__)

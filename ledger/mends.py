@@ -12,9 +12,9 @@ from typing import Final
 
 from django.db import connection
 
-from ledger.chain import Mend, mends_in
+from ledger.log import LAST_SEQ, entries
 from ledger.models import LogEntry
-from ledger.surveillance import LAST_SEQ, entries
+from ledger.proof.chain import Mend, mends_in
 
 # The entries that mend are few and found by an index, so that a book without any pays next to nothing.
 _SPANS: Final = """(

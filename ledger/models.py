@@ -6,7 +6,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Case, F, GeneratedField, Q, Value, When
 
-from ledger.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
+from ledger.proof.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""

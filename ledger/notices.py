@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from django.db import connection, transaction
 
-from ledger import clock, surveillance
-from ledger.chain import timestamp
+from ledger import clock, log
+from ledger.log import Draft
 from ledger.models import Book, Notice
-from ledger.surveillance import Draft, Fault, Head
+from ledger.proof.chain import Fault, Head, timestamp
 
 AT_ONCE: Final = 500
 """So many are written in one transaction: whoever came for something else is not to wait for a crowd."""
@@ -27,9 +27,9 @@ LATE: Final = timedelta(minutes=10)
 def leave(book_id: int, draft: Draft) -> None:
     """Write an entry if the book is free, after those that wait; else leave a notice. Nobody is waited for."""
     with transaction.atomic():
-        head = surveillance.lock_if_free(book_id)
+        head = log.lock_if_free(book_id)
         if head is not None:
-            surveillance.append(carry(head), draft)
+            log.append(carry(head), draft)
         else:
             _keep(draft)
     if head is None:
@@ -39,14 +39,14 @@ def leave(book_id: int, draft: Draft) -> None:
 def carry_if_free(book_id: int) -> int:
     """Write what waits, unless somebody else holds the book; how many that were."""
     with transaction.atomic():
-        before = surveillance.lock_if_free(book_id)
+        before = log.lock_if_free(book_id)
         return carry(before).seq - before.seq if before else 0
 
 
 def carry(head: Head) -> Head:
     """Write what waits after the head that the book's lock gave; returns the new head."""
     for notice in Notice.objects.filter(seq=None).order_by("pk")[:AT_ONCE]:
-        head = surveillance.append(head, _draft(notice))
+        head = log.append(head, _draft(notice))
         Notice.objects.filter(pk=notice.pk).update(seq=head.seq)
     return head
 

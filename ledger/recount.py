@@ -6,10 +6,11 @@ from django.db import connection
 from django.utils import timezone
 
 from ledger.cage import horizons, transfers
-from ledger.chips import money
+from ledger.log import CHUNK, entries, read_head
 from ledger.models import Account, Recount
-from ledger.moves import Proven, reconcile
-from ledger.surveillance import CHUNK, Broken, Fault, Head, entries, read_head, walk
+from ledger.proof.chain import Broken, Fault, Head, walk
+from ledger.proof.chips import money
+from ledger.proof.moves import Proven, reconcile
 
 ABOVE_ALL = b"\xff" * 33
 """Sorts after every hash."""

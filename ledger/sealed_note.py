@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ledger import seals
-from ledger.chain import Fault, canonical
-from ledger.seals import BadKey
+from ledger.proof import seals
+from ledger.proof.chain import Fault, canonical
+from ledger.proof.seals import BadKey
 
 FORMAT: Final = "sealed-note/1"
 HOW: Final = "docs/clocks-and-seals.md says what to do"

@@ -13,6 +13,7 @@ class TablesConfig(AppConfig):
 
     def ready(self) -> None:
         """The rows of shoe audits stand apart from the other models, so that what deals cannot reach them."""
-        from tables import pepper, shoe_audit  # noqa: F401
+        from tables import pepper
+        from tables.edge import shoe_audit  # noqa: F401
 
         checks.register(pepper.check, checks.Tags.security, deploy=True)

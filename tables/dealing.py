@@ -16,12 +16,14 @@ import msgspec
 from django.db import transaction
 from django.db.models import Exists
 
-from ledger import alerts, cage, discrepancies, surveillance
+from ledger import alerts, cage, discrepancies, log
 from ledger import slips as trail
 from ledger.lanes import turn_at
+from ledger.log import Draft
 from ledger.models import LogEntry
-from ledger.surveillance import Draft, Head, canonical
-from tables import cash, corrections, disputes, doors, pots, rounds, seat_pages, shoes, slips, standing
+from ledger.proof.chain import Head, canonical
+from tables import standing
+from tables.disputes import claims, corrections
 from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
@@ -61,13 +63,15 @@ from tables.inputs import (
     VoidSlip,
     spell,
 )
+from tables.log.fold import Standing, fold
+from tables.log.paper import RACKS
+from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
-from tables.paper import RACKS
+from tables.play import cash, doors, pots, rounds, seat_pages, shoes
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
-from tables.setup import limits_of, rules_of
-from tables.standing import Standing
+from tables.slips import signing
 
 _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Bet: rounds.enter,
@@ -91,16 +95,16 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Burn: shoes.burn,
     CutCardOut: shoes.cut_card_out,
     RetireShoe: shoes.retire,
-    BeginSlip: slips.begin,
-    SignSlip: slips.sign,
-    VoidSlip: slips.void,
+    BeginSlip: signing.begin,
+    SignSlip: signing.sign,
+    VoidSlip: signing.void,
     SignIn: doors.sign_in,
     SignOut: doors.sign_out,
     IssueSeatPage: seat_pages.issue,
-    OpenDispute: disputes.open_dispute,
-    NoteDispute: disputes.note,
-    RuleDispute: disputes.rule,
-    CloseDispute: disputes.close,
+    OpenDispute: claims.open_dispute,
+    NoteDispute: claims.note,
+    RuleDispute: claims.rule,
+    CloseDispute: claims.close,
     ProposeCorrection: corrections.propose,
     SignCorrection: corrections.sign_with_chips,
     DeclineCorrection: corrections.decline,
@@ -146,7 +150,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
     """
     fingerprint = _fingerprint(entered, by)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        head = surveillance.lock(table.book_id)
+        head = log.lock(table.book_id)
         table, known = _under_the_lock(table, key)
         if known:
             return _again(head, key, fingerprint)
@@ -201,7 +205,7 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
     if asked in _SLIPS:
         return
     if asked in _DISPUTES:
-        disputes.permit(scene, by, asked)
+        claims.permit(scene, by, asked)
         return
     if asked in _CORRECTIONS:
         corrections.permit(scene, by, asked)
@@ -298,7 +302,7 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
                 scene.table.book, found.what, found.amount_cents, key=f"count:{head.book_id}:{head.seq}",
                 involved=found.involved, seq=head.seq, slip=found.slip,
             )  # fmt: skip
-        now = standing.fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
+        now = fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     now = replace(now, hash=head.hash)
     standing.cache.put(scene.table.book_id, now)
     if outcome.alert:

@@ -17,13 +17,13 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models, transaction
 from django.utils.crypto import salted_hmac
 
-from ledger.chips import money
+from ledger.house import note
 from ledger.models import AppendOnly
+from ledger.proof.chips import money
 from tables import pepper
-from tables.fold import HOUSE_SHOE, signature_of
-from tables.fold import KEYED as KEYED_SHOE
 from tables.games.catalog import GAMES
-from tables.house import note
+from tables.log.fold import HOUSE_SHOE, signature_of
+from tables.log.fold import KEYED as KEYED_SHOE
 from tables.roles import Role, may
 
 log = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from typing import Any, Final
 import msgspec
 from django.db import connection
 
-from ledger.chain import canonical
 from ledger.models import LogEntry
-from tables.fold import Round, Standing, fold
+from ledger.proof.chain import canonical
 from tables.games.felt import Illegal, Payout
 from tables.games.record import record_of
+from tables.log.fold import Round, Standing, fold
 from tables.models import Staff
 from tables.refusals import Refused
 

@@ -11,12 +11,12 @@ from typing import Any
 from django.utils import timezone
 
 from ledger import cage
-from ledger.cage import Chart, Move
+from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Game, Limits
+from tables.log.fold import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.standing import Standing
 
 
 @lru_cache(maxsize=1_000)

@@ -17,11 +17,10 @@ from typing import Final
 import msgspec
 from django.db import connection
 
-from ledger.surveillance import Head, read_head
-from tables.fold import Dealer, Play, Round, Shoe, Stacks, Standing, fold, holds_cards, read_opening
+from ledger.log import read_head
+from ledger.proof.chain import Head
+from tables.log.fold import Standing, fold
 from tables.models import Table
-
-__all__ = ["Dealer", "Play", "Round", "Shoe", "Stacks", "Standing", "fold", "holds_cards", "read_opening"]
 
 
 @dataclass(slots=True)

@@ -8,20 +8,22 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from tables import attempts, audit, spreading
-from tables import watch as watching
+from tables.audit import proofs
+from tables.audit import watch as watching
+from tables.edge import spreading  # noqa: F401 -- its task is found here
+from tables.staff import attempts
 
 
 @shared_task
 def verify_new() -> list[str]:
     """Prove what every table added since the last proof; returns the faults."""
-    return [fault for book in audit.books() if (fault := audit.alert(audit.verify_new(book), book))]
+    return [fault for book in proofs.books() if (fault := proofs.alert(proofs.verify_new(book), book))]
 
 
 @shared_task
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns the faults."""
-    return [fault for book in audit.books() if (fault := audit.alert(audit.verify(book), book))]
+    return [fault for book in proofs.books() if (fault := proofs.alert(proofs.verify(book), book))]
 
 
 @shared_task
@@ -35,9 +37,3 @@ def clear_sessions() -> None:
     """Forget the sessions that are over, and the failed tries that no limit asks for."""
     call_command("clearsessions")
     attempts.forget_old()
-
-
-@shared_task
-def simulate(run: str, chunks: int) -> int:
-    """Deal what is missing of a simulation for some seconds; how many chunks that were."""
-    return spreading.turn(run, chunks)

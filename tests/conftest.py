@@ -18,7 +18,8 @@ from casino import celery  # noqa: F401 -- tasks that a test asks for go to the 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
 from casino.statics import collect_if_changed
 from dealer_ui import exports
-from tables import house_clock, watch
+from tables.audit import watch
+from tables.day import house_clock
 from tests import chromium, processes
 from tests.clock import Clock, travelling
 from tests.settings import HOUSE

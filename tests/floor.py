@@ -13,20 +13,22 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 
-from ledger import cage, surveillance
+from ledger import cage, log
+from ledger.house import difference
+from ledger.log import Draft
 from ledger.models import Account
-from ledger.surveillance import Draft
-from tables import dealing, inputs, pepper, standing, terminals
-from tables.board import Board, board
+from tables import dealing, inputs, pepper, standing
+from tables.board.picture import Board, board
 from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
-from tables.house import difference
+from tables.log.fold import Standing
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.scene import AtSeat
-from tables.setup import settings_of
+from tables.setup.table_settings import settings_of
+from tables.staff import terminals
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 PASSWORD = "a password of some length"
@@ -98,12 +100,12 @@ def _bring_chips(made: Table) -> None:
     with transaction.atomic():
         amount = FLOAT_CENTS + CAGE_CENTS
         issued = [vault.move("issue", "issue", "vault", amount), vault.move("withdraw", "vault", "cage", amount)]
-        head = cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "test", {}), issued)
+        head = cage.post(log.lock(house.pk), Draft("chips", "issued", "test", {}), issued)
         sold = [vault.move("sale", "cage", "players", POCKET_CENTS)]
         sold.append(vault.move("cash_in", "cash", "bank", POCKET_CENTS))
         cage.post(head, Draft("chips", "sold", "test", {}), sold)
         settings = difference({}, asdict(settings_of(made)))
-        surveillance.append(surveillance.lock(made.book_id), Draft("table", "settings_changed", "test", settings))
+        log.append(log.lock(made.book_id), Draft("table", "settings_changed", "test", settings))
     fill(made, ((CHIPS[0][0], (FLOAT_CENTS - POCKET_CENTS) // CHIPS[0][0]),))
 
 
@@ -151,7 +153,7 @@ class Hand:
         return board(self.table, self.by)
 
     @property
-    def now(self) -> standing.Standing:
+    def now(self) -> Standing:
         return standing.of(self.table)
 
     def bets(self, **bets_cents: int) -> None:

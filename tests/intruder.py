@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from casino.embedded import SUPERUSER
-from ledger.surveillance import canonical
+from ledger.proof.chain import canonical
 from tests.conftest import APPLICATION, become
 
 TABLES = (

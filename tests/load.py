@@ -18,10 +18,11 @@ from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.test import Client
 
-from ledger.surveillance import Draft, append, lock
-from tables import dealing, terminals
+from ledger.log import Draft, append, lock
+from tables import dealing
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.staff import terminals
 from tests import floor
 from tests.floor import Hand
 

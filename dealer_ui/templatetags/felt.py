@@ -13,8 +13,8 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from ledger import chips
-from tables.board import Chips, ShoeBox
+from ledger.proof import chips
+from tables.board.picture import Chips, ShoeBox
 from tables.games.cards import RANKS
 from tables.models import Denomination
 

@@ -12,11 +12,11 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from ledger import chips
-from tables import telling
-from tables.board import OutcomeLine, SeatBox
-from tables.fold import Play
+from ledger.proof import chips
+from tables.board.picture import OutcomeLine, SeatBox
 from tables.games.felt import Payout, SeatView
+from tables.log import telling
+from tables.log.fold import Play
 
 register = template.Library()
 

@@ -10,9 +10,10 @@ from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from tables import paper, terminals
+from tables.log import paper
+from tables.log.paper import Stage
 from tables.models import Terminal
-from tables.paper import Stage
+from tables.staff import terminals
 
 register = template.Library()
 

@@ -10,13 +10,13 @@ from django.http import HttpRequest
 from msgspec import Meta
 
 from tables import inputs
-from tables.board import Board
+from tables.audit.history import Story
+from tables.board.picture import Board
 from tables.games.felt import AskCard, Prompt
-from tables.history import Story
 from tables.inputs import Input
+from tables.log.fold import Standing
 from tables.models import Table
 from tables.refusals import Refused, sentence
-from tables.standing import Standing
 
 LONGEST: Final = 8_192
 """Bytes that a body may have: the longest input is a fraction of that."""

@@ -8,7 +8,7 @@ import msgspec
 from drf_spectacular.authentication import SessionScheme
 
 from tables.api.forms import Acknowledged, Entered, Problem, RoundForm, TableLine
-from tables.board import Board
+from tables.board.picture import Board
 from tables.inputs import Sent
 from tables.models import Table
 

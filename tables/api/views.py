@@ -17,12 +17,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from ledger.models import Book
-from ledger.surveillance import Head
-from tables import board, dealing, doors, history, standing, terminals
+from ledger.proof.chain import Head
+from tables import dealing, standing
 from tables.api import errors, forms, schema
+from tables.audit import history
+from tables.board import picture
+from tables.log.fold import Standing
 from tables.models import Staff, Table
+from tables.play import doors
 from tables.refusals import Refused
-from tables.standing import Standing
+from tables.staff import terminals
 
 
 class SignedIn(SessionAuthentication):
@@ -82,12 +86,12 @@ class Tables(FloorView):
 class OneTable(FloorView):
     """One table as its screen shows it."""
 
-    @extend_schema(operation_id="read_board", responses=_answers(200, schema.ref(board.Board)))
+    @extend_schema(operation_id="read_board", responses=_answers(200, schema.ref(picture.Board)))
     def get(self, request: Request, pk: int) -> Response:
         """Its board."""
         staff = _staff(request)
         table, now = _reach(staff, pk)
-        return Response(forms.board_form(board.board(table, staff, now)))
+        return Response(forms.board_form(picture.board(table, staff, now)))
 
 
 class Inputs(FloorView):

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from ledger.models import Alert, LogEntry, Transfer
-from tables import audit
+from tables.audit import proofs
 from tests import floor
 from tests.api.conftest import Floor, nothing_written, problem, written
 
@@ -28,7 +28,7 @@ def test_a_round_is_dealt_and_settled_over_the_api(house: Floor) -> None:
         assert answer.json() == {"entry": seq + 1, "seq": seq + 1, "again": False}
     kinds = Transfer.objects.filter(book=house.table.book, seq=seq + 1).order_by("leg").values_list("kind", flat=True)
     assert list(kinds) == ["stake", "loss", "return"]
-    assert audit.verify(house.table.book).fault is None
+    assert proofs.verify(house.table.book).fault is None
 
 
 def test_the_same_request_sent_again_is_answered_again_and_recorded_once(house: Floor) -> None:

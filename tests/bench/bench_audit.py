@@ -20,10 +20,12 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from ledger import seals  # noqa: E402
+from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry  # noqa: E402
-from ledger.surveillance import read_head  # noqa: E402
-from tables import audit, dealing, export, sealing, zipapp  # noqa: E402
+from ledger.proof import seals  # noqa: E402
+from tables import dealing  # noqa: E402
+from tables.audit import export, proofs, sealing  # noqa: E402
+from tables.audit.outside import zipapp  # noqa: E402
 from tables.models import Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
@@ -76,7 +78,7 @@ def main() -> None:
         subprocess.run([sys.executable, str(application), str(bundle)], check=True)
         timed("verified, a process of its own", began)
         began = perf_counter()
-        fault = audit.verify(table.book).fault
+        fault = proofs.verify(table.book).fault
         timed("for comparison: the house's own proof", began)
         if fault is not None:
             sys.exit(str(fault))

@@ -38,10 +38,12 @@ import psycopg  # noqa: E402
 from django.db import connection, connections, transaction  # noqa: E402
 
 from casino import embedded  # noqa: E402
-from ledger import inspection, recount, surveillance  # noqa: E402
+from ledger import house, inspection, log, recount  # noqa: E402
+from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
-from ledger.surveillance import read_head  # noqa: E402
-from tables import audit, dealing, figures, house, shifts, to_date, watch  # noqa: E402
+from tables import dealing  # noqa: E402
+from tables.audit import proofs, watch  # noqa: E402
+from tables.day import figures, hours, to_date  # noqa: E402
 from tables.models import DayClose, Staff, Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
@@ -204,7 +206,7 @@ def report(month: Month, repeats: int) -> None:
             f"{says}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
         )
     last = first + timedelta(days=DAYS - 1)
-    span = shifts.span(first).start, shifts.span(last).end
+    span = hours.span(first).start, hours.span(last).end
     began = perf_counter()
     for number in range(DAYS - 1):
         _close(first + timedelta(days=number))
@@ -232,7 +234,7 @@ def _close(on: date) -> None:
         "adjusts": [],
     }
     with transaction.atomic():
-        written = surveillance.append(house.lock(), surveillance.Draft("day", "closed", "bench", content))
+        written = log.append(house.lock(), log.Draft("day", "closed", "bench", content))
     moment = written.at or made.end
     DayClose.objects.create(day=on, seq=written.seq, proposed_by="bella", closed_by="olga", at=moment)
 
@@ -300,7 +302,7 @@ def parts(month: Month, owner: psycopg.Connection[Any], repeats: int) -> None:
         " -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents) GROUP BY leg.place",
     }
     day = month.since.date() + timedelta(days=DAYS // 2)
-    start, end = shifts.span(day)
+    start, end = hours.span(day)
     by_name = {made.name: made.book_id for made in month.tables}
     spans = [(by_name[name], *span) for name, span in figures.day(day).entries.items() if name in by_name]
     each = (
@@ -399,7 +401,7 @@ def main() -> None:
             month = lay_month(chosen.tables, chosen.transfers, chosen.whole)
             laid = f"{month.transfers:,} transfers, {month.entries:,} entries, {month.rounds:,} rounds"
             print(f"{laid}, {chosen.tables} tables", flush=True)
-            sample = audit.verify(month.tables[-1].book) if chosen.whole else None
+            sample = proofs.verify(month.tables[-1].book) if chosen.whole else None
             fault = sample.fault if sample else recount.first_fault(month.tables[-1].book_id)
             if fault:
                 sys.exit(f"What was laid does not hold: {fault}")

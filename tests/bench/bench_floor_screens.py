@@ -32,8 +32,9 @@ import django
 django.setup()
 
 from casino import embedded  # noqa: E402
-from tables import dealing, inputs, terminals  # noqa: E402
+from tables import dealing, inputs  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
+from tables.staff import terminals  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.keyed_rounds import plan  # noqa: E402
 from tests.floor import Hand, Role  # noqa: E402
@@ -262,7 +263,7 @@ def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
 COLLECT = "from casino import statics; import django; django.setup(); statics.collect_if_changed()"
 COMMAND = """
 import json, pathlib
-from tests import processes
+from tests import processes  # noqa: E402
 command = processes.web_process({{}}, pathlib.Path("log")).command
 command[command.index("--port") + 1] = "{port}"
 print(json.dumps(command))

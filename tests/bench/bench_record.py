@@ -27,8 +27,8 @@ import psycopg  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from ledger.cage import chart  # noqa: E402
+from ledger.log import Draft, entries, read_head, seal  # noqa: E402
 from ledger.models import Transfer  # noqa: E402
-from ledger.surveillance import Draft, entries, read_head, seal  # noqa: E402
 from tables import dealing  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
 from tests import floor  # noqa: E402

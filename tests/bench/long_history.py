@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import psycopg
 
-from ledger.cage import Chart, chart
+from ledger.cage import chart
+from ledger.log import Draft, Sealed, read_head, seal
 from ledger.models import LogEntry
-from ledger.surveillance import Draft, Head, Sealed, read_head, seal
+from ledger.proof.chain import Head
+from ledger.proof.moves import Chart
 from tables import standing
 from tables.models import Staff, Table
 from tests.floor import Hand

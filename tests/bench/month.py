@@ -27,10 +27,12 @@ import msgspec
 import psycopg
 from django.db import connection, transaction
 
-from ledger import cage, surveillance
-from ledger.cage import Chart, Place, chart
+from ledger import cage, log
+from ledger.cage import chart
+from ledger.log import Draft, read_head
 from ledger.models import LogEntry, Slip, SlipSignature
-from ledger.surveillance import Draft, canonical, read_head, timestamp
+from ledger.proof.chain import canonical, timestamp
+from ledger.proof.moves import Chart, Place
 from tables import dealing, inputs, standing
 from tables.models import Table
 from tables.roles import Role
@@ -277,7 +279,7 @@ def _fund(tables: int) -> None:
     with transaction.atomic():
         moves = [vault.move("issue", "issue", "vault", 3 * cents), vault.move("withdraw", "vault", "cage", 3 * cents)]
         moves += [vault.move("sale", "cage", "players", cents), vault.move("cash_in", "cash", "bank", cents)]
-        cage.post(surveillance.lock(house.pk), Draft("chips", "issued", "bench", {}), moves)
+        cage.post(log.lock(house.pk), Draft("chips", "issued", "bench", {}), moves)
 
 
 def _numbers() -> dict[str, int]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tables import training
 from tables.models import Practice, PracticeAnswer
 from tables.roles import Role
+from tables.training import certificates
 from tests import floor, processes
 from tests.browser.conftest import cookies_of
 from tests.browser.test_dealer_look import violations
@@ -36,7 +36,7 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
     """Harm: a practice that cannot be used as the table is, by keys or fingers; or that lets a mistake pass unsaid."""
     page.goto("/practice/")
     page.get_by_role("button", name="Start a new practice").click()
-    now = training.session(Practice.objects.get())
+    now = certificates.session(Practice.objects.get())
     seen = set()
     for at, one in enumerate(now.questions):
         if {"turn", "called", "pays"} <= seen:
@@ -55,7 +55,7 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
                 page.keyboard.press("n" if at == 0 else _key(one))
         said = page.get_by_role("status").inner_text()
         assert said.startswith("✗ Wrong" if at == 0 else "✓ Right")
-    answers = training.session(now.row).answers
+    answers = certificates.session(now.row).answers
     for number, one in enumerate(now.questions[len(answers) :], start=len(answers) + 1):
         PracticeAnswer.objects.create(practice=now.row, number=number, answer=one.right)
     page.reload()

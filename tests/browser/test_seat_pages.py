@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tables import audit
+from tables.audit import proofs
 from tests import floor, processes
 from tests.browser.conftest import Screen
 from tests.floor import Hand, Player, for_pot
@@ -90,7 +90,7 @@ def test_a_whole_game_of_hawthorn(phones: Callable[..., Any], at_table: Callable
         expect(page.locator("#says")).to_contain_text("The game is over.")
     won = [page.inner_text("#says") for page in pages.values()]
     assert sum("You win" in one for one in won) == 1
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None
 
 
 def test_five_cards_are_tapped_top_first(phones: Callable[..., Any]) -> None:

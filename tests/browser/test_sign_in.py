@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from ledger.models import Book
-from tables import emergency, terminals
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
+from tables.staff import emergency, terminals
 from tests import floor, processes
 from tests.floor import PASSWORD, PIN
 

@@ -7,7 +7,8 @@ import pytest
 
 from ledger import cage
 from ledger.models import Account, LogEntry
-from tables import audit, standing
+from tables import standing
+from tables.audit import proofs
 from tables.inputs import BeginSlip
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -109,7 +110,7 @@ def test_five_people_sign_a_fill(looking: Looking, transactional_db: None, viewp
     assert page.locator(".paper__lines .is-signed").count() == 5
     readable(page)
     assert rack(dealer.table) == before + 10_000
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None
     page.goto("/slips/")
     assert "Nothing waits for a signature." in page.inner_text("main")
     readable(page)

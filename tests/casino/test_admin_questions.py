@@ -18,9 +18,9 @@ from django.urls import reverse
 
 from ledger.admin_lists import ClosedList
 from ledger.models import LogEntry
-from tables import terminals
 from tables.models import HouseShoe, SeatPage, Staff, Terminal
 from tables.roles import Role
+from tables.staff import terminals
 from tests import floor
 
 SECRETS = {

@@ -19,8 +19,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from casino.access import AccessLog
-from tables import terminals
 from tables.roles import Role
+from tables.staff import terminals
 from tests import floor
 from tests.processes import Web
 

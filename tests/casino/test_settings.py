@@ -112,6 +112,6 @@ def test_the_owner_is_used_only_when_asked_for() -> None:
 
 
 def test_argon2_comes_first_and_passwords_are_long() -> None:
-    assert settings.PASSWORD_HASHERS[0] == "tables.hashing.Argon2"
+    assert settings.PASSWORD_HASHERS[0] == "tables.staff.hashing.Argon2"
     assert hashed("a password").startswith("argon2$argon2id$")
     assert {"min_length": 12} in [found.get("OPTIONS") for found in settings.AUTH_PASSWORD_VALIDATORS]

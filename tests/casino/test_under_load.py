@@ -15,9 +15,10 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
+from ledger import house
 from ledger.lanes import BOOK_HELD
 from ledger.models import HOUSE, LogEntry, Notice
-from tables import audit, house
+from tables.audit import proofs
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor, load, processes
@@ -148,4 +149,4 @@ def test_the_houses_book_that_is_held_keeps_no_dealer_out(
     left = list(Notice.objects.order_by("pk").values_list("key", "content__username"))
     contents = [json.loads(bytes(entry.body))["content"] for entry in written]
     assert [(entry.key, content["username"]) for entry, content in zip(written, contents, strict=True)] == left
-    assert audit.verify(dora.table.book).fault is None
+    assert proofs.verify(dora.table.book).fault is None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from ledger import seals
 from ledger.models import Alert, DayRoot, LogEntry, Run
+from ledger.proof import seals
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry
-from tables import audit, dealing, standing
+from tables import dealing, standing
+from tables.audit import proofs
 from tables.models import Staff, Table
 from tables.roles import Role
 from tests import floor
@@ -191,7 +192,7 @@ def test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round(hand: Hand, ba
     entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
     content = json.loads(bytes(entry.body))["content"]
     assert (content["relieves"], content["confirmed_by"]) == ("dora", agrees)
-    assert audit.verify(hand.table.book).fault is None
+    assert proofs.verify(hand.table.book).fault is None
     assert hand.now.round_open
 
 

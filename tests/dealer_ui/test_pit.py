@@ -20,8 +20,9 @@ from django.utils import timezone
 from dealer_ui import exports, pit_urls
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
-from tables import dealing, history, standing
-from tables.history import Wanted
+from tables import dealing, standing
+from tables.audit import history
+from tables.audit.history import Wanted
 from tables.models import Staff, Verification
 from tables.roles import Role
 from tests import floor

@@ -13,12 +13,14 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from ledger import cage
-from ledger.chips import money
 from ledger.models import Account, LogEntry, Slip
-from tables import cage_desk, shifts, slips, standing
+from ledger.proof.chips import money
+from tables import standing
+from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.slips import cage_desk, signing
 from tests import floor
 from tests.floor import CREW, PIN, Hand, crew, dealt, signs
 
@@ -148,7 +150,7 @@ def test_whatever_lies_in_a_box_can_be_counted_on_the_screen(hands: tuple[Hand, 
     signs(table, floor.staff(Role.COUNTER, "cole"), SignSlip(drop, "witnessed"))
     counter = badged(Role.COUNTER, "cora", "807")
     page = text(browser(counter).get(address(table, drop)))
-    for value in slips.CASH:
+    for value in signing.CASH:
         assert f'name="n{value}"' in page
     form = {"badge": counter.badge, "pin": PIN, "key": str(uuid.uuid4()), "stage": "counted", "n50000": "1", "n25": "2"}
     browser(counter).post(address(table, drop), form)
@@ -191,8 +193,8 @@ def test_a_paper_says_in_which_shift_it_was_begun(hands: tuple[Hand, Hand]) -> N
     """Harm: a fill asked for after midnight is looked for under the next day."""
     dealer, boss = hands
     slip = begin(dealer.table, "fill", ((500, 10),), boss.by)
-    now = shifts.shift_of(timezone.now())
-    day = date_format(shifts.day_of(timezone.now()), "j M Y")
+    now = hours.shift_of(timezone.now())
+    day = date_format(hours.day_of(timezone.now()), "j M Y")
     assert f"{day}, {now.name}" in text(browser(boss.by).get(address(dealer.table, slip)))
 
 

@@ -15,8 +15,8 @@ from dealer_ui.live import Cards
 from dealer_ui.painter import CannotDraw, Drawing, Order, PainterProcess
 from dealer_ui.wall import Wall
 from ledger import alerts, cage
-from ledger.chips import money
 from ledger.models import Account
+from ledger.proof.chips import money
 from tables import standing
 from tables.inputs import BeginSlip
 from tables.roles import Role

@@ -14,7 +14,7 @@ from tables.games.record import judge
 from tests.games.example_game import Ladder, Rules
 from tests.games.test_every_game import PlayOut
 from tests.games.test_secrets import leaks
-from tests.tables.test_board_pot import boards, seated
+from tests.tables.board.test_board_pot import boards, seated
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "adding-a-game.md"

@@ -8,11 +8,12 @@ import pytest
 from django.db import connection, transaction
 
 from casino.embedded import SUPERUSER
-from ledger import cage, surveillance
-from ledger.cage import Chart, Move
+from ledger import cage, log
+from ledger.log import Draft
 from ledger.models import Book
+from ledger.proof.chain import Head
+from ledger.proof.moves import Chart, Move
 from ledger.recount import recount
-from ledger.surveillance import Draft, Head
 from tests.conftest import APPLICATION, become
 
 FLOAT_CENTS = 1_000_000
@@ -29,7 +30,7 @@ class Felt:
         """One entry in a transaction of its own."""
         content = {"note": "a round", **draft.pop("content", {})}
         with transaction.atomic():
-            head = surveillance.lock(self.book.pk)
+            head = log.lock(self.book.pk)
             return cage.post(head, Draft("round", "play", "101 Ann", content, **draft), moves)
 
     def fill(self, amount: int) -> Head:
@@ -66,7 +67,7 @@ def lay_felt(name: str = "Table 1") -> Felt:
     book = cage.open_table_book(name, seats=6)
     vault, chart = cage.chart(house.pk), cage.chart(book.pk)
     with transaction.atomic():
-        head = surveillance.lock(house.pk)
+        head = log.lock(house.pk)
         issued = [
             vault.move("issue", "issue", "vault", FLOAT_CENTS),
             vault.move("withdraw", "vault", "cage", FLOAT_CENTS),

@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger import cage, surveillance
-from ledger.chips import HOUSE_PLACES, MOVEMENTS
+from ledger import cage, log
 from ledger.inspection import inspect_book, inspect_house
+from ledger.log import Draft, KeyReused, read_head
 from ledger.models import HOUSE, Account, Book, LogEntry, Transfer
+from ledger.proof.chips import HOUSE_PLACES, MOVEMENTS
 from ledger.recount import first_fault, recount
-from ledger.surveillance import Draft, KeyReused, read_head
 from tests.ledger.conftest import FLOAT_CENTS, Felt, lay_felt
 
 
@@ -59,7 +59,7 @@ def test_posting_is_one_round_trip(felt: Felt) -> None:
     """Harm prevented: a table that waits for the network once per transfer."""
     move = felt.chart.move("stake", "players", ("layout", 1), 2000)
     with transaction.atomic():
-        head = surveillance.lock(felt.book.pk)
+        head = log.lock(felt.book.pk)
         with CaptureQueriesContext(connection) as asked:
             cage.post(head, Draft("round", "play", "101 Ann", {}), [move] * 9)
     assert len(asked) == 1
@@ -296,5 +296,5 @@ def test_two_tables_do_not_wait_for_each_other(open_felt: Felt) -> None:
     """Harm prevented: a house that is as slow as its slowest table."""
     other = lay_felt("Table 2")
     with transaction.atomic():
-        surveillance.lock(open_felt.book.pk)
+        log.lock(open_felt.book.pk)
         assert at_once(other.round) == []

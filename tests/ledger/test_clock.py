@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 from ledger import alerts, clock
 from ledger.clock import Reading, WrongClock
 from ledger.models import Alert, LogEntry
-from tables import watch
+from tables.audit import watch
 from tests.clock import Clock
 from tests.ledger.conftest import Felt
 

@@ -22,9 +22,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from ledger import cage
-from ledger.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
-from tables import audit, dealing, figures, inputs, paper, standing, watch
+from ledger.proof.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
+from tables import dealing, inputs, standing
+from tables.audit import proofs, watch
+from tables.day import figures
 from tables.dealing import Answer
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet, Payout
@@ -40,6 +42,8 @@ from tables.inputs import (
     TakeBack,
     VoidSlip,
 )
+from tables.log import paper
+from tables.log.fold import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -102,7 +106,7 @@ class Known:
     """Whether a round was won that the rack could not pay: no dealer is stopped by that, the watch tells of it."""
 
     @property
-    def now(self) -> standing.Standing:
+    def now(self) -> Standing:
         return standing.of(self.table)
 
     def astray_cents(self) -> int:
@@ -151,7 +155,7 @@ class Floor(RuleBasedStateMachine):
         """At the end of every floor, every log proves what the floor says."""
         try:
             for book in Book.objects.all():
-                assert audit.verify(book).fault is None
+                assert proofs.verify(book).fault is None
             assert watch.recount() == sum(self.held(at, "rack") < 0 for at in self.known)
             assert watch.reconcile() == watch.prove_sums() == 0
             self._report()
@@ -541,7 +545,7 @@ def rows() -> tuple[int, ...]:
     return tuple(model.objects.count() for model in (LogEntry, Transfer, Slip, SlipSignature, Discrepancy, Assignment))
 
 
-def _a_card(now: standing.Standing, draw: random.Random) -> int:
+def _a_card(now: Standing, draw: random.Random) -> int:
     """One that is still in the shoe."""
     current = now.round
     assert current is not None

@@ -13,12 +13,13 @@ from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from ledger import cage, surveillance
-from ledger.chips import MOVEMENTS, PLACES
+from ledger import cage, log
 from ledger.grants import ALLOW_LIST
+from ledger.log import Draft, Sealed
 from ledger.models import Alert, AppendOnly, Immutable, Transfer
+from ledger.proof.chain import Head
+from ledger.proof.chips import MOVEMENTS, PLACES
 from ledger.recount import recount
-from ledger.surveillance import Draft, Head, Sealed
 from tables.models import HouseShoe
 from tests.ledger.conftest import Felt, lay_felt
 
@@ -37,8 +38,8 @@ def refused_as(sql: str, parameters: Any = ()) -> str:
 
 def entry(felt: Felt, **changes: Any) -> Sealed:
     """The next entry of the table as the ledger would write it, but for some columns."""
-    head = surveillance.read_head(felt.book.pk)
-    sealed = surveillance.seal(
+    head = log.read_head(felt.book.pk)
+    sealed = log.seal(
         head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)), [["x"]] * changes.pop("legs", 0)
     )
     names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "prev_seq", "prev_hash",
@@ -48,7 +49,7 @@ def entry(felt: Felt, **changes: Any) -> Sealed:
 
 
 def refused_entry(felt: Felt, **changes: Any) -> str:
-    return refused_as(surveillance.INSERT_ENTRY, entry(felt, **changes).row)
+    return refused_as(log.INSERT_ENTRY, entry(felt, **changes).row)
 
 
 def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
@@ -60,7 +61,7 @@ def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
         "target_id": felt.chart.ids["layout", 1], "target_place": "layout", "amount_cents": 2000, "reverses_id": None,
     } | changes  # fmt: skip
     sql = f"INSERT INTO ledger_transfer ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})"
-    return f"{surveillance.INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
+    return f"{log.INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
 
 
 def refused_transfer(felt: Felt, **changes: Any) -> str:
@@ -148,7 +149,7 @@ def test_python_deletes_no_book(felt: Felt) -> None:
 
 
 def seq_of(felt: Felt) -> int:
-    return surveillance.read_head(felt.book.pk).seq
+    return log.read_head(felt.book.pk).seq
 
 
 def hashed(prev: bytes | None, body: bytes) -> bytes:

@@ -18,12 +18,12 @@ from django.urls import resolve
 
 from casino import widths
 from casino.lanes import LaneOfPerson, of_route
-from ledger import cage, surveillance
+from ledger import cage, log
 from ledger.lanes import Busy, Lane, Line, lane
 from ledger.models import HOUSE
-from tables import terminals
 from tables.api.errors import AWAY, outage
 from tables.roles import Role
+from tables.staff import terminals
 from tests import floor, load
 
 # --- Lines -----------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_a_lock_that_is_not_had_in_time_is_said_to_be_one(superuser_connection: 
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = 50")
         with pytest.raises(OperationalError) as late:
-            surveillance.lock(house.pk)
+            log.lock(house.pk)
         transaction.set_rollback(True)
     assert outage(late.value).code == "book_held"
     assert outage(OperationalError("the server closed the connection")) == AWAY

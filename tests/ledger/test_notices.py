@@ -12,9 +12,9 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from ledger import cage, notices
+from ledger import cage, house, notices
 from ledger.models import HOUSE, Book, LogEntry, Notice
-from tables import audit, house, watch
+from tables.audit import proofs, watch
 from tests import load
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -125,7 +125,7 @@ def test_the_application_cannot_change_or_delete_one(
 
 
 def fault(book: Book) -> str:
-    return str(audit.verify(Book.objects.get(pk=book.pk)).fault)
+    return str(proofs.verify(Book.objects.get(pk=book.pk)).fault)
 
 
 def test_a_proof_finds_one_that_never_reached_the_book(book: Book, held: psycopg.Connection) -> None:

@@ -6,9 +6,9 @@ from django.db import connection, transaction
 
 from ledger import cage
 from ledger.inspection import inspect_book, inspect_house
+from ledger.log import read_head
 from ledger.models import HOUSE, Alert, Book, Recount
 from ledger.recount import first_fault, prove, recount, wrong_recount
-from ledger.surveillance import read_head
 from tests.ledger.conftest import FLOAT_CENTS, Felt, Tamper, lay_felt
 
 

@@ -10,12 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from ledger import sealed_note, seals
+from ledger import sealed_note
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
+from ledger.proof import seals
 from ledger.sealed_note import BadNote
-from tables import audit, people, sealed, sealing
+from tables.audit import proofs, sealed, sealing
 from tables.models import Staff
 from tables.roles import Role
+from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
 from tests.intruder import Intruder, at_work
@@ -91,7 +93,7 @@ def test_the_note_has_every_day_and_every_book(house: Felt) -> None:
         row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in BookRoot.objects.filter(day=last.day)
     }
     assert sealed.note_file().stat().st_mode & 0o777 == 0o600
-    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 # --- a history that was written anew ---------------------------------------------------------------------------
@@ -105,7 +107,7 @@ def test_a_sealed_day_that_was_rewritten_is_not_signed_anew(house: Felt, intrude
     assert "Table 1, entry 4: is another than the one noted beside the key" in not_sealed()
     assert not DayRoot.objects.exists()
     assert not BookRoot.objects.exists(), "nor is anything kept of it that would be signed later"
-    fault = audit.verify(Book.objects.get(name=HOUSE)).fault
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "noted beside the key" in fault.what
 
@@ -117,7 +119,7 @@ def test_the_last_sealed_day_that_was_rewritten_is_named(house: Felt, intruder: 
     forget_the_seals(intruder, since=2)
     assert f"Table 1, entry {seq}: is another than the one noted beside the key" in not_sealed()
     assert DayRoot.objects.count() == 1
-    fault = audit.verify(Book.objects.get(name=HOUSE)).fault
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert (fault.book, fault.seq) == ("Table 1", seq)
 
@@ -202,7 +204,7 @@ def test_a_worker_that_is_killed_signs_the_same_day_later(
     (row,) = sealing.seal_finished()
     assert noted in (None, bytes(row.hash).hex())
     assert note().hash_of(3) == bytes(row.hash).hex()
-    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_a_day_that_was_signed_is_never_signed_otherwise(house: Felt, clock: Clock, intruder: Intruder) -> None:
@@ -335,11 +337,11 @@ def test_who_stands_for_something_gives_their_pin(house: Felt, monkeypatch: pyte
     """Harm prevented: one person at a shell names two others."""
     floor.staff(Role.PIT_BOSS, "bella", "201")
     floor.staff(Role.DEALER, "dora", "101")
-    monkeypatch.setattr(people, "getpass", lambda _: "9999")
+    monkeypatch.setattr(signers, "getpass", lambda _: "9999")
     with pytest.raises(CommandError, match="The PIN of Bella is wrong"):
         call_command("clock", "confirm", "--by", "bella", "--reason", "closed")
     for name in ("dora", "nobody"):
         with pytest.raises(CommandError, match="nobody who may stand for this"):
             call_command("clock", "confirm", "--by", name, "--reason", "closed")
-    monkeypatch.setattr(people, "getpass", lambda _: floor.PIN)
-    assert people.who_signs("bella") == Staff.objects.get(username="bella")
+    monkeypatch.setattr(signers, "getpass", lambda _: floor.PIN)
+    assert signers.who_signs("bella") == Staff.objects.get(username="bella")

@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.core.management import CommandError, call_command
 
-from ledger import seals
 from ledger.models import HOUSE, Alert, Book, DayRoot, LogEntry
-from tables import audit, people, sealing, watch
+from ledger.proof import seals
+from tables.audit import proofs, sealing, watch
 from tables.roles import Role
+from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
 from tests.ledger.conftest import Felt
@@ -36,7 +37,7 @@ def test_a_leap_of_all_clocks_seals_nothing(month_ahead: Felt) -> None:
     assert DayRoot.objects.count() == 1
     alert = Alert.objects.get(kind="clock_leapt")
     assert "No day is sealed until the clocks are set right" in alert.message
-    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_what_was_written_after_the_leap_does_not_hide_it(month_ahead: Felt, clock: Clock) -> None:
@@ -75,7 +76,7 @@ def test_somebody_confirms_that_the_house_stood_still(
         call_command("clock", "status")
     assert "LEAP" in capsys.readouterr().out
     floor.staff(Role.OPERATOR, "olga", "301")
-    monkeypatch.setattr(people, "getpass", lambda _: floor.PIN)
+    monkeypatch.setattr(signers, "getpass", lambda _: floor.PIN)
     call_command("clock", "confirm", "--by", "olga", "--reason", "closed for the winter")
     said = json.loads(bytes(LogEntry.objects.get(subject="clock", kind="confirmed").body))["content"]
     assert said["document"]["reason"] == "closed for the winter"
@@ -84,7 +85,7 @@ def test_somebody_confirms_that_the_house_stood_still(
     assert DayRoot.objects.count() == 31
     call_command("clock", "confirm", "--by", "olga", "--reason", "again")
     assert "nothing to confirm" in capsys.readouterr().out
-    assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
 def test_a_worker_that_was_away_is_no_leap_while_tables_deal(felt: Felt, key_file: object, clock: Clock) -> None:

@@ -5,8 +5,8 @@ import random
 import pytest
 from django.core.management import CommandError, call_command
 
-from tables import bettors
-from tables.bettors import INNOCENT, Bettor
+from tables.edge import bettors
+from tables.edge.bettors import INNOCENT, Bettor
 from tables.maths.following import Course, follow, together
 
 FULL = 0.033

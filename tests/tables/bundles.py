@@ -16,20 +16,25 @@ from zipfile import ZipFile
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import override_settings
 
-from ledger import merkle, seals
-from ledger.chain import canonical
-from tables import cage_desk, corrections, dealing, export, sealing, setup, shifts
-from tables.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
+from ledger.proof import merkle, seals
+from ledger.proof.chain import canonical
+from tables import dealing
+from tables.audit import export, sealing
+from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
+from tables.day import hours
+from tables.day.hours import Calendar
+from tables.disputes import corrections
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet
 from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
-from tables.shifts import Calendar
+from tables.setup import table_settings
+from tables.slips import cage_desk
 from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table
 
-ONE = Calendar((shifts.default(),)).day_of(datetime.now(UTC))
+ONE = Calendar((hours.default(),)).day_of(datetime.now(UTC))
 TWO = ONE + timedelta(days=1)
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
@@ -72,7 +77,7 @@ def two_days(folder: Path) -> Evidence:
         }
         for number, hand in enumerate(hands):
             play(hand, random.Random(number), 60)
-        setup.change_table(hands[0].table, {"max_cents": 20_000}, by=operator)
+        table_settings.change_table(hands[0].table, {"max_cents": 20_000}, by=operator)
         correction = _propose(hands[0], people["boss"])
         whole = credit(hands[1], people, STAGES)
         half = credit(hands[2], people, STAGES[:4])
@@ -83,7 +88,7 @@ def two_days(folder: Path) -> Evidence:
         count_cage(people)
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
-        clock.pass_until(shifts.span(TWO)[0] + timedelta(hours=9))
+        clock.pass_until(hours.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
         cage_desk.sign(SignSlip(f"withdrawal/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
@@ -97,7 +102,7 @@ def two_days(folder: Path) -> Evidence:
             _until_it_is_over(hand)
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
-        clock.pass_until(shifts.span(TWO)[1] + timedelta(hours=1))
+        clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
         for path, days in ((found.first, (ONE, ONE)), (found.second, (TWO, TWO)), (found.both, (ONE, TWO))):
             path.write_bytes(exported(*days))

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from tables import dealing, setup, shoes
+from tables import dealing
 from tables.games.cards import RANKS, shoe
 from tables.games.felt import AskBet
 from tables.models import Staff
+from tables.play import shoes
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import table_settings
 from tests import floor
 from tests.floor import Hand
 
@@ -121,7 +123,7 @@ class Chance:
                 self._enter(boss, "close_table")
             case "limits":
                 least = draw.choice([1_000, 2_000, 3_000])
-                setup.change_table(hand.table, {"min_cents": least}, by=self.operator)
+                table_settings.change_table(hand.table, {"min_cents": least}, by=self.operator)
             case "cut":
                 self._enter(hand, "cut_card_out")
             case "retire":

@@ -5,11 +5,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tables.disputes.mispays import Dealt
 from tables.games.cards import NOTHING, RANKS, Composition
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Illegal, Limits, Opening, Payout
 from tables.games.play import play, replay
 from tables.games.rocket import Rocket, Rules, State
-from tables.mispays import Dealt
 
 GAME, RULES = Rocket(), Rules(decks=6, unit=100)
 VALUES = (100, 500, 2_500, 10_000)

@@ -9,10 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger import cage
 from ledger.models import Account, Alert, LogEntry, Transfer
-from tables import dealing, inputs, setup, standing
+from tables import dealing, inputs, standing
 from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import table_settings
 from tests import floor
 from tests.floor import Hand, dealt
 
@@ -109,7 +110,7 @@ def test_new_limits_apply_from_the_next_round_on(dealer: Hand) -> None:
     """Harm: a bet that was legal when it was placed becomes illegal, or the other way about, in mid-round."""
     operator = floor.staff(Role.OPERATOR, "olga")
     dealer("bet", seat=1, amount_cents=1_000)
-    setup.change_table(dealer.table, {"min_cents": 5_000, "max_cents": 50_000}, by=operator)
+    table_settings.change_table(dealer.table, {"min_cents": 5_000, "max_cents": 50_000}, by=operator)
     dealer("bet", seat=2, amount_cents=2_000)
     assert refused(lambda: dealer("bet", seat=3, amount_cents=20_000)).facts["nearest_cents"] == [10_000]
     dealer("close_bets")
@@ -125,7 +126,7 @@ def test_new_limits_apply_from_the_next_round_on(dealer: Hand) -> None:
 def test_a_new_limit_moves_the_log_on_so_that_no_bet_slips_in_under_the_old_one(dealer: Hand) -> None:
     """Harm: a bet that was on its way while the operator lowered the maximum."""
     operator, seq = floor.staff(Role.OPERATOR, "olga"), dealer.now.seq
-    setup.change_table(dealer.table, {"max_cents": 2_000}, by=operator)
+    table_settings.change_table(dealer.table, {"max_cents": 2_000}, by=operator)
     stale = refused(
         lambda: dealing.record(dealer.table, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     )
@@ -160,7 +161,7 @@ def test_bets_that_are_all_taken_off_again_leave_no_round_open(dealer: Hand) -> 
     dealer("bet", seat=1, amount_cents=0)
     assert not dealer.now.round_open
     operator = floor.staff(Role.OPERATOR, "olga")
-    setup.change_table(dealer.table, {"min_cents": 2_000, "options": {"decks": 1, "burn": 5}}, by=operator)
+    table_settings.change_table(dealer.table, {"min_cents": 2_000, "options": {"decks": 1, "burn": 5}}, by=operator)
     assert refused(lambda: dealer("bet", seat=1, amount_cents=1_000)).code == "bad_bet"
     dealer("bet", seat=1, amount_cents=2_000)
     assert dealer.now.round is not None

@@ -8,7 +8,8 @@ import pytest
 
 from ledger import cage
 from ledger.models import LogEntry, Transfer
-from tables import audit, dealing, inputs, standing
+from tables import dealing, inputs, standing
+from tables.audit import proofs
 from tables.dealing import Answer
 from tables.inputs import Input
 from tables.refusals import Refused
@@ -90,7 +91,7 @@ def test_a_crowd_of_screens_on_one_state_leaves_one_entry(dealer: Hand) -> None:
         results = at_once(*[send(dealer, inputs.Bet(1 + seat % 6, 1_000 * (step + 1))) for seat in range(8)])
         assert codes(results) == ["done"] + ["stale_sequence"] * 7
         assert dealer.now.seq == seq + step + 1
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None
 
 
 def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
@@ -115,7 +116,7 @@ def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
     results = at_once(*[partial(deal, hand) for hand in (dealer, *others)])
     assert [one for one in results if isinstance(one, Exception)] == []
     for hand in (dealer, *others):
-        report = audit.verify(hand.table.book)
+        report = proofs.verify(hand.table.book)
         assert (report.fault, report.rounds) == (None, 3)
     assert sum(cage.net_effect(cage.all_books()).values()) == 0
 

@@ -4,9 +4,11 @@ import pytest
 
 from ledger import cage
 from ledger.models import LogEntry, Transfer
-from tables import audit, dealing, setup
+from tables import dealing
+from tables.audit import proofs
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import table_settings
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import RARE_CUT, run_out
@@ -51,7 +53,7 @@ def test_a_wrong_card_is_taken_back_before_the_next_and_both_entries_stay(dealer
     correction = LogEntry.objects.get(book_id=dealer.table.book_id, seq=wrong + 1)
     assert (correction.kind, correction.by) == ("take_back", "101 Dora")
     dealer.cards(7, 10)
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None
 
 
 def test_after_the_next_card_only_a_pit_boss_takes_back(dealer: Hand, boss: Hand) -> None:
@@ -78,7 +80,7 @@ def test_a_pit_boss_takes_a_round_back_to_its_first_bet_and_it_can_be_dealt_anew
     dealer.cards(8, 3)
     assert dealer.now.round is not None
     assert dealer.now.round.number == 1
-    report = audit.verify(dealer.table.book)
+    report = proofs.verify(dealer.table.book)
     assert (report.fault, report.rounds) == (None, 1)
 
 
@@ -119,7 +121,7 @@ def test_a_card_that_settled_the_round_is_reversed_and_the_round_goes_on_and_set
     net = cage.net_effect([dealer.table.book_id])
     rack = cage.chart(dealer.table.book_id).ids["rack", None]
     assert net[rack] - before[rack] == 800 + 1_800
-    report = audit.verify(dealer.table.book)
+    report = proofs.verify(dealer.table.book)
     assert (report.fault, report.rounds) == (None, 2)
 
 
@@ -131,7 +133,7 @@ def test_a_round_may_be_settled_and_taken_back_several_times(dealer: Hand) -> No
         dealer.cards(3)
         dealer("take_back")
     dealer.cards(3)
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None
     rack = cage.chart(dealer.table.book_id).ids["rack", None]
     assert cage.net_effect([dealer.table.book_id])[rack] == floor.FLOAT_CENTS - floor.POCKET_CENTS - 300
 
@@ -203,7 +205,9 @@ def test_a_card_of_a_house_shoe_stands_and_a_fold_does_not(boss: Hand) -> None:
 def test_a_shuffle_in_mid_round_stands(boss: Hand, dealer: Hand) -> None:
     """Harm: cards that lie among the shuffled discards come back as if they had never been there."""
     dealer("retire_shoe")
-    dealer.table = setup.change_table(dealer.table, {"options": RARE_CUT}, by=floor.staff(Role.OPERATOR, "olga"))
+    dealer.table = table_settings.change_table(
+        dealer.table, {"options": RARE_CUT}, by=floor.staff(Role.OPERATOR, "olga")
+    )
     dealer.ready_shoe()
     run_out(dealer)
     dealer("choose", seat=2, choice="hit")
@@ -214,4 +218,4 @@ def test_a_shuffle_in_mid_round_stands(boss: Hand, dealer: Hand) -> None:
     dealer("take_back")  # the card alone was keyed wrongly
     assert refusal(dealer, "take_back") == "card_stands"
     dealer.cards(10)
-    assert audit.verify(dealer.table.book).fault is None
+    assert proofs.verify(dealer.table.book).fault is None

@@ -22,11 +22,12 @@ from dealer_ui import exports
 from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, LogEntry, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
-from tables import dealing, terminals
+from tables import dealing
+from tables.day.hours import DAY, day_of, default, set_hours
 from tables.inputs import OpenDispute
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
-from tables.shifts import DAY, day_of, default, set_hours
+from tables.staff import terminals
 from tests import floor
 
 IN = "to sign-in"

@@ -11,7 +11,8 @@ from django.test import Client
 from ledger import cage
 from ledger.inspection import inspect_house
 from ledger.models import Account, Book, LogEntry
-from tables import audit, standing
+from tables import standing
+from tables.audit import proofs
 from tables.games.catalog import GAMES
 from tables.management.commands.seed_demo import CHIPS, PASSWORD, STAFF, TABLES
 from tables.models import Denomination, Staff, Table
@@ -120,7 +121,7 @@ def test_a_round_can_be_dealt_at_every_table_at_once(demo: str, name: str) -> No
             dora("buy_in", seat=seat, amount_cents=table.min_cents)
         dora("start_game")
     assert dora.board.round_open
-    assert audit.verify(table.book).fault is None
+    assert proofs.verify(table.book).fault is None
 
 
 def test_the_log_says_who_did_it(demo: str) -> None:
@@ -131,5 +132,5 @@ def test_the_log_says_who_did_it(demo: str) -> None:
     bodies = b"".join(bytes(entry.body) for entry in LogEntry.objects.all())
     assert PASSWORD.encode() not in bodies
     assert all(json.loads(bytes(entry.body)) for entry in LogEntry.objects.all())
-    for book in audit.books():
-        assert audit.verify(book).fault is None
+    for book in proofs.books():
+        assert proofs.verify(book).fault is None

@@ -8,12 +8,15 @@ import pytest
 from django.db import transaction
 
 from ledger import cage
-from ledger.surveillance import read_head
-from tables import audit, history, shoes, standing
+from ledger.log import read_head
+from tables import standing
+from tables.audit import history, proofs
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
+from tables.log.fold import Standing
 from tables.models import Table
-from tables.standing import Cache, Standing
+from tables.play import shoes
+from tables.standing import Cache
 from tests import floor
 from tests.floor import Hand, dealt
 from tests.tables.chance import Chance, chance
@@ -78,7 +81,7 @@ def test_folding_each_entry_equals_reading_afresh_whatever_happens(
     met = set(floor_.done) | set(floor_.refused)
     assert met >= {"paid", "close_table", "sign_out", "load_shoe", "take_back", "bad_bet", "round_open"}
     book = floor_.dealer.table.book
-    assert audit.verify(book).fault is None
+    assert proofs.verify(book).fault is None
     last = floor_.dealer.now.round
     assert last is not None
     for number in range(1, last.number):

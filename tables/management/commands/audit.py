@@ -10,11 +10,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ledger import seals
-from ledger.seals import BadKey
-from tables import audit, export, people, sealed, sealing, verifier, zipapp
-from tables.export import NotYet
+from ledger.proof import seals
+from ledger.proof.seals import BadKey
+from tables.audit import export, proofs, sealed, sealing
+from tables.audit.export import NotYet
+from tables.audit.outside import verifier, zipapp
 from tables.models import Staff
+from tables.staff import signers as people
 
 
 class Command(BaseCommand):
@@ -65,8 +67,8 @@ class Command(BaseCommand):
 
     def _note(self, restored: str | None, by: list[str]) -> None:
         """A note is made of a database that holds, and never of another."""
-        for book in audit.books():
-            if fault := audit.verify(book, noted=False).fault:
+        for book in proofs.books():
+            if fault := proofs.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         sealing.signing_key()
         kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))

@@ -12,9 +12,10 @@ from django.core.management.base import BaseCommand, CommandError
 from ledger import clock
 from ledger.clock import WrongClock
 from ledger.models import Book
-from ledger.seals import BadKey
-from tables import mending, people, sealing, witness
-from tables.mending import Asked, NoMend
+from ledger.proof.seals import BadKey
+from tables.audit import mending, sealing, witness
+from tables.audit.mending import Asked, NoMend
+from tables.staff import signers
 
 
 def moment(text: str) -> datetime:
@@ -85,12 +86,12 @@ class Command(BaseCommand):
         if row is None:
             raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
         spans = {name: asked[name] for name in ("first", "since", "until", "through")}
-        for span in mending.mend(row, Asked(**spans), by=[people.who_signs(name) for name in by], reason=reason):
+        for span in mending.mend(row, Asked(**spans), by=[signers.who_signs(name) for name in by], reason=reason):
             self.stdout.write(
                 f"{book}: entries {span.first} to {span.last} were written from {span.since} to {span.until}"
             )
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
-        leaps = witness.confirm(people.who_signs(by), reason, sealing.signing_key())
+        leaps = witness.confirm(signers.who_signs(by), reason, sealing.signing_key())
         says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
         self.stdout.write(says)

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from tables import terminals
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
+from tables.staff import terminals
 
 
 class Command(BaseCommand):

@@ -14,17 +14,19 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from ledger import cage, surveillance
-from ledger.cage import Move
-from ledger.chips import money
+from ledger import cage, log
+from ledger.log import Draft
 from ledger.models import Book, LogEntry
-from ledger.surveillance import Draft
-from tables import dealing, setup, staffing, standing, terminals
+from ledger.proof.chips import money
+from ledger.proof.moves import Move
+from tables import dealing, standing
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
+from tables.log.terms import Settings
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import Settings
+from tables.setup import table_settings
+from tables.staff import staffing, terminals
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
 
@@ -196,7 +198,7 @@ def seed_chips(operator: Staff) -> None:
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
     """A new table with a full rack, counted and opened."""
     with transaction.atomic():
-        table = setup.create_table(name, chosen, by=operator)
+        table = table_settings.create_table(name, chosen, by=operator)
         chips = rack_of(chosen)
         slip = _begin(table, FILL[0][1], BeginSlip("fill", chips))
         for stage, username in FILL[1:]:
@@ -226,7 +228,7 @@ def seed_terminal(name: str, operator: Staff) -> Terminal:
 
 
 def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move], **said: int) -> None:
-    cage.post(surveillance.lock(book.pk), Draft("chips", kind, by.signature, said), moves)
+    cage.post(log.lock(book.pk), Draft("chips", kind, by.signature, said), moves)
 
 
 def logins() -> str:

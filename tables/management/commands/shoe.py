@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ledger.surveillance import Broken, Fault
-from tables import commitments
-from tables.commitments import Order, Unproven
+from ledger.proof.chain import Broken, Fault
+from tables.audit import commitments
+from tables.audit.commitments import Order, Unproven
 from tables.models import Table
 
 

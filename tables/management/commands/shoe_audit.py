@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 if TYPE_CHECKING:
-    from tables.bettors import Rate
+    from tables.edge.bettors import Rate
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "shoe-audit.md"
 STUDIES: Final = ((6, 2, 600), (6, 6, 200), (2, 2, 600))
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
 
 def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
-    from tables import bettors
+    from tables.edge import bettors
 
     dealt = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
     edges = [edge for one in dealt for edge in one.course.edges]

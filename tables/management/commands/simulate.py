@@ -159,7 +159,7 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, tol
 
 def _spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
     """The same rounds by the house's workers."""
-    from tables import spreading
+    from tables.edge import spreading
     from tables.maths.simulation import CHUNK, described, nothing
 
     chunks, run = -(-rounds // CHUNK), spreading.name(described(table, seed))

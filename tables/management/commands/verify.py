@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tables import audit
+from tables.audit import proofs
 
 
 class Command(BaseCommand):
@@ -23,11 +23,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, table: str | None, **options: Any) -> None:
         """Check book by book, stop at the first fault."""
         try:
-            books = audit.books(table)
+            books = proofs.books(table)
         except LookupError as unknown:
             raise CommandError(str(unknown)) from None
         for book in books:
-            report = audit.verify(book)
+            report = proofs.verify(book)
             if report.fault:
                 self.stdout.write(self.style.ERROR(f"DOES NOT HOLD  {report.fault}"))
                 sys.exit(1)

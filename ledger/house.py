@@ -1,0 +1,49 @@
+"""The house's own book: what happens away from any table is written there, one entry for each event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from ledger import cage, log, notices
+from ledger.log import Draft
+from ledger.models import HOUSE, Book
+from ledger.proof.chain import Head
+
+
+def lock() -> Head:
+    """Hold the house's book until the transaction ends: what takes this first happens one at a time. What was left at
+    its door comes before it."""
+    return notices.carry(log.lock(_book_id()))
+
+
+def note(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
+    """Write one entry. Inside a transaction it stands or falls with it; never put a secret into the content."""
+    with transaction.atomic():
+        log.append(lock(), Draft(subject, kind, by, content))
+
+
+def leave(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
+    """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
+    table nobody waits for the house."""
+    notices.leave(_book_id(), Draft(subject, kind, by, content))
+
+
+def carry() -> int:
+    """Write what was left, unless somebody else holds the book now; how many notices that were."""
+    return notices.carry_if_free(_book_id())
+
+
+def _book_id() -> int:
+    found = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
+    return found if found is not None else cage.open_house().pk
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What changed, as a log entry says it: only the changed values, before and after."""
+    changed = [name for name, value in after.items() if name not in before or before[name] != value]
+    return {
+        "before": {name: before[name] for name in changed if name in before},
+        "after": {name: after[name] for name in changed},
+    }

@@ -1,0 +1,201 @@
+"""The hash chain in the database: entries are appended under the book's lock, and read back in order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, connection, transaction
+
+from ledger import clock
+from ledger.proof.chain import MENDED, Entry, Head, canonical, timestamp
+
+CHUNK = 2_000
+LAST_SEQ = 2**63 - 1
+CHANNEL = "floor"
+MOMENT = "CASE WHEN at BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00' THEN at END"
+"""The time of an entry, or NULL where it is none that Python knows: reading it would fail."""
+
+
+class Stale(Exception):
+    """The head to build upon is not the book's head any more. The transaction is lost: lock and begin again."""
+
+
+class KeyReused(Exception):
+    """The book holds an entry with this idempotency key already. The transaction is lost: begin again, read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry before it has its place in the chain."""
+
+    subject: str
+    kind: str
+    by: str
+    content: Mapping[str, Any]
+    round: int | None = None
+    key: UUID | None = None
+    at: datetime | None = None
+
+
+# --- Writing --------------------------------------------------------------------------------------------------
+
+
+def lock(book_id: int, *, to_mend: bool = False) -> Head:
+    """Take the book's lock until the transaction ends, and say where its chain ends.
+
+    Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that.
+    """
+    head = _lock(book_id, to_mend=to_mend)
+    if head is None:
+        raise LookupError(f"there is no book {book_id}")
+    return head
+
+
+def lock_if_free(book_id: int) -> Head | None:
+    """The same without waiting for anybody: None where somebody else holds it."""
+    return _lock(book_id, "SKIP LOCKED")
+
+
+def _lock(book_id: int, or_else: str = "", *, to_mend: bool = False) -> Head | None:
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
+    before = clock.host_now()
+    with connection.cursor() as cursor:
+        # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
+        # statement sees what was committed while the first waited for the lock, and the clock after that.
+        cursor.execute(
+            f"SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE {or_else};"  # noqa: S608
+            f"SELECT {clock.NOW},"
+            f" (SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1)",
+            [book_id, book_id],
+        )
+        row = cursor.fetchone()
+        cursor.nextset()
+        moment, latest = cursor.fetchone()
+    clock.Reading(before, moment, clock.host_now()).refuse_drift()
+    if row is None:
+        return None
+    pk, name, seq, digest = row
+    if not to_mend:
+        clock.refuse_ahead(name, latest, moment)
+    return Head(pk, name, seq, digest, latest, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A draft in its place: what the database is to store, and the head that it makes."""
+
+    head: Head
+    row: tuple[Any, ...]
+
+
+def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
+    """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
+    at = _dated(head, draft)
+    seq = head.seq + 1
+    body = canonical(
+        {
+            "book": head.name,
+            "seq": seq,
+            "at": timestamp(at),
+            "subject": draft.subject,
+            "kind": draft.kind,
+            "round": draft.round,
+            "by": draft.by,
+            "key": str(draft.key) if draft.key else None,
+            "content": draft.content,
+            "moves": moves,
+        }
+    )
+    digest = sha256((head.hash or b"") + body).digest()
+    row = (
+        head.book_id, seq, at, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves), body,
+        head.seq or None, head.hash, digest,
+    )  # fmt: skip
+    return Sealed(Head(head.book_id, head.name, seq, digest, at, head.clock), row)
+
+
+def _dated(head: Head, draft: Draft) -> datetime:
+    """A book's time steps back with the entry that says why, and with no other."""
+    if (draft.subject, draft.kind) == MENDED and head.clock:
+        return head.clock
+    return max(draft.at, head.at or draft.at) if draft.at else head.moment
+
+
+INSERT_ENTRY = """
+    INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+MOVE_HEAD = "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s AND head_seq = %s"
+ANNOUNCE = "SELECT pg_notify(%s, %s)"
+
+
+def append(head: Head, draft: Draft) -> Head:
+    """Write an entry that moves no chips after the head that lock() gave; returns the new head."""
+    return write(seal(head, draft))
+
+
+def write(sealed: Sealed, also: str = "", parameters: Sequence[Any] = ()) -> Head:
+    """Store a sealed entry, with the statement that goes with it, in one round trip."""
+    after = sealed.head
+    statements = [INSERT_ENTRY, *([also] if also else []), MOVE_HEAD, ANNOUNCE]
+    announcement = f'{{"book": {after.book_id}, "seq": {after.seq}}}'
+    values = [*sealed.row, *parameters, after.seq, after.hash, after.book_id, after.seq - 1, CHANNEL, announcement]
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("an entry is written under its book's lock, in a transaction")
+    with connection.cursor() as cursor, as_stale_or_reused(after):
+        cursor.execute(";".join(statements), values)
+    return after
+
+
+@contextmanager
+def as_stale_or_reused(after: Head) -> Iterator[None]:
+    """Name the two refusals by the database that mean something to whoever writes."""
+    try:
+        yield
+    except IntegrityError as refused:
+        broken = getattr(getattr(refused.__cause__, "diag", None), "constraint_name", None)
+        if broken == "ledger_logentry_seq":
+            raise Stale(f"{after.name} has an entry {after.seq} already") from refused
+        if broken == "ledger_logentry_key":
+            raise KeyReused(f"{after.name} has an entry with this key already") from refused
+        raise
+
+
+# --- Reading --------------------------------------------------------------------------------------------------
+
+
+def read_head(book_id: int) -> Head:
+    """Where the chain ends now, without the lock: to verify up to it, not to build on it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s", [book_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise LookupError(f"there is no book {book_id}")
+    return Head(*row)
+
+
+COLUMNS = f"book_id, seq, {MOMENT}, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash, id"
+
+
+def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
+    """The entries of a book after `since`, in order, a chunk in memory at a time.
+
+    Pages go by (seq, id), so that a row that doubles another's number cannot hide behind the end of a page.
+    """
+    after, limit = (since + 1, -1), through if through is not None else LAST_SEQ
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
+                " AND (seq, id) > (%s, %s) ORDER BY seq, id LIMIT %s",
+                [book_id, after[0], limit, *after, CHUNK],
+            )
+            page = [Entry(*row) for row in cursor.fetchall()]
+        yield from page
+        if len(page) < CHUNK:
+            return
+        after = (page[-1].seq, page[-1].id)

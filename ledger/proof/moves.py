@@ -1,0 +1,97 @@
+"""Chips on the move, without a database: what a movement is, and whether those that are there are those of the log."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from ledger.proof.chain import Broken, Entry, Fault
+from ledger.proof.chips import REVERSAL
+
+Place = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One movement of chips, before it is posted."""
+
+    kind: str
+    source_account_id: int
+    source_place: str
+    target_account_id: int
+    target_place: str
+    amount_cents: int
+    reverses: int | None = None
+
+    def spelled(self) -> list[str | int | None]:
+        """As the body of its entry records it, so that the log alone tells where every chip went."""
+        source = f"{self.source_place}#{self.source_account_id}"
+        target = f"{self.target_place}#{self.target_account_id}"
+        return [self.kind, source, target, self.amount_cents, self.reverses]
+
+    def undone(self, number: int) -> "Move":
+        """The movement that undoes this one, which was posted under a number."""
+        source, target = (self.target_account_id, self.target_place), (self.source_account_id, self.source_place)
+        return Move(REVERSAL, *source, *target, self.amount_cents, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The accounts that a book's entries may move chips between: its own, and those that the whole house shares."""
+
+    book_id: int
+    ids: Mapping[Place, int]
+
+    def move(self, kind: str, source: str | Place, target: str | Place, amount_cents: int) -> Move:
+        """A movement between places; a seat's place on the layout is ("layout", seat)."""
+        start, end = ((place, None) if isinstance(place, str) else place for place in (source, target))
+        return Move(kind, self.ids[start], start[0], self.ids[end], end[0], amount_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A transfer as it is read back."""
+
+    seq: int
+    leg: int
+    id: int
+    move: Move
+
+
+def undone(transfers: Iterable[Posted]) -> list[Move]:
+    """The movements that undo these transfers, the last one first."""
+    last_first = sorted(transfers, key=lambda one: (one.seq, one.leg), reverse=True)
+    return [one.move.undone(one.id) for one in last_first]
+
+
+class Proven(NamedTuple):
+    """An entry that holds, with the transfers that it announced."""
+
+    entry: Entry
+    transfers: tuple[Posted, ...]
+
+
+def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> Iterator[Proven]:
+    """Join entries and transfers; raises Broken where the transfers are not those that the entry's body records."""
+    groups = groupby(posted, key=lambda transfer: transfer.seq)
+    seq, group = next(groups, (None, iter(())))
+    for entry in chain:
+        if seq is not None and seq < entry.seq:
+            raise Broken(Fault(book, seq, "moves chips, but no such entry is there"))
+        found: tuple[Posted, ...] = ()
+        if seq == entry.seq:
+            found = tuple(group)
+            seq, group = next(groups, (None, iter(())))
+        if what := _difference(entry, found):
+            raise Broken(Fault(book, entry.seq, what))
+        yield Proven(entry, found)
+
+
+def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
+    recorded = entry.document["moves"]
+    if len(found) != len(recorded):
+        return f"it recorded {len(recorded)} transfers, {len(found)} are there"
+    for leg, (transfer, move) in enumerate(zip(found, recorded, strict=True), start=1):
+        if transfer.leg != leg or transfer.move.spelled() != move:
+            return f"its transfer {leg} is {transfer.move.spelled()}, it recorded {move}"
+    return None

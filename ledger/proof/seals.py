@@ -1,0 +1,138 @@
+"""Seals: the house's Ed25519 key, and the documents that it signs. No database; of files, the key's own alone.
+
+A signature is over a document's one canonical spelling. A day's document names the one before it by its hash, so that
+whoever kept a later one notices when an earlier day is written anew.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ledger.proof.chain import canonical
+
+BOOK_ROOT, DAY_ROOT, ROTATION = "book-root/1", "day-root/1", "key-rotation/1"
+"""What the documents are called; a signature for one can never pass for one of another kind."""
+
+
+class BadKey(Exception):
+    """A key that cannot be used; the message is one sentence that says what would be right."""
+
+
+# --- Keys -----------------------------------------------------------------------------------------------------
+
+
+def make_key(path: Path) -> Ed25519PrivateKey:
+    """A new key in a new file that nobody else can read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise BadKey(f"There is a file {path} already: a key is never written over.") from None
+    with open(descriptor, "wb") as file:
+        file.write(pem)
+        file.flush()
+        os.fsync(descriptor)
+    return key
+
+
+def load_key(path: Path) -> Ed25519PrivateKey:
+    """The key in a file. Raises BadKey for one that others can read, or that is no such key."""
+    try:
+        with path.open("rb") as file:
+            mode, pem = os.fstat(file.fileno()).st_mode, file.read()
+    except OSError as error:
+        raise BadKey(f"The key file {path} cannot be read ({error.strerror}): make one with `audit key`.") from None
+    if mode & 0o077:
+        raise BadKey(f"Others can read the key file {path}: make it yours alone (chmod 600), or make a new key.")
+    try:
+        key = serialization.load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError):
+        raise BadKey(f"The key file {path} holds no private key in PEM.") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise BadKey(f"The key in {path} is not one for Ed25519.")
+    return key
+
+
+def public_of(key: Ed25519PrivateKey) -> str:
+    """The public half, in hex: by this a key is named everywhere."""
+    return key.public_key().public_bytes_raw().hex()
+
+
+def read_public(text: str) -> str:
+    """A public key that somebody was given: 64 hexadecimal digits, or the name of a file with those or with PEM."""
+    found = text.strip()
+    if len(found) != 64 and Path(text).is_file():
+        found = Path(text).read_text(errors="replace").strip()
+    try:
+        if found.startswith("-----BEGIN"):
+            key = serialization.load_pem_public_key(found.encode())
+            if isinstance(key, Ed25519PublicKey):
+                return key.public_bytes_raw().hex()
+        elif len(bytes.fromhex(found)) == 32:
+            return found.lower()
+    except ValueError:
+        pass
+    raise BadKey(f"{text[:80]!r} is no public key: it has 64 hexadecimal digits, or is a file with those or with PEM.")
+
+
+# --- Signing --------------------------------------------------------------------------------------------------
+
+
+def sign(key: Ed25519PrivateKey, document: Mapping[str, Any]) -> bytes:
+    """The signature over a document."""
+    return key.sign(canonical(document))
+
+
+def is_signed(public: str, signature: bytes, document: Mapping[str, Any]) -> bool:
+    """Whether a key signed a document."""
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(signature, canonical(document))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def hash_of(document: Mapping[str, Any]) -> str:
+    """The hash by which the next day's document names this one."""
+    return sha256(canonical(document)).hexdigest()
+
+
+def rotation(old: str, new: str) -> dict[str, Any]:
+    """What the old key signs, so that whoever trusts it may trust the new one."""
+    return {"format": ROTATION, "old": old, "new": new}
+
+
+# --- Slips ----------------------------------------------------------------------------------------------------
+
+Numbers = list[list[Any]]
+"""[series and year, highest number, [numbers below it that are still to come]], sorted."""
+
+
+def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Numbers, str | None]:
+    """How far the slips of each series and year are numbered after a day on which these were begun, and what is wrong.
+
+    Two clocks may file two slips that were begun around a day's end in the wrong order: a number may be missing for
+    that one day.
+    """
+    known = {name: (highest, set(missing)) for name, highest, missing in before}
+    wrong = [f"the slip {slip} is there twice" for slip in sorted(set(begun)) if begun.count(slip) > 1]
+    for slip in sorted(set(begun)):
+        name, _, number = slip.rpartition("/")
+        highest, missing = known.get(name, (0, set()))
+        coming = missing | set(range(highest + 1, int(number) + 1))
+        if int(number) not in coming:
+            wrong.append(f"the slip {slip} is there twice")
+        known[name] = max(highest, int(number)), coming - {int(number)}
+    overdue = [f"{name}/{number}" for name, _, missing in before for number in missing]
+    wrong += [f"the slip {slip} is missing" for slip in overdue if slip not in begun]
+    return [[name, highest, sorted(missing)] for name, (highest, missing) in sorted(known.items())], next(
+        iter(wrong), None
+    )

@@ -1,0 +1,390 @@
+"""The forms of the admin: money is typed as money, a game's options as the fields that its rules ask for.
+
+A form judges by the same functions as the write that follows, so each sentence stands at the field that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import time
+from decimal import Decimal
+from typing import Any, ClassVar, Final
+
+import msgspec
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from unfold import widgets
+
+from ledger.proof.chips import money
+from tables import standing
+from tables.day import hours as shifts
+from tables.day.hours import Hours
+from tables.games.catalog import GAMES
+from tables.log.terms import Settings
+from tables.models import MOST_RAKE_PERMILLE, PIN_RULE, Denomination, HouseHours, Staff, Table, Terminal
+from tables.roles import Role
+from tables.setup import denominations, table_settings
+from tables.setup.table_settings import Faults
+from tables.staff import staffing, terminals
+
+OPTION: Final = "option_"
+"""What the fields of a game's options begin with."""
+
+
+class MoneyField(forms.Field):
+    """An amount as it is said, 10 or 2.50 or 1,000, read into minor units digit by digit: never through a float."""
+
+    widget = widgets.UnfoldAdminTextInputWidget
+
+    def to_python(self, value: Any) -> int | None:
+        """Minor units."""
+        if value in self.empty_values:
+            return None
+        text = str(value).strip().replace(",", "")
+        if not re.fullmatch(r"[0-9]{1,13}(\.[0-9]{1,2})?", text):
+            raise ValidationError("Write an amount as 10 or 2.50.")
+        whole, _, part = text.partition(".")
+        return int(whole) * 100 + int(part.ljust(2, "0"))
+
+    def prepare_value(self, value: Any) -> Any:
+        """As it is typed."""
+        return money(value).replace(",", "") if isinstance(value, int) else value
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Tablets show digits."""
+        return {"inputmode": "decimal", "autocomplete": "off"}
+
+
+def option_fields(game: str) -> dict[str, forms.Field]:
+    """A field for each option that a game's rules have, but for the unit, which is the table's."""
+    described = msgspec.inspect.type_info(GAMES[game].rules_type)
+    assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
+    hidden = {"unit"} if GAMES[game].banked else set()
+    return {OPTION + one.name: _option_field(one) for one in described.fields if one.name not in hidden}
+
+
+def _option_field(described: msgspec.inspect.Field) -> forms.Field:
+    kind, label = described.type, described.name.replace("_", " ").capitalize()
+    words: dict[str, Any] = {"label": label, "initial": described.default}
+    if isinstance(kind, msgspec.inspect.Metadata):
+        words["help_text"] = (kind.extra_json_schema or {}).get("description", "")
+        kind = kind.type
+    if isinstance(kind, msgspec.inspect.IntType):
+        return forms.IntegerField(
+            min_value=kind.ge, max_value=kind.le, widget=widgets.UnfoldAdminIntegerFieldWidget, **words
+        )
+    if isinstance(kind, msgspec.inspect.FloatType):
+        number = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
+        return forms.FloatField(min_value=kind.ge, max_value=kind.le, widget=number, **words)
+    if isinstance(kind, msgspec.inspect.BoolType):
+        return forms.BooleanField(required=False, widget=widgets.UnfoldBooleanSwitchWidget, **words)
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        choices = [(value, str(value).replace("_", " ")) for value in kind.values]
+        return forms.ChoiceField(choices=choices, widget=widgets.UnfoldAdminSelectWidget, **words)
+    raise TypeError(f"the admin has no field for an option such as {described.name}: {kind}")
+
+
+class Judged(forms.ModelForm):
+    """A form whose ``faults`` the floor's own functions find, and whose ``write`` they do."""
+
+    FIELDS: ClassVar[Mapping[str, str]] = {}
+    """Which field shows the fault of which setting, where the names differ; others stand above the form."""
+
+    def faults(self) -> Faults:
+        """What is wrong with what was typed."""
+        raise NotImplementedError
+
+    def write(self, by: Staff) -> Any:
+        """Do it; raises Refused when the floor has moved on since it was judged."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any]:
+        """Judge, once every field by itself could be read."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            for setting, says in self.faults().items():
+                field = self.FIELDS.get(setting, setting)
+                self.add_error(field if field in self.fields else None, says)
+        return cleaned
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """What the operator changed, by the field's name: two operators' changes to different things both stand."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
+
+
+class TableForm(Judged):
+    """A table's settings. Subclasses made by ``for_game`` have the fields of one game's options."""
+
+    FIELDS = {
+        "unit_cents": "unit",
+        "min_cents": "minimum",
+        "max_cents": "maximum",
+        "cap_cents": "cap",
+        "rake_permille": "rake",
+        "rake_cap_cents": "most_rake",
+        "time_charge_cents": "time_charge",
+    }
+    GAME: ClassVar[str] = "rocket"
+
+    game = forms.ChoiceField(
+        choices=[(name, game.title) for name, game in GAMES.items()],
+        initial="rocket",
+        widget=widgets.UnfoldAdminSelectWidget,
+    )
+    unit = MoneyField(
+        label="Chip unit",
+        help_text="Against the house, bets are multiples of ten units, so that every payment comes out even; in a game"
+        " for a pot it is what one coin is worth.",
+    )
+    minimum = MoneyField(label="Minimum", help_text="Of a bet; or of what a player puts in play for a pot.")
+    maximum = MoneyField(label="Maximum", help_text="Of a bet; or of what a player puts in play for a pot.")
+    cap = MoneyField(
+        label="Cap on all bets together", required=False, help_text="The house's exposure in one round. Empty: no cap."
+    )
+    rake = forms.DecimalField(
+        label="Rake (% of each pot)",
+        initial=0,
+        required=False,
+        min_value=0,
+        max_value=MOST_RAKE_PERMILLE // 10,
+        decimal_places=1,
+        widget=widgets.UnfoldAdminDecimalFieldWidget({"step": "0.1"}),
+        help_text="Rounded down to whole coins. Empty: none. Only where there is a pot.",
+    )
+    most_rake = MoneyField(label="Most rake of one pot", required=False, help_text="Empty: no cap.")
+    time_charge = MoneyField(
+        label="Time charge",
+        initial=0,
+        required=False,
+        help_text="What each seat pays for half an hour, in place of a rake. Empty: none.",
+    )
+    denominations = forms.ModelMultipleChoiceField(
+        Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
+    )
+
+    class Meta:
+        model = Table
+        fields = ("name", "game", "seats", "source", "denominations")
+
+    @classmethod
+    def for_game(cls, game: str) -> type[TableForm]:
+        """The form of a table of one game."""
+        made: type[TableForm] = type(
+            cls.__name__, (cls,), {"GAME": game, "__module__": __name__, **option_fields(game)}
+        )
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        table = self.instance
+        if table.pk is None:
+            return
+        known = table_settings.settings_of(table)
+        self.initial.update({field: getattr(known, setting) for setting, field in self.FIELDS.items()})
+        self.initial["rake"] = Decimal(known.rake_permille) / 10
+        self.initial.update({OPTION + name: value for name, value in known.options.items()})
+
+    def clean_rake(self) -> int:
+        """Per mille of a pot."""
+        return int((self.cleaned_data["rake"] or 0) * 10)
+
+    def clean_time_charge(self) -> int:
+        """Minor units."""
+        return self.cleaned_data["time_charge"] or 0
+
+    def options(self) -> dict[str, Any]:
+        """The options typed; a table that gets another game starts with that game's own defaults."""
+        if self.cleaned_data["game"] != self.GAME:
+            return {}
+        names = [name for name in self.fields if name.startswith(OPTION)]
+        return {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
+
+    def changes(self) -> dict[str, Any]:
+        """The settings changed."""
+        changed = self.changed
+        changes: dict[str, Any] = {name: changed[name] for name in ("game", "seats", "source") if name in changed}
+        changes |= {setting: changed[field] for setting, field in self.FIELDS.items() if field in changed}
+        if "denominations" in changed:
+            changes["denominations"] = tuple(chip.value_cents for chip in changed["denominations"])
+        if "game" in changed or any(name.startswith(OPTION) for name in changed):
+            changes["options"] = self.options()
+        return changes
+
+    def settings(self) -> Settings:
+        """All settings typed."""
+        typed = self.cleaned_data
+        return Settings(
+            **{name: typed[name] for name in ("game", "seats", "source")},
+            **{setting: typed[field] for setting, field in self.FIELDS.items()},
+            options=self.options(),
+            denominations=tuple(chip.value_cents for chip in typed["denominations"]),
+        )
+
+    def faults(self) -> Faults:
+        """Those of a new table, or of a change while the table stands as it does."""
+        if self.instance.pk is None:
+            return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
+        return table_settings.change_faults(self.instance, self.changes(), standing.of(self.instance))
+
+    def write(self, by: Staff) -> Table:
+        """Set the table up, or change it."""
+        if self.instance.pk is None:
+            return table_settings.create_table(self.cleaned_data["name"], self.settings(), by=by)
+        return table_settings.change_table(self.instance, self.changes(), by=by)
+
+
+class DenominationForm(Judged):
+    """A kind of chip."""
+
+    FIELDS = {"value_cents": "value"}
+
+    value = MoneyField(label="Worth", help_text="It is printed on the chip, so it never changes.")
+
+    class Meta:
+        model = Denomination
+        fields = ("colour", "face")
+        widgets = {"face": widgets.UnfoldAdminColorInputWidget}
+
+    def faults(self) -> Faults:
+        """Those of the looks, and of a new chip's worth."""
+        worth = denominations.value_faults(self.cleaned_data["value"]) if self.instance.pk is None else {}
+        return worth | denominations.look_faults(self.instance, self._looks())
+
+    def write(self, by: Staff) -> Denomination:
+        """Add the chip, or change its looks."""
+        if self.instance.pk is None:
+            return denominations.add_denomination(value_cents=self.cleaned_data["value"], **self._looks(), by=by)
+        return denominations.change_denomination(self.instance, self._looks(), by=by)
+
+    def _looks(self) -> dict[str, str]:
+        return {name: self.cleaned_data[name] for name in ("colour", "face")}
+
+
+class StaffForm(Judged):
+    """Somebody who works here. Secrets can be given, never read."""
+
+    FIELDS = {"password": "new_password", "pin": "new_pin"}  # pragma: allowlist secret
+
+    new_password = forms.CharField(
+        max_length=128,
+        strip=False,
+        required=False,
+        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
+        help_text="12 characters or more. Ends every sign-in of theirs. Empty: as it is.",
+    )
+    new_pin = forms.CharField(
+        label="New PIN",
+        max_length=8,
+        required=False,
+        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
+        help_text=f"{PIN_RULE} It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
+    )
+
+    class Meta:
+        model = Staff
+        fields = ("username", "name", "role", "badge", "is_active")
+        help_texts = {
+            "username": "For good: the log knows them by it.",
+            "badge": "With a PIN, it signs slips, and opens enrolled terminals for dealers.",
+        }
+
+    def changes(self) -> dict[str, Any]:
+        """What changed, secrets that were left empty not among it."""
+        changed = {self._setting(name): value for name, value in self.changed.items()}
+        return {name: value for name, value in changed.items() if name != "username"}
+
+    def _setting(self, field: str) -> str:
+        return field.removeprefix("new_")
+
+    def faults(self) -> Faults:
+        """Those of somebody new, or of a change."""
+        if self.instance.pk is None:
+            new = Staff(username=self.cleaned_data["username"])
+            return staffing.username_faults(new.username) | staffing.change_faults(new, self._all())
+        return staffing.change_faults(self.instance, self.changes())
+
+    def write(self, by: Staff) -> Staff:
+        """Take them on, or change what is to change."""
+        if self.instance.pk is None:
+            return staffing.add_staff(username=self.cleaned_data["username"], by=by, **self._all())
+        return staffing.change_staff(self.instance, self.changes(), by=by)
+
+    def _all(self) -> dict[str, Any]:
+        typed = {"role": Role.DEALER.value} | self.cleaned_data
+        return {self._setting(name): value for name, value in typed.items() if name != "username"}
+
+
+class TerminalForm(Judged):
+    """Which table a terminal is for."""
+
+    class Meta:
+        model = Terminal
+        fields = ("table",)
+
+    def faults(self) -> Faults:
+        """None: any table will do."""
+        return {}
+
+    def write(self, by: Staff) -> Terminal:
+        """Bind it."""
+        terminals.bind(self.instance, self.cleaned_data["table"], by=by)
+        return self.instance
+
+
+class HouseHoursForm(Judged):
+    """The gaming day and its shifts, from a day to come on. What is in force now is typed in already."""
+
+    shifts = forms.CharField(
+        widget=widgets.UnfoldAdminTextareaWidget({"rows": 4}),
+        help_text="One a line, name and start: Day 06:00. The first one starts with the day.",
+    )
+
+    class Meta:
+        model = HouseHours
+        fields = ("from_day", "time_zone", "day_starts")
+        help_texts = {"time_zone": "As in the IANA database: Europe/Berlin, America/New_York, UTC."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        now = shifts.calendar()
+        tomorrow = now.day_of(timezone.now()) + shifts.DAY
+        hours = now.hours_of(tomorrow)
+        known = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
+        self.initial = {**known, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
+
+    def clean_shifts(self) -> list[list[str]]:
+        """Name and start of each, as the row keeps them."""
+        try:
+            return [[name, f"{starts:%H:%M}"] for name, starts in shifts.read_shifts(self.cleaned_data["shifts"])]
+        except ValueError as wrong:
+            raise ValidationError(str(wrong)) from None
+
+    def hours(self) -> Hours:
+        """What was typed."""
+        typed = self.cleaned_data
+        named = tuple((name, time.fromisoformat(starts)) for name, starts in typed["shifts"])
+        return Hours(typed["from_day"], typed["time_zone"], typed["day_starts"], named)
+
+    def faults(self) -> Faults:
+        """While the day is what it is."""
+        return shifts.faults(self.hours(), shifts.calendar(), timezone.now())
+
+    def write(self, by: Staff) -> HouseHours:
+        """Set them."""
+        return shifts.set_hours(self.hours(), by=by)
+
+
+class EnrolForm(forms.Form):
+    """A new terminal."""
+
+    name = forms.RegexField(
+        r"^[\w .#-]+\Z", max_length=40, label="Name", help_text="As the log calls it: Rocket 1 tablet.",
+        widget=widgets.UnfoldAdminTextInputWidget,
+    )  # fmt: skip
+    table = forms.ModelChoiceField(
+        Table.objects.all(), required=False, empty_label="any table", widget=widgets.UnfoldAdminSelectWidget,
+        help_text="The only table that may be dealt from it.",
+    )  # fmt: skip

@@ -1,0 +1,420 @@
+"""The admin of what the house sets up: tables, chips, staff, terminals. Nobody deletes; auditors look.
+
+Nothing is saved past the floor's own functions, so whatever is changed here is judged there and stands in the log.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import segno
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from unfold.decorators import action
+
+from ledger.admin import LogEntryAdmin
+from ledger.admin_lists import ClosedList
+from ledger.log import entries
+from ledger.models import LogEntry
+from ledger.proof.chips import money
+from tables import standing
+from tables.admin.forms import (
+    DenominationForm,
+    EnrolForm,
+    HouseHoursForm,
+    Judged,
+    StaffForm,
+    TableForm,
+    TerminalForm,
+    option_fields,
+)
+from tables.board import secrecy
+from tables.day import hours as shifts
+from tables.games.catalog import GAMES
+from tables.log.fold import Standing
+from tables.models import Denomination, HouseHours, Staff, Table, Terminal
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import table_settings
+from tables.staff import sign_in, staffing, terminals
+
+Fieldsets = list[tuple[str | None, dict[str, Any]]]
+
+
+def operator(request: HttpRequest) -> Staff:
+    """Who does it."""
+    if not isinstance(request.user, Staff):
+        raise PermissionDenied
+    return request.user
+
+
+class SetUp(ClosedList):
+    """What an operator sets up: written by the form's own ``write``, never by saving a row."""
+
+    actions: ClassVar[Any] = ()
+    list_per_page = 50
+    view_on_site = False
+    kept: ClassVar[tuple[str, ...]] = ()
+    """What is chosen once and for good."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody deletes: the log speaks of it."""
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """What stays as it was made."""
+        return self.kept if obj else ()
+
+    def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
+        """Write it, and note it in the log."""
+        return form.write(operator(request))
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: Any) -> None:
+        """Written already."""
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: Any) -> None:
+        """Written already."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """The form; when the floor moved on between its judgement and the write, the sentence and the form anew."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except Refused as refused:
+            messages.error(request, refused.sentence)
+            return redirect(request.get_full_path())
+
+    def ask(self, request: HttpRequest, title: str, **context: Any) -> TemplateResponse:
+        """A page with one question, and one button that answers it."""
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        return TemplateResponse(request, "tables/admin/ask.html", shared | context)
+
+
+admin.site.index_title = "Set up and records"
+admin.site.unregister(Group)  # what somebody may do follows from their role alone
+
+
+admin.site.unregister(LogEntry)
+
+
+@admin.register(LogEntry)
+class OpenLogEntryAdmin(LogEntryAdmin):
+    """The log, without what has to stay secret until a game is over."""
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
+        """The entry as it may be read now."""
+        found: LogEntry | None = super().get_object(request, object_id, from_field)
+        if found is not None:
+            [read] = secrecy.veiled(found.book_id, list(entries(found.book_id, found.seq - 1, found.seq)))
+            found.body, found.key = read.body, read.key
+        return found
+
+
+@admin.register(Table)
+class TableAdmin(SetUp):
+    """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
+
+    list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit")
+    list_filter = ("source",)
+    kept = ("name",)
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> type[forms.ModelForm]:
+        """With the options of the table's game."""
+        kwargs["form"] = TableForm.for_game(self._game(obj))
+        form: type[forms.ModelForm] = super().get_form(request, obj, change, **kwargs)
+        return form
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
+        """Limits first: they change most."""
+        game = self._game(obj)
+        editable = self.has_change_permission(request, obj) if obj else True
+        options = tuple(option_fields(game)) if editable else ("chosen_options",)
+        return [
+            (None, {"fields": ("name", "game")}),
+            (
+                "Limits",
+                {
+                    "fields": ("minimum", "maximum", "cap"),
+                    "description": "They may change at any time; an open round keeps those that it was opened under.",
+                },
+            ),
+            (
+                "Felt",
+                {
+                    "fields": ("seats", "source", "unit", "denominations"),
+                    "description": self._when(obj),
+                },
+            ),
+            (
+                "What the house takes",
+                {
+                    "fields": ("rake", "most_rake", "time_charge"),
+                    "description": "Of games for a pot only, and either of the two; from the next game on.",
+                },
+            ),
+            (f"Options of {GAMES[game].title}", {"fields": options}),
+        ]
+
+    def _when(self, table: Table | None) -> str:
+        """When what a round rests on may change."""
+        now = standing.of(table) if table else Standing()
+        if table and now.round_open:
+            return table_settings.round_is_open(table, now, "this, and the options, can change")
+        return "This, and the options, may change between rounds only."
+
+    def _game(self, table: Table | None) -> str:
+        return table.game if table else TableForm.GAME
+
+    @admin.display(description="game")
+    def game_title(self, table: Table) -> str:
+        """As it is announced."""
+        return GAMES[table.game].title
+
+    @admin.display(description="bets", ordering="min_cents")
+    def bets(self, table: Table) -> str:
+        """The limits, as on the placard."""
+        return f"{money(table.min_cents)} to {money(table.max_cents)}"
+
+    @admin.display(description="minimum bet")
+    def minimum(self, table: Table) -> str:
+        """As money."""
+        return money(table.min_cents)
+
+    @admin.display(description="maximum bet")
+    def maximum(self, table: Table) -> str:
+        """As money."""
+        return money(table.max_cents)
+
+    @admin.display(description="rake")
+    def rake(self, table: Table) -> str:
+        """In per cent of a pot."""
+        return f"{table.rake_permille / 10:g} %"
+
+    @admin.display(description="most rake of one pot")
+    def most_rake(self, table: Table) -> str:
+        """As it is said."""
+        return "no cap" if table.rake_cap_cents is None else money(table.rake_cap_cents)
+
+    @admin.display(description="time charge")
+    def time_charge(self, table: Table) -> str:
+        """For a seat and half hour."""
+        return money(table.time_charge_cents)
+
+    @admin.display(description="cap", ordering="cap_cents")
+    def cap(self, table: Table) -> str:
+        """As money."""
+        return "none" if table.cap_cents is None else money(table.cap_cents)
+
+    @admin.display(description="chip unit")
+    def unit(self, table: Table) -> str:
+        """As money."""
+        return money(table.unit_cents)
+
+    @admin.display(description="options")
+    def chosen_options(self, table: Table) -> str:
+        """In words."""
+        options = table_settings.settings_of(table).options
+        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
+
+
+@admin.register(Denomination)
+class DenominationAdmin(SetUp):
+    """Chips."""
+
+    form = DenominationForm
+    list_display = ("worth", "colour", "swatch", "at")
+    list_display_links = ("worth", "colour")
+    fields = ("value", "colour", "face")
+    kept = ("value",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Denomination]:
+        """With the number of tables where each lies."""
+        chips: QuerySet[Denomination] = super().get_queryset(request)
+        return chips.annotate(table_count=Count("tables"))
+
+    @admin.display(description="worth", ordering="value_cents")
+    def worth(self, chip: Denomination) -> str:
+        """As money."""
+        return money(chip.value_cents)
+
+    @admin.display(description="worth")
+    def value(self, chip: Denomination) -> str:
+        """As money, on its own page."""
+        return money(chip.value_cents)
+
+    @admin.display(description="face")
+    def swatch(self, chip: Denomination) -> SafeString:
+        """The colour that it is drawn in."""
+        return format_html(
+            '<svg width="22" height="22" role="img" aria-label="{}"><circle cx="11" cy="11" r="10" fill="{}"'
+            ' stroke="#888"/><circle cx="11" cy="11" r="6" fill="none" stroke="#8888"/></svg>',
+            chip.face,
+            chip.face,
+        )
+
+    @admin.display(description="tables", ordering="table_count")
+    def at(self, chip: Any) -> int:
+        """At how many tables."""
+        return int(chip.table_count)
+
+
+@admin.register(HouseHours)
+class HouseHoursAdmin(SetUp):
+    """The gaming day and its shifts: set for days to come, never changed afterwards."""
+
+    form = HouseHoursForm
+    list_display = ("from_day", "day_starts", "time_zone", "in_words", "by", "at")
+    fields = ("from_day", "time_zone", "day_starts", "shifts")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With who set them, once they are set."""
+        return ("from_day", "time_zone", "day_starts", "in_words", "by", "at") if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Hours stand: others are set from another day on."""
+        return False
+
+    @admin.display(description="shifts")
+    def in_words(self, hours: HouseHours) -> str:
+        """In order."""
+        return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
+
+
+@admin.register(Staff)
+class StaffAdmin(SetUp):
+    """Staff. Passwords and PINs go in and never come out."""
+
+    form = StaffForm
+    list_display = ("name", "role", "badge", "username", "is_active", "last_login", "code")
+    list_select_related = ("emergency_code",)
+    list_filter = ("role", "is_active")
+    search_fields = ("name", "username", "badge")
+    kept = ("username",)
+    actions_detail = ("lift_lock_out",)
+
+    @admin.display(description="emergency code", empty_value="")
+    def code(self, staff: Staff) -> str | None:
+        """Since when an operator has one: two are needed to come in when nobody gets in."""
+        if staff.role != Role.OPERATOR or not staff.is_active:
+            return None
+        issued = getattr(staff, "emergency_code", None)
+        return f"{issued.made_at:%Y-%m-%d}" if issued else "none yet"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
+        """Secrets only for those who may give them."""
+        who = (None, {"fields": ("username", "name", "role", "badge", *(("is_active",) if obj else ()))})
+        if obj and not self.has_change_permission(request, obj):
+            return [who]
+        return [who, ("Password and PIN", {"fields": ("new_password", "new_pin")})]
+
+    @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
+    def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let somebody try to sign in again."""
+        staff = get_object_or_404(Staff, pk=object_id)
+        if request.method != "POST":
+            says = "Who failed to sign in too often is locked out for a while. Let them try again now?"
+            return self.ask(request, f"Lift the lock-out of {staff}", says=says, button="Lift lock-out")
+        staffing.lift_lock_out(staff, by=operator(request))
+        messages.success(request, f"{staff} may try again.")
+        return redirect("admin:tables_staff_change", staff.pk)
+
+
+@admin.register(Terminal)
+class TerminalAdmin(SetUp):
+    """Terminals: enrolled from the device itself, or by a link that is opened there."""
+
+    form = TerminalForm
+    list_display = ("name", "for_table", "is_active", "enrolled_by", "enrolled_at")
+    list_select_related = ("table", "enrolled_by")
+    list_filter = ("is_active",)
+    fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
+    kept = ("name", "is_active", "enrolled_by", "enrolled_at")
+    actions_list = ("enrol_here", "enrol_elsewhere")
+    actions_detail = ("link", "lift_lock_out", "revoke")
+
+    @admin.display(description="table", ordering="table", empty_value="any")
+    def for_table(self, terminal: Terminal) -> Table | None:
+        """The only table that may be dealt from it."""
+        return terminal.table
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A device is enrolled, not typed in."""
+        return False
+
+    def has_enrol_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """For the actions."""
+        return operator(request).has_perm("tables.enrol_terminal")
+
+    @action(description="Enrol this device", url_path="enrol-here", permissions=["enrol"])
+    def enrol_here(self, request: HttpRequest) -> HttpResponse:
+        """Make the device that the operator holds a terminal; they are signed out there."""
+        form, by = EnrolForm(request.POST or None), operator(request)
+        if form.is_valid():
+            try:
+                terminal, token = terminals.enrol(**form.cleaned_data, by=by)
+                sign_in.sign_out(request)
+                messages.success(request, f"This device is {terminal.name} now.")
+                response = redirect("sign-in")
+                terminals.remember(response, token)
+                return response
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        says = "Dealers will sign in on this device by badge and PIN. You are signed out here afterwards."
+        return self.ask(request, "Enrol this device", form=form, says=says, button="Enrol this device")
+
+    @action(description="Enrol another device", url_path="enrol-elsewhere", permissions=["enrol"])
+    def enrol_elsewhere(self, request: HttpRequest) -> HttpResponse:
+        """A new terminal, and the link that the device has to open."""
+        form = EnrolForm(request.POST or None)
+        if form.is_valid():
+            try:
+                return self._show_link(request, terminals.add(**form.cleaned_data, by=operator(request)))
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        says = "You get a link, and the same as a code to scan. The device on which it is opened first is the terminal."
+        return self.ask(request, "Enrol another device", form=form, says=says, button="Make the link")
+
+    @action(description="New link", url_path="link", permissions=["enrol"])
+    def link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Move a terminal to another device."""
+        terminal = get_object_or_404(Terminal, pk=object_id)
+        if request.method == "POST":
+            return self._show_link(request, terminal)
+        says = "The device on which the link is opened takes this terminal's place; the old one is one no more."
+        return self.ask(request, f"A new link for {terminal}", says=says, button="Make the link")
+
+    @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["enrol"])
+    def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let badges and PINs be tried there again."""
+        terminal = get_object_or_404(Terminal, pk=object_id)
+        if request.method != "POST":
+            says = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
+            return self.ask(request, f"Lift the lock-out of {terminal}", says=says, button="Lift lock-out")
+        terminals.lift_lock_out(terminal, by=operator(request))
+        messages.success(request, f"{terminal} takes badges and PINs again.")
+        return redirect("admin:tables_terminal_change", terminal.pk)
+
+    @action(description="Revoke", url_path="revoke", permissions=["enrol"])
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The device is no terminal any more."""
+        terminal = get_object_or_404(Terminal, pk=object_id)
+        if request.method != "POST":
+            says = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
+            return self.ask(request, f"Revoke {terminal}", says=says, button="Revoke")
+        terminals.revoke(terminal, by=operator(request))
+        messages.success(request, f"{terminal} is revoked.")
+        return redirect("admin:tables_terminal_changelist")
+
+    def _show_link(self, request: HttpRequest, terminal: Terminal) -> TemplateResponse:
+        url = request.build_absolute_uri(terminals.link_for(terminal, by=operator(request)))
+        code = mark_safe(segno.make(url, micro=False).svg_inline(scale=5))  # noqa: S308 -- drawn here, from our own link
+        return self.ask(request, f"Open this on {terminal}", link=url, code=code)

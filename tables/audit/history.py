@@ -1,0 +1,446 @@
+"""The read side of what is over: a table's rounds, one round input by input, and its log. Nothing here writes.
+
+A table's rounds are numbered without gaps and its log likewise, so a page is a range of numbers: it costs the same
+on a table's first day and after years.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+
+from ledger import mends
+from ledger.log import COLUMNS
+from ledger.models import Book, LogEntry
+from ledger.proof.chain import Entry, Head, Mend
+from tables.audit import proofs
+from tables.audit.proofs import Report
+from tables.board import secrecy
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView, View
+from tables.games.record import record_of
+from tables.log.fold import Round, Standing, fold
+from tables.log.telling import tell
+from tables.models import Table
+
+PAGE: Final = 25
+LOG_PAGE: Final = 50
+SEARCHED: Final = 500
+"""How many rounds one search looks through: what it costs must not grow with history either."""
+
+UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
+"""What an entry raises that no table can have written: somebody changed the database. Shown, never a crash."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """One round in a list."""
+
+    number: int
+    first_seq: int
+    last_seq: int
+    began: datetime | None
+    ended: datetime | None
+    """When its last card was entered; None while it goes on."""
+    dealers: tuple[str, ...]
+    """Who entered it: more than one when a relief took over."""
+    shoe: int
+    seats: tuple[SeatView, ...]
+    """The seats that played, with what became of them."""
+    staked_cents: int
+    """What they bet; in a game for a pot, what they paid in it."""
+    house_net_cents: int | None
+    """What the house won (positive) or lost, or raked; None while the round goes on."""
+    taken_back: int
+    """How many inputs were taken back."""
+    refused: int
+    """How many cards were keyed that the shoe cannot hold."""
+    dated: datetime | None = None
+    """What its first entry was dated by a wrong clock, where that was mended: it began, at the earliest, at the time
+    that is said here."""
+    fault: str | None = None
+    """Why the round cannot be played again from the log."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it is settled."""
+        return self.ended is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search looks for. Empty: every round."""
+
+    outcome: str | None = None
+    seat: int | None = None
+    corrected: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome or self.seat or self.corrected)
+
+    def admits(self, line: RoundLine) -> bool:
+        """Whether a round, as it stands after its corrections, is one that is looked for. One that cannot be played
+        again is never left out."""
+        if line.fault:
+            return True
+        if self.corrected and not line.taken_back:
+            return False
+        if not (self.outcome or self.seat):
+            return True
+        found = (one for one in line.seats if self.seat in (None, one.seat))
+        return any(self.outcome is None or (one.payout and one.payout.outcome == self.outcome) for one in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rounds, newest first, and where the next older page begins."""
+
+    lines: tuple[RoundLine, ...]
+    through: int
+    """The newest round that was looked at."""
+    since: int
+    """The oldest one."""
+
+    @property
+    def older(self) -> int | None:
+        """The round at which the next page begins."""
+        return self.since - 1 if self.since > 1 else None
+
+
+# --- A table's rounds ------------------------------------------------------------------------------------------
+
+
+def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
+    """So many rounds up to and including one, the newest first."""
+    since = max(through - count + 1, 1)
+    return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
+
+
+def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
+    """The rounds looked for among the SEARCHED that end with ``through``: at most ``count``."""
+    oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
+    candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
+    found = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
+    return Page(found, through, candidates[-1] if len(candidates) == count else oldest)
+
+
+def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
+    """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
+
+    Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
+    """
+    kind, pieces = "play", []
+    if wanted.corrected:
+        kind = "take_back"
+    elif wanted.outcome:
+        pieces = [f'"outcome":"{wanted.outcome}"', *([f'"seat":{wanted.seat},"staked_cents"'] if wanted.seat else [])]
+    elif banked:
+        pieces = [f'"do":"bet","seat":{wanted.seat}}}']
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
+            f" AND subject = 'round' AND kind = %s{' AND position(%s::bytea IN body) > 0' * len(pieces)}"
+            " ORDER BY round DESC LIMIT %s",
+            [book_id, since, through, kind, *(piece.encode() for piece in pieces), count],
+        )
+        return [number for (number,) in cursor.fetchall()]
+
+
+def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
+    """These rounds, the newest first."""
+    if not numbers:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
+            " AND round = ANY(%s) ORDER BY round, seq",
+            [book_id, min(numbers), max(numbers), list(numbers)],
+        )
+        found = [Entry(*row) for row in cursor.fetchall()]
+    lines = [line_of(number, list(entries)) for number, entries in groupby(found, key=lambda entry: entry.round or 0)]
+    return reversed(truly_timed(book_id, lines))
+
+
+def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
+    """The same with the times that count, where the log has false ones."""
+    mended = mends.of(book_id)
+    spans = [next((mend for mend in mended if mend.first <= line.first_seq <= mend.last), None) for line in lines]
+    return [_truly_timed(line, span) for line, span in zip(lines, spans, strict=True)]
+
+
+def _truly_timed(line: RoundLine, mend: Mend | None) -> RoundLine:
+    if mend is None or line.began is None:
+        return line
+    lasted = line.ended - line.began if line.ended else None
+    return replace(line, began=mend.at, ended=None if lasted is None else mend.at + lasted, dated=line.began)
+
+
+def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
+    """A round from its entries, in order."""
+    current: Round | None = None
+    ended, shoe, fault = None, 0, None
+    try:
+        for entry in entries:
+            if entry.subject != "round":
+                continue
+            current = folded(current, entry)
+            shoe = entry.content.get("opening", {}).get("shoe", shoe)
+            if entry.kind != "paid":
+                ended = entry.at if current and current.over else None
+    except UNREADABLE as error:
+        fault = f"entry {entry.seq}: {error}"
+    seats = _playing(current) if current else ()
+    payouts = current.settled if current else ()
+    staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
+    return RoundLine(
+        number=number,
+        first_seq=entries[0].seq,
+        last_seq=entries[-1].seq,
+        began=entries[0].at,
+        ended=ended,
+        dealers=tuple(dict.fromkeys(one.by for one in entries if one.kind == "play")),
+        shoe=shoe,
+        seats=seats,
+        staked_cents=staked,
+        house_net_cents=current.house_net_cents if current and ended and not fault else None,
+        taken_back=sum(one.kind == "take_back" for one in entries),
+        refused=sum(one.subject == "alert" for one in entries),
+        fault=fault,
+    )
+
+
+def _playing(current: Round) -> tuple[SeatView, ...]:
+    """The seats that bet against the house, or were dealt in for a pot."""
+    view = current.view(DEALER)
+    return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
+
+
+def folded(current: Round | None, entry: Entry) -> Round | None:
+    """The round after one more of its entries."""
+    at = Standing(round=current)
+    content = entry.content
+    return fold(at, seq=entry.seq, subject="round", kind=entry.kind, round=entry.round, content=content).round
+
+
+_BISECT: Final = f"""
+    WITH RECURSIVE search (book, low, high) AS (
+        SELECT book, 1, latest + 1 FROM unnest(%(books)s::bigint[], %(latest)s::int[]) AS of (book, latest)
+        UNION ALL
+        SELECT search.book, CASE WHEN began.at < %(moment)s THEN (low + high) / 2 + 1 ELSE low END,
+            CASE WHEN began.at < %(moment)s THEN high ELSE (low + high) / 2 END
+        FROM search CROSS JOIN LATERAL (
+            SELECT {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS at FROM ledger_logentry AS e
+            WHERE e.book_id = search.book AND e.round = (low + high) / 2 ORDER BY e.seq LIMIT 1) AS began
+        WHERE low < high)
+    SELECT book, low FROM search WHERE low = high
+"""  # noqa: S608
+
+
+def first_since(latest: Mapping[int, int], moment: datetime) -> dict[int, int]:
+    """For each book, given its latest round: the number of the first one that began at a moment or after it.
+
+    Rounds begin in the order of their numbers, so each book is bisected: a few index look-ups, one query for all.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BISECT, {"books": list(latest), "latest": list(latest.values()), "moment": moment})
+        return dict(cursor.fetchall())
+
+
+# --- One round -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Chips that an entry moved, from one place to another."""
+
+    kind: str
+    source: str
+    target: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a round's stretch of the log, and the layout after it."""
+
+    entry: Entry
+    words: str
+    view: View | None
+    """The layout, every amount in cents; None before the first input of a round."""
+    banked: bool
+    touched: frozenset[int]
+    """The seats that it was about; 0 is the dealer."""
+    decided: tuple[Payout, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    corrects: int | None = None
+    corrected_by: int | None = None
+    """The entry that takes this one back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A round, input by input, with what it was dealt under and how it came out."""
+
+    line: RoundLine
+    steps: tuple[Step, ...]
+    game: str
+    rules: dict[str, Any]
+    opening: Opening | None
+    payouts: tuple[Payout, ...]
+    record: dict[str, Any] | None
+    """The round as a round record, for anyone to replay."""
+    coin_cents: int = 0
+    """What a coin was worth in a game for a pot."""
+    stacks: tuple[tuple[int, int], ...] = ()
+    """(seat, cents) of what the seats dealt in had on the table."""
+    sealed: bool = False
+    """Whether it goes on and holds what nobody may know yet: there is no record before it is over."""
+
+
+def story(table: Table, number: int) -> Story | None:
+    """One round of a table; None when it was never dealt."""
+    entries = _stretch(table.book_id, number)
+    own = [entry for entry in entries if entry.round == number]
+    if not own:
+        return None
+    chips = _moved(table.book_id, entries[0].seq, entries[-1].seq)
+    (line,) = truly_timed(table.book_id, [line_of(number, own)])
+    steps: list[Step] = []
+    current: Round | None = None
+    broken = False
+    for entry, told in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
+        before = current
+        if entry.subject == "round" and not broken:
+            try:
+                current = folded(current, entry)
+            except UNREADABLE:
+                broken = True
+        steps.append(_step(told, before, current, chips.get(entry.seq, ())))
+    struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
+    corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
+    if current is None:
+        return Story(line, corrected, "", {}, None, (), None)
+    sealed = current.secret and not current.over
+    actions = [action for play in current.plays for action in play.actions]
+    return Story(
+        line=line,
+        steps=corrected,
+        game=current.game.name,
+        rules=msgspec.to_builtins(current.rules),
+        opening=current.opening,
+        payouts=current.settled,
+        record=None if broken or sealed else record_of(current.game, current.rules, current.opening, actions),
+        sealed=sealed,
+        coin_cents=current.coin_cents,
+        stacks=tuple((seat, cents) for seat, cents in current.stacks if seat in current.opening.seats),
+    )
+
+
+def _stretch(book_id: int, number: int) -> list[Entry]:
+    """The log from a round's first entry to its last: what came between (a relief, the cut card) belongs to it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT min(seq), max(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number]
+        )
+        first, last = cursor.fetchone()
+        cursor.execute(
+            f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",  # noqa: S608
+            [book_id, first, last],
+        )
+        return [Entry(*row) for row in cursor.fetchall()]
+
+
+def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Moved, ...]) -> Step:
+    decided = now.plays[-1].decided if now and now is not before and entry.kind == "play" and now.plays else ()
+    return Step(
+        entry=entry,
+        words=words_of(entry),
+        view=now.view(DEALER) if now else None,
+        banked=now is None or now.game.banked,
+        touched=_touched(entry),
+        decided=tuple(now.in_cents(payout) for payout in decided) if now else (),
+        moved=moved,
+        corrects=entry.content.get("corrects") if entry.kind == "take_back" else None,
+    )
+
+
+def words_of(entry: Entry) -> str:
+    """An entry in plain words."""
+    try:
+        return tell(entry.subject, entry.kind, entry.content)
+    except UNREADABLE:
+        return f"{entry.subject} {entry.kind}: it cannot be read"
+
+
+def _touched(entry: Entry) -> frozenset[int]:
+    if entry.subject != "round":
+        return frozenset()
+    try:
+        about = entry.content.get("actions", [entry.content])
+        return frozenset(one.get("to", one.get("seat")) for one in about if "to" in one or "seat" in one)
+    except UNREADABLE:
+        return frozenset()
+
+
+_MOVED: Final = """
+    SELECT t.seq, t.kind, s.place, s.seat, e.place, e.seat, t.amount_cents
+    FROM ledger_transfer AS t
+    JOIN ledger_account AS s ON s.id = t.source_id JOIN ledger_account AS e ON e.id = t.target_id
+    WHERE t.book_id = %s AND t.seq BETWEEN %s AND %s ORDER BY t.seq, t.leg
+"""
+
+
+def _moved(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
+    """The transfers of a stretch of the log, by entry."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVED, [book_id, since, through])
+        rows = cursor.fetchall()
+    return {
+        seq: tuple(Moved(row[1], _place(row[2], row[3]), _place(row[4], row[5]), row[6]) for row in group)
+        for seq, group in groupby(rows, key=lambda row: row[0])
+    }
+
+
+def _place(place: str, seat: int | None) -> str:
+    return place.replace("_", " / ") if seat is None else f"{place} {seat}"
+
+
+def prove(table: Table, told: Story) -> Report:
+    """Prove a round's stretch of the log anew: every hash, every input through the engine, every transfer.
+
+    It must follow from the entry before it, and the entry after it (or the book's head) must follow from it.
+    """
+    book = Book.objects.get(pk=table.book_id)
+    first, last = told.steps[0].entry, told.steps[-1].entry
+    beside = LogEntry.objects.filter(book=book, seq__in=(first.seq - 1, last.seq + 1))
+    found = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
+    before, following = found.get(first.seq - 1), found.get(last.seq + 1)
+    after = Head(book.pk, book.name, before.seq, bytes(before.hash)) if before else None
+    noted = following.prev_hash if following else book.head_hash
+    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(noted or b"")))
+
+
+# --- The log ---------------------------------------------------------------------------------------------------
+
+
+def log(book_id: int, *, before: int | None = None, subject: str = "", count: int = LOG_PAGE) -> list[Entry]:
+    """So many entries of a table's log before one, the newest first; only those of one subject, if it is given."""
+    where = "book_id = %(book)s" + " AND seq < %(before)s" * (before is not None)
+    where += " AND subject = %(subject)s" * bool(subject)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {COLUMNS} FROM ledger_logentry WHERE {where} ORDER BY seq DESC LIMIT %(count)s",  # noqa: S608
+            {"book": book_id, "before": before, "subject": subject, "count": count},
+        )
+        return secrecy.veiled(book_id, [Entry(*row) for row in cursor.fetchall()])
+
+
+def games() -> Mapping[str, str]:
+    """The games of the house: how they are set, and how they are called."""
+    return {name: game.title for name, game in GAMES.items()}

@@ -1,0 +1,465 @@
+"""One book's part of an audit bundle, proved entry by entry from what the day before left. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from ledger.proof import merkle, seals
+from ledger.proof.chain import Broken, Entry, Head, Mend, canonical, mends_in, time_of, walk
+from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
+from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
+from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
+from tables.audit.outside.cage_counts import Count, Part, counted, into_the_cage
+from tables.games.catalog import GAMES
+from tables.games.felt import Illegal
+from tables.log.fold import Standing, fold
+from tables.log.replay import Misconduct, Replay
+from tables.log.shoe_orders import Seals, Unproven
+from tables.log.terms import Settings, banked_opening, pot_opening, rules_of
+
+HOUSE: Final = "house"
+UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What goes wrong in reading a bundle that no house wrote."""
+
+Say = Callable[[str], None]
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """What of a bundle is proved by signatures: every book is held against it."""
+
+    bundle: Bundle
+    say: Say
+    keys: Sequence[Document]
+    days: Mapping[str, Document]
+    leaves: Mapping[str, Mapping[str, Document]]
+    """The books' documents, by day and book; the day before the bundle's first is among them."""
+
+
+@dataclass(slots=True)
+class _State:
+    """Where a book stands, as its entries tell it."""
+
+    now: Standing = field(default_factory=Standing)
+    seals: Seals = field(default_factory=Seals)
+    settings: Settings | None = None
+    corrections: list[Any] = field(default_factory=list)
+    """Those that wait for a second signature."""
+
+    def carry(self, entry: Entry) -> None:
+        """Fold an entry that was proved on an earlier day."""
+        if entry.subject == "table" and entry.kind == "settings_changed":
+            self.set(entry)
+        if entry.subject == "correction":
+            self.corrections = entry.content["open"]
+        self.now = _folded(self.now, entry)
+        self.seals.resume(self.now, entry)
+
+    def set(self, entry: Entry) -> None:
+        known = asdict(self.settings) if self.settings else {}
+        self.settings = Settings(**known | entry.content["after"])
+
+    def same(self, other: _State) -> bool:
+        """Whether two states are one, whatever entry they were read through."""
+        alike = [replace(one.now, seq=0, hash=None) for one in (self, other)]
+        here, there = ((one.settings, one.seals.live, one.corrections) for one in (self, other))
+        return alike[0] == alike[1] and here == there
+
+
+class BookProof:
+    """One book's part of a bundle."""
+
+    def __init__(self, signed: Signed, number: int, name: str) -> None:
+        self.signed, self.bundle, self.name = signed, signed.bundle, name
+        self.files = {part: book_part(number, part) for part in ("carried", "proofs", "entries", "transfers")}
+        days = [(day, leaves[name]) for day, leaves in signed.leaves.items() if name in leaves]
+        first = self.bundle.days[0]
+        self.opening = next((leaf for day, leaf in days if day < first), None)
+        self.leaves = [leaf for day, leaf in days if day >= first]
+        self.mends = [Mend(*span) for leaf in self.leaves for span in leaf.get("mended", ())]
+        """Entries whose times are false, as the days' documents have it."""
+        self.at = 0
+        self.part = self.files["entries"]
+        self.moved: dict[int, Move] = {}
+        """Transfers that a later one may reverse."""
+        self.reversed: set[int] = set()
+        self.held: dict[int, Entry] = {}
+        """Entries that the next day may rest on."""
+        self.counts = {"entries": 0, "rounds": 0, "transfers": 0, "orders": 0}
+        self.keys_told = 0
+        self.balances: dict[int, int] = {}
+        self.places: dict[int, tuple[str, int | None]] = {}
+        self.held_moves: dict[int, Sequence[Posted]] = {}
+        self.at_the_cage = Part(0, 0, 0)
+        self.cage_counts: list[Count] = []
+        """In the house's book: each to be held against what the other books left in the cage."""
+
+    def run(self) -> None:
+        try:
+            self._run()
+        except Broken as broken:
+            raise Wrong(self.part, f"{self.name}, entry {broken.fault.seq}: {broken.fault.what}") from None
+        except Unproven as unproven:
+            raise Wrong(self.part, f"{self.name}, entry {unproven.seq}: {unproven.what}") from None
+        except Misconduct as wrong:
+            raise self._wrong(str(wrong)) from None
+        except Illegal as illegal:
+            raise self._wrong(f"the rules do not allow it: {illegal.sentence}") from None
+        except UNREADABLE as error:
+            raise self._wrong(f"it is no entry that a house can write: {short(error)}") from None
+
+    def _wrong(self, what: str) -> Wrong:
+        return Wrong(self.part, f"{self.name}, entry {self.at}: {what}")
+
+    def _run(self) -> None:
+        opening, state = self.opening, self._carried()
+        self.part = self.files["entries"]
+        self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
+        before, after = _head(opening), _head(self.leaves[-1])
+        left = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
+        self.at_the_cage = Part(before.seq, after.seq, left)
+        chain = walk(self._entries(before), after, after=before if opening else None)
+        proven = reconcile(chain, self._transfers(), self.name)
+        replay: Replay | None = None
+        last = before.seq
+        for leaf in self.leaves:
+            if leaf["first"] != last + 1 or leaf["last"] < last:
+                says = f"{self.name}: its part of the day does not follow the day before"
+                raise Wrong(leaves_part(leaf["day"]), says)
+            last = leaf["last"]
+            replay = self._begin(leaf, state, replay)
+            self._day(leaf, proven, state, replay)
+        for _ in proven:  # whatever stands after the last leaf is a fault, which the chain names
+            pass
+        self._tell()
+
+    # --- one day
+
+    def _begin(self, leaf: Document, state: _State, replay: Replay | None) -> Replay:
+        """The places of a day. A table may gain some, and loses none."""
+        self.places = {account: (place, seat) for account, place, seat, _ in leaf["accounts"]}
+        chart = Chart(0, {place: account for account, place in self.places.items()})
+        if lost := [account for account, cents in self.balances.items() if cents and account not in self.places]:
+            raise Wrong(leaves_part(leaf["day"]), f"{self.name}: the place {lost[0]} is missing, which holds chips")
+        if replay is not None:
+            return replace(replay, chart=chart)
+        held = {place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None}
+        return Replay(chart, state.now, state.seals, held, dict(self.held_moves))
+
+    def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
+        """The entries of one day, and what was signed of it."""
+        slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
+        for _ in range(leaf["first"], leaf["last"] + 1):
+            entry, posted = next(proven)
+            if (at := time_of(entry, self.mends)) >= ends:
+                raise self._wrong(f"it is of {at}, after the end of {leaf['day']}")
+            self._mended(entry)
+            if (slip := slips.get(entry.seq)) != (begun := _begins(entry, slip)):
+                raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
+            tree.add(entry.hash)
+            self._check(entry, posted, state, replay)
+        self._end(leaf, tree, state, replay)
+
+    def _mended(self, entry: Entry) -> None:
+        """An entry that mends times is signed by the house, and says what the days' documents say."""
+        if not (mended := mends_in(entry)):
+            return
+        document, signature = entry.content["document"], bytes.fromhex(entry.content["signature"])
+        keys = {key["key"] for key in self.signed.keys}
+        if (
+            document["book"] != self.name
+            or document["key"] not in keys
+            or not seals.is_signed(document["key"], signature, document)
+        ):
+            raise self._wrong("it mends the times of entries, and the house did not sign that")
+        here = [
+            mend
+            for mend in mended
+            if any(leaf["first"] <= mend.last and mend.first <= leaf["last"] for leaf in self.leaves)
+        ]
+        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(here)):
+            raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
+        self.signed.say(
+            f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
+            f" {entry.seq}: {document['reason']}"
+        )
+
+    def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
+        for one in posted:
+            self._move(one)
+        self._cage(entry, posted, replay)
+        if self.name == HOUSE:
+            self._house(entry)
+        else:
+            self._table(entry, replay.now, state)
+        opened = state.seals.live if entry.content.get("opened") else None
+        replay.follow(entry, posted)
+        self.counts["orders"] += opened is not None
+        self.counts["rounds"] = replay.rounds
+        self.held[entry.seq] = entry
+        self.counts["entries"] += 1
+        self.counts["transfers"] += len(posted)
+
+    def _move(self, one: Posted) -> None:
+        """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
+        move = one.move
+        ends = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
+        if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
+            raise self._wrong(f"it moves {move.spelled()}, which is not on the list of movements")
+        for account, place in ends:
+            if self.places.get(account, ("", None))[0] != place:
+                raise self._wrong(f"it moves {move.spelled()}, and the account {account} is no {place} of {self.name}")
+        if type(move.amount_cents) is not int or move.amount_cents <= 0 or ends[0] == ends[1]:
+            raise self._wrong(f"it moves {move.spelled()}, which is no amount from one place to another")
+        if (move.kind == REVERSAL) != (move.reverses is not None):
+            raise self._wrong(f"it moves {move.spelled()}, and a reversal names what it reverses")
+        if move.reverses is not None:
+            undone = self.moved.get(move.reverses)
+            if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversed:
+                raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
+            self.reversed.add(move.reverses)
+        self.moved[one.id] = move
+        self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
+        self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
+
+    def _cage(self, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
+        """What a table moves into the cage and out of it, and the counts of what lies there."""
+        if self.name == HOUSE:
+            own = (replay.held or {}).get(CAGE, 0)
+            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            if count := counted(entry, own):
+                self.cage_counts.append(replace(count, at=None if mended else count.at))
+        elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
+            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
+
+    def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
+        """What was signed of a day's end is what the day's entries lead to."""
+        span = f"{self.name}, entries {leaf['first']} to {leaf['last']}"
+        if tree.root.hex() != leaf["root"]:
+            raise Wrong(self.part, f"{span}: they do not make the root that was signed for {leaf['day']}")
+        part = leaves_part(leaf["day"])
+        said = {account: cents for account, _, _, cents in leaf["accounts"]}
+        for account in sorted(said.keys() | self.balances.keys()):
+            if said.get(account, 0) != self.balances.get(account, 0):
+                place, seat = self.places.get(account, ("", None))
+                where = place if seat is None else f"{place} {seat}"
+                says = f"{said.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
+                raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
+        self._sums(leaf, part)
+        rests = [self.held[seq] for seq in leaf["carried"] if seq in self.held]
+        if len(rests) != len(leaf["carried"]):
+            raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
+        self.held = {entry.seq: entry for entry in rests}
+        state.now, told = replay.now, _State()
+        for entry in rests:
+            told.carry(entry)
+        if not told.same(state):
+            raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
+
+    def _sums(self, leaf: Document, part: str) -> None:
+        chips = cash = 0
+        for account, (place, _) in self.places.items():
+            cents = self.balances.get(account, 0)
+            if place in CASH_PLACES:
+                cash += cents
+            else:
+                chips += cents
+            if cents < 0 and place not in MAY_BE_NEGATIVE | HOUSE_PLACES:
+                self.signed.say(
+                    f"note   {leaf['day']}: {self.name} leaves {cents} cents in {place}: what came there is not told"
+                )
+        if chips or cash:
+            raise Wrong(part, f"{self.name}, entry {leaf['last']}: its chips add up to {chips}, its cash to {cash}")
+
+    # --- one entry
+
+    def _table(self, entry: Entry, before: Standing, state: _State) -> None:
+        if (entry.subject, entry.kind) == ("table", "settings_changed"):
+            self._settings(entry, state)
+        if entry.subject == "round" and "opening" in entry.content:
+            self._opened(entry, before, state.settings)
+        if entry.subject == "correction":
+            self._correction(entry, state)
+
+    def _settings(self, entry: Entry, state: _State) -> None:
+        known = msgspec.to_builtins(asdict(state.settings)) if state.settings else {}
+        said = entry.content["before"]
+        if known and any(known.get(name) != said.get(name) for name in entry.content["after"]):
+            raise Misconduct("the settings were others before it")
+        state.set(entry)
+
+    def _opened(self, entry: Entry, before: Standing, settings: Settings | None) -> None:
+        """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
+        if settings is None:
+            raise Misconduct("the log does not say how the table was set up before it")
+        if before.round_open or entry.round != before.next_number:
+            raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
+        pinned, game = entry.content["opening"], GAMES[settings.game]
+        rules, due = rules_of(settings), {"game": game.name, "shoe": before.shoe.number if before.shoe else 0}
+        if game.banked:
+            rules, opening = banked_opening(settings, rules, before)
+        else:
+            opening = pot_opening(settings, before, tuple(pinned["opening"]["seats"]))
+            if pinned["opening"].get("first"):
+                opening = msgspec.structs.replace(opening, first=pinned["opening"]["first"])
+            stacks = [list(pair) for pair in sorted(before.stacks.items())]
+            due |= {"stacks": stacks, "pot_cents": before.pot_cents, "coin_cents": settings.unit_cents}
+        due |= {"rules": msgspec.to_builtins(rules), "opening": msgspec.to_builtins(opening)}
+        for name, value in due.items():
+            if canonical({"": pinned.get(name)}) != canonical({"": value}):
+                raise Misconduct(f"the {name} that its round pins are not those that were in force")
+
+    def _correction(self, entry: Entry, state: _State) -> None:
+        """A correction waits for a second signature, by another person than the one who proposed it."""
+        said, made = entry.content, entry.content["correction"]
+        others = [one for one in state.corrections if one["slip"] != made["slip"]]
+        if entry.kind == "proposed":
+            known, after = made["proposed_by"] == said["username"] and others == state.corrections, [*others, made]
+        else:
+            known, after = made["proposed_by"] != said["username"] and made in state.corrections, others
+        if not known or said["open"] != after:
+            raise Misconduct(f"the correction {made['slip']} could not be {entry.kind} then by {said['username']}")
+        state.corrections = after
+
+    def _house(self, entry: Entry) -> None:
+        """The house's book says of days and keys what the bundle says."""
+        if (entry.subject, entry.kind) == ("day", "sealed"):
+            document = entry.content["document"]
+            kept = self.signed.days.get(document["day"])
+            if kept is not None and canonical(kept) != canonical(document):
+                raise self._wrong(f"it sealed {document['day']} with another root than the bundle has")
+        if entry.subject == "key":
+            self._key(entry)
+
+    def _key(self, entry: Entry) -> None:
+        if self.keys_told >= len(self.signed.keys) or entry.content != self.signed.keys[self.keys_told]:
+            raise self._wrong(f"it published a key that is not in {KEYS} at that place")
+        self.keys_told += 1
+
+    # --- reading
+
+    def _carried(self) -> _State:
+        """Where the book stood: the entries that the day before named, each proved by its own day's root."""
+        state, wanted = _State(), set(self.opening["carried"]) if self.opening else set()
+        self.part = self.files["carried"]
+        days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
+        lines = list(self.bundle.documents(self.files["carried"]))
+        if missing := wanted - {line["seq"] for line in lines}:
+            raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
+        for line in lines:
+            self.at = int(line["seq"])
+            entry = self._proved(line, days[line["day"]])
+            posted = tuple(_posted([*row]) for row in line["transfers"])
+            if [one.move.spelled() for one in posted] != entry.document["moves"]:
+                raise self._wrong("its transfers are not those that its body records")
+            self.moved |= {one.id: one.move for one in posted}
+            if entry.seq not in wanted:
+                continue  # it is there for what it moved, which is reversed
+            self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
+            state.carry(entry)
+            if entry.subject == "key":
+                self._key(entry)
+        if self.opening:
+            state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
+        return state
+
+    def _proved(self, line: Document, day: Document) -> Entry:
+        """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
+        body, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
+        digest, leaf, signed = sha256((previous or b"") + body).digest(), day["leaf"], self.signed.days[day["day"]]
+        try:
+            index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
+            merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
+            at, books, path = day["index"], signed["books"], _path(day["path"])
+            merkle.check_inclusion(canonical(leaf), at, books, path, bytes.fromhex(signed["root"]))
+        except merkle.Unproved as unproved:
+            raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
+        entry = _entry(line["seq"], previous, digest, body)
+        if leaf["book"] != self.name or entry.document["book"] != self.name or entry.document["seq"] != line["seq"]:
+            raise self._wrong("it is an entry of another book, or another one of this book")
+        return entry
+
+    def _entries(self, before: Head) -> Iterator[Entry]:
+        previous = before.hash
+        for seq, line in enumerate(self.bundle.lines(self.files["entries"]), before.seq + 1):
+            self.at = seq
+            if len(line) < 66 or line[64:65] != b" ":
+                raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
+            digest = bytes.fromhex(line[:64].decode())
+            yield _entry(seq, previous, digest, line[65:])
+            previous = digest
+
+    def _transfers(self) -> Iterator[Posted]:
+        for row in self.bundle.documents(self.files["transfers"]):
+            yield _posted(row)
+
+    def _tell(self) -> None:
+        said = [f"{self.counts['entries']:,} entries re-hashed"]
+        if self.name != HOUSE:
+            said.append(f"{self.counts['rounds']:,} rounds replayed")
+        said.append(f"{self.counts['transfers']:,} transfers recomputed")
+        if self.counts["orders"]:
+            said.append(f"{self.counts['orders']:,} openings of a house shoe's order")
+        self.signed.say(f"holds  {self.name}: {', '.join(said)}")
+
+
+# --- reading what is there --------------------------------------------------------------------------------------
+
+
+def _head(leaf: Document | None) -> Head:
+    """Where a book's chain stands at the end of a day."""
+    if leaf is None:
+        return Head(0, "", 0, None)
+    return Head(0, str(leaf["book"]), int(leaf["last"]), bytes.fromhex(leaf["head"]))
+
+
+def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entry:
+    """An entry as a bundle has it: what its columns were is what its body says, where it says anything."""
+    said: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
+    at = key = None
+    try:
+        said |= msgspec.json.decode(body)
+        at = datetime.strptime(said["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        key = UUID(said["key"]) if said["key"] else None
+    except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
+        at = None  # no moment, which the chain names
+    moves = said["moves"] if isinstance(said["moves"], list) else []
+    columns = (said["subject"], said["kind"], said["round"], said["by"], key, len(moves))
+    return Entry(0, seq, at, *columns, body, seq - 1 or None, previous, digest, 0)
+
+
+def _begins(entry: Entry, sealed: str | None) -> str | None:
+    """The slip that an entry begins. ``sealed``: the one that the house says it does."""
+    content = entry.content
+    if entry.subject == "slip":
+        return content["slip"] if len(content["now"]["signed"]) == 1 else None
+    if entry.subject == "correction":
+        return content["correction"]["slip"] if entry.kind == "proposed" else None
+    return sealed if sealed and canonical({"": sealed})[4:-1] in entry.body else None
+
+
+def _posted(row: Sequence[Any]) -> Posted:
+    number, seq, leg, *move = row
+    return Posted(seq, leg, number, Move(*move))
+
+
+def _folded(now: Standing, entry: Entry) -> Standing:
+    said = {"seq": entry.seq, "subject": entry.subject, "kind": entry.kind, "round": entry.round}
+    return fold(now, **said, content=entry.content)  # type: ignore[arg-type]
+
+
+def _path(path: Sequence[str]) -> list[bytes]:
+    return [bytes.fromhex(one) for one in path]
+
+
+def short(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"

@@ -1,0 +1,192 @@
+"""The audit bundle: one zip with a manifest, and the parts that it lists. Pure; see docs/audit-bundle.md."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, Final
+
+from ledger.proof.chain import canonical
+
+FORMAT: Final = "audit-bundle/1"
+"""The version of the format. A verifier reads its own and every older one."""
+
+MANIFEST: Final = "manifest.json"
+KEYS: Final = "keys.jsonl"
+ROOTS: Final = "roots.jsonl"
+LONGEST_LINE: Final = 4_000_000
+"""More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+def leaves_part(day: str) -> str:
+    """The part with a day's leaves: one document for each book."""
+    return f"leaves/{day}.jsonl"
+
+
+def book_part(number: int, name: str) -> str:
+    """A part of one book's: its number is the place of its leaf in the last day's tree, from 1 on."""
+    return f"books/{number:04}/{name}.jsonl"
+
+
+class Wrong(Exception):
+    """What does not hold: in which part of the bundle, and what."""
+
+    def __init__(self, part: str, what: str) -> None:
+        super().__init__(f"{part}: {what}")
+        self.part = part
+        self.what = what
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes a bundle. The same content makes the same bytes: parts in one order, no times, no names of machines."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(file, "w")
+        self._parts: list[dict[str, Any]] = []
+
+    def part(self, name: str, lines: Iterable[bytes]) -> None:
+        """One part, a line at a time."""
+        digest, size = sha256(), 0
+        with self._zip.open(_member(name), "w", force_zip64=True) as file:
+            for line in lines:
+                whole = line + b"\n"
+                digest.update(whole)
+                size += len(whole)
+                file.write(whole)
+        self._parts.append({"name": name, "bytes": size, "sha256": digest.hexdigest()})
+
+    def close(self, first: str, last: str) -> None:
+        """The manifest, which comes last: the bundle's days, and what each part's bytes are."""
+        manifest = {"format": FORMAT, "from": first, "to": last, "parts": self._parts}
+        self._zip.writestr(_member(MANIFEST), canonical(manifest) + b"\n")
+        self._zip.close()
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    return info
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+class Bundle:
+    """A bundle that somebody handed over: nothing in it is believed. Raises Wrong."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except Exception as error:  # whatever somebody put in the place of a zip file
+            raise Wrong(path.name, f"it is no whole zip file ({error})") from None
+        self._open: set[IO[bytes]] = set()
+        self._were_read: set[str] = set()
+        try:
+            self._take_in()
+        except Wrong:
+            self.close()
+            raise
+
+    def _take_in(self) -> None:
+        names = sorted(self._zip.namelist())
+        if twice := next((name for name, after in pairwise(names) if name == after), None):
+            raise Wrong(twice, "is in the bundle twice")
+        self.manifest = self._manifest()
+        self.days = (str(self.manifest["from"]), str(self.manifest["to"]))
+        self._listed = {part["name"]: part for part in self.manifest["parts"]}
+
+    def __enter__(self) -> Bundle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file, whoever stopped reading in the middle of a part."""
+        for part in self._open:
+            part.close()
+        self._zip.close()
+
+    def _manifest(self) -> dict[str, Any]:
+        found = self._json(MANIFEST, next(self._read(MANIFEST), b""))
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            said = found.get("format") if isinstance(found, dict) else None
+            raise Wrong(MANIFEST, f"its format is {said!r}; this verifier reads {FORMAT}: a newer one may be needed")
+        parts = found.get("parts")
+        shaped = isinstance(parts, list) and all(
+            isinstance(one, dict) and {"name", "sha256"} <= one.keys() for one in parts
+        )
+        if not shaped or not {"from", "to"} <= found.keys():
+            raise Wrong(MANIFEST, "it lists no days and parts")
+        return found
+
+    def damaged(self) -> list[Wrong]:
+        """Where the parts are not those that the manifest lists."""
+        there = set(self._zip.namelist()) - {MANIFEST}
+        found = [
+            Wrong(name, "is in the bundle, and not in its manifest") for name in sorted(there - self._listed.keys())
+        ]
+        for name, part in self._listed.items():
+            if name not in there:
+                found.append(Wrong(name, "is missing: the manifest lists it"))
+            elif self._digest(name) != part["sha256"]:
+                found.append(Wrong(name, "its bytes are not those that the manifest lists (SHA-256)"))
+        return found
+
+    def unread(self) -> list[Wrong]:
+        """The parts that nothing referred to."""
+        return [
+            Wrong(name, "nothing in the bundle refers to it") for name in sorted(self._listed.keys() - self._were_read)
+        ]
+
+    def _digest(self, name: str) -> str:
+        digest = sha256()
+        try:
+            with self._zip.open(name) as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        except Exception:
+            return "unreadable"
+        return digest.hexdigest()
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a part, one in memory at a time."""
+        if name not in self._listed:
+            raise Wrong(name, "is missing")
+        return self._read(name)
+
+    def documents(self, name: str) -> Iterator[Any]:
+        """The lines of a part as JSON."""
+        return (self._json(name, line) for line in self.lines(name))
+
+    def _read(self, name: str) -> Iterator[bytes]:
+        try:
+            with self._zip.open(name) as file:
+                self._open.add(file)
+                self._were_read.add(name)
+                while line := file.readline(LONGEST_LINE):
+                    if not line.endswith(b"\n"):
+                        raise Wrong(name, "its last line is not whole")
+                    yield line[:-1]
+                self._open.discard(file)
+        except KeyError:
+            raise Wrong(name, "is missing") from None
+        except Wrong:
+            raise
+        except Exception as error:  # each way of compressing fails in ways of its own
+            raise Wrong(name, f"it cannot be read: {error}") from None
+
+    @staticmethod
+    def _json(name: str, line: bytes) -> Any:
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError):
+            raise Wrong(name, "a line of it is not JSON") from None

@@ -1,0 +1,296 @@
+"""Verifying an audit bundle: signatures, the chain of days, every entry, every round, every sum. Pure.
+
+Needs no database and no Django: `manage.py audit verifier` makes one file of it that runs wherever Python, msgspec and
+cryptography are. What it checks, and in which order, is in docs/audit-bundle.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ledger.proof import merkle, seals
+from ledger.proof.chain import canonical, timestamp
+from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT
+from ledger.proof.seals import BadKey
+from tables.audit.outside.book_proof import HOUSE, UNREADABLE, BookProof, Document, Say, Signed, short
+from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
+from tables.audit.outside.cage_counts import SLACK, Count, Part
+from tables.log.replay import Misconduct
+
+
+def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
+    """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
+    with Bundle(path) as bundle:
+        damaged = bundle.damaged()
+        try:
+            _Verifier(bundle, say).run(key, others)
+        except Wrong as wrong:
+            if damaged and damaged[0].part != wrong.part:
+                raise Wrong(wrong.part, f"{wrong.what}; and {damaged[0]}") from None
+            raise
+        except UNREADABLE as error:
+            raise Wrong(path.name, f"it is no bundle that a house can write: {short(error)}") from None
+        if damaged := damaged or bundle.unread():
+            raise damaged[0]
+        say(f"holds  the manifest: {len(bundle.manifest['parts'])} parts, each as it was written")
+
+
+class _Verifier:
+    """One pass over one bundle."""
+
+    def __init__(self, bundle: Bundle, say: Say) -> None:
+        self.bundle = bundle
+        self.say = say
+        self.days: dict[str, Document] = {}
+        self.keys: list[Document] = []
+        self.leaves: dict[str, dict[str, Document]] = {}
+
+    def run(self, key: str | None, others: Sequence[Path]) -> None:
+        self.keys = _keys(self.bundle)
+        chain = _chain(self.bundle, [one["key"] for one in self.keys])
+        self.days = {document["day"]: document for document in chain}
+        self._trust(key, chain)
+        for other in others:
+            self._compare(chain, other)
+        self._take_leaves(chain)
+        last = list(self.leaves[self.bundle.days[1]])
+        signed = Signed(self.bundle, self.say, self.keys, self.days, self.leaves)
+        books = {name: BookProof(signed, number, name) for number, name in enumerate(last, 1)}
+        for book in books.values():
+            book.run()
+        self._cage(books)
+        for day in self._range(chain):
+            for place, cents in _less_than_nothing(self.leaves[day].values()):
+                self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
+            self._slips(chain, day)
+        self.say(f"holds  the whole house: the chips and the cash of {len(last)} books add up to nothing, each day")
+
+    # --- who signed
+
+    def _trust(self, key: str | None, chain: Sequence[Document]) -> None:
+        known = [one["key"] for one in self.keys]
+        count = len(known)
+        names = f"{count} key{'s' * (count > 1)}"
+        self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
+        replaced = [at for at, one in enumerate(self.keys) if one.get("reason")]
+        for at in replaced:
+            self.say(f"note   the key {known[at]} is not signed by the one before it: {self.keys[at]['reason']}")
+        if key is None:
+            self.say(f"note   no key was given from outside: all that follows is as good as the key {known[-1]}")
+            return
+        if key not in known:
+            raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
+        signer = chain[-1]["key"]
+        if any(known.index(key) < at <= known.index(signer) for at in replaced):
+            raise Wrong(
+                KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
+            )
+        if known.index(signer) < known.index(key):
+            raise Wrong(ROOTS, f"its last day is signed by {signer}, which is older than the key that you trust")
+        self.say("holds  the key that you trust: the last day is signed by it, or by one that it vouched for")
+
+    def _compare(self, chain: Sequence[Document], other: Path) -> None:
+        with Bundle(other) as bundle:
+            theirs = [one["document"] for one in bundle.documents(ROOTS)]
+        if not theirs:
+            raise Wrong(ROOTS, f"{other.name} has no day to hold it against")
+        for ours, noted in zip(chain, theirs, strict=False):
+            if canonical(ours) != canonical(noted):
+                raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
+        self.say(f"holds  {other.name}: its {min(len(chain), len(theirs))} days are the same ones")
+
+    # --- the cage
+
+    def _cage(self, books: Mapping[str, BookProof]) -> None:
+        """Each count of the cage expected what all books had left there, as far as each was read then."""
+        if HOUSE not in books:
+            return
+        house, tables = books[HOUSE], {name: one.at_the_cage for name, one in books.items() if name != HOUSE}
+        for count in house.cage_counts:
+            try:
+                self._counted(count, tables)
+            except Misconduct as wrong:
+                raise Wrong(house.part, f"{HOUSE}, entry {count.seq}: {wrong}") from None
+        if house.cage_counts:
+            self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
+
+    def _counted(self, count: Count, tables: Mapping[str, Part]) -> None:
+        left = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
+        beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
+        if beyond and self._near_an_end(count):
+            self.say(
+                f"note   {HOUSE}, entry {count.seq}: it counts the cage about a day's end, after {beyond[0]}'s part"
+            )
+        elif beyond:
+            raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
+        elif left != count.expected_cents:
+            raise Misconduct(f"it expects {count.expected_cents} in the cage, the transfers of all books left {left}")
+
+    def _near_an_end(self, count: Count) -> bool:
+        """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
+        if count.at is None:
+            return True
+        first, last = (self.days[day] for day in self.bundle.days)
+        return not first["begins"] <= timestamp(count.at - SLACK) < timestamp(count.at + SLACK) < last["ends"]
+
+    # --- slips
+
+    def _slips(self, chain: Sequence[Document], day: str) -> None:
+        """Slips are numbered without a gap over all books, each number once. One that was begun about a day's end may
+        stand in the next day's log; in none after that."""
+        signed = self.days[day]
+        before = chain[signed["number"] - 2]["slips"] if signed["number"] > 1 else []
+        begun = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
+        due, wrong = seals.numbered(before, begun)
+        if wrong:
+            raise Wrong(ROOTS, f"{day}: {wrong}")
+        if due != signed["slips"]:
+            raise Wrong(ROOTS, f"{day}: its slips are numbered up to {signed['slips']}, its log makes it {due}")
+
+    # --- the days' trees
+
+    def _range(self, chain: Sequence[Document]) -> list[str]:
+        first, last = self.bundle.days
+        return [one["day"] for one in chain if first <= one["day"] <= last]
+
+    def _take_leaves(self, chain: Sequence[Document]) -> None:
+        """The leaves of the bundle's days and of the day before: each day's root, and no book lost on the way."""
+        days = self._range(chain)
+        first, last = self.bundle.days
+        if not days or (days[0], days[-1]) != (first, last) or chain[-1]["day"] != last:
+            raise Wrong(ROOTS, f"its days do not reach from {first} to {last}, as the manifest says")
+        before = self.days[first]["number"] - 1
+        for day in ([chain[before - 1]["day"]] if before else []) + days:
+            self.leaves[day] = self._tree(day)
+        if not before:
+            self.leaves = {"": {}} | self.leaves
+        for (_, earlier), (day, later) in pairwise(self.leaves.items()):
+            if lost := earlier.keys() - later.keys():
+                raise Wrong(leaves_part(day), f"the book {min(lost)} is missing, which was there the day before")
+        self.say(f"holds  the trees of {len(days)} day{'s' * (len(days) > 1)}: each root is the one that was signed")
+
+    def _tree(self, day: str) -> dict[str, Document]:
+        part = leaves_part(day)
+        lines = list(self.bundle.lines(part))
+        if merkle.root(lines).hex() != self.days[day]["root"] or len(lines) != self.days[day]["books"]:
+            raise Wrong(part, "its leaves do not make the root that was signed")
+        leaves: dict[str, Document] = {}
+        for line in lines:
+            document = _object(part, line)
+            if document.get("format") != seals.BOOK_ROOT or document["day"] != day or canonical(document) != line:
+                raise Wrong(part, "a leaf of it is no book's document of that day")
+            leaves[str(document["book"])] = document
+        if list(leaves) != sorted(leaves) or len(leaves) != len(lines):
+            raise Wrong(part, "its leaves are not in the order of the books' names, each once")
+        return leaves
+
+
+# --- keys and days ---------------------------------------------------------------------------------------------
+
+
+def _keys(bundle: Bundle) -> list[Document]:
+    """The house's keys in their order: each signed by the one before."""
+    keys = list(bundle.documents(KEYS))
+    if not keys:
+        raise Wrong(KEYS, "it names no key")
+    for old, new in pairwise(keys):
+        if new.get("reason"):
+            continue  # the old key was lost: only who trusts this one, or a later one, may go on
+        statement = seals.rotation(old["key"], new["key"])
+        signature = bytes.fromhex(new.get("signature", ""))
+        if new.get("rotation") != statement or not seals.is_signed(old["key"], signature, statement):
+            raise Wrong(KEYS, f"the key {new['key']} is not signed by the one before it")
+    return keys
+
+
+def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
+    """The documents of all days: numbered, consecutive, each signed and upon the one before."""
+    chain: list[Document] = []
+    current = 0
+    for line in bundle.documents(ROOTS):
+        document, day = line["document"], line["document"]["day"]
+        if not seals.is_signed(document["key"], bytes.fromhex(line["signature"]), document):
+            raise Wrong(ROOTS, f"the day {day} is not signed by the key that it names")
+        if document["key"] not in keys[current:]:
+            raise Wrong(ROOTS, f"the day {day} is signed by a key that was not the house's then")
+        current = keys.index(document["key"])
+        before = chain[-1] if chain else None
+        if document["format"] != seals.DAY_ROOT or document["number"] != len(chain) + 1:
+            raise Wrong(ROOTS, f"the day {day} is not day {len(chain) + 1}")
+        if document["previous"] != (seals.hash_of(before) if before else None):
+            raise Wrong(ROOTS, f"the day {day} does not name the day before it: one of the two was written anew")
+        if before and date.fromisoformat(before["day"]) + timedelta(days=1) != date.fromisoformat(day):
+            raise Wrong(ROOTS, f"the day {day} does not follow {before['day']}")
+        if not (before["ends"] if before else document["begins"]) == document["begins"] < document["ends"]:
+            raise Wrong(ROOTS, f"the day {day} does not begin where the day before it ended, or has no time")
+        chain.append(document)
+    if not chain:
+        raise Wrong(ROOTS, "it has no day")
+    return chain
+
+
+def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
+    """Where less than nothing lies at a day's end: in places that all books share, or of what players took away."""
+    totals: dict[str, int] = {}
+    for leaf in leaves:
+        for _, place, _, cents in leaf["accounts"]:
+            totals[place] = totals.get(place, 0) + cents
+    return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
+
+
+def _object(part: str, line: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(line)
+    except msgspec.MsgspecError:
+        found = None
+    if not isinstance(found, dict):
+        raise Wrong(part, "a line of it is no document")
+    return found
+
+
+# --- the command -----------------------------------------------------------------------------------------------
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verifier is asked."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle to verify")
+    parser.add_argument("--key", metavar="PUBKEY", help="the house's public key, as you know it from elsewhere")
+    parser.add_argument(
+        "--roots", type=Path, nargs="+", default=[], metavar="BUNDLE", help="bundles you were given before"
+    )
+
+
+def report(bundle: Path, key: str | None, roots: Sequence[Path], say: Say = print) -> int:
+    """Verify and say so; the exit code: 0 holds, 1 does not, 2 could not be asked."""
+    try:
+        trusted = None if key is None else seals.read_public(key)
+    except BadKey as wrong:
+        say(str(wrong))
+        return 2
+    try:
+        verify(bundle, key=trusted, others=roots, say=say)
+    except Wrong as wrong:
+        say(f"DOES NOT HOLD  {wrong}")
+        return 1
+    say(f"HOLDS  {bundle.name}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run by itself."""
+    parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
+    add_arguments(parser)
+    asked = parser.parse_args(arguments)
+    return report(asked.bundle, asked.key, asked.roots)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""Proving a table's log: the chain, every round through the engine, and every transfer, from the log alone.
+
+A check goes through a book's entries and transfers once, in order, a chunk in memory at a time, and stops at the
+first entry that does not hold. A check of new entries starts from the last proven one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from django.db import DataError
+from django.db.models import Exists, Max, OuterRef
+
+from ledger import notices
+from ledger.alerts import raise_alert
+from ledger.cage import chart, transfers
+from ledger.inspection import OUTAGE, unforeseen
+from ledger.log import entries, read_head
+from ledger.models import HOUSE, Book, LogEntry, Recount
+from ledger.proof.chain import Broken, Entry, Fault, Head, walk
+from ledger.proof.moves import Posted, reconcile
+from ledger.recount import beyond_head, wrong_recount
+from ledger.slips import unmatched
+from tables import standing
+from tables.audit import sealed, sealing
+from tables.audit.conduct import Floor
+from tables.games.felt import Illegal
+from tables.log.fold import Standing
+from tables.log.replay import Misconduct, Replay
+from tables.log.shoe_orders import Seals, Unproven
+from tables.models import DayClose, HouseHours, Table, Verification
+
+_UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
+
+BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
+"""Rows that are an index of the house's entries: whose, and of which entries."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a check of one book went through, and the first fault that it found."""
+
+    book: str
+    entries: int = 0
+    rounds: int = 0
+    transfers: int = 0
+    fault: Fault | None = None
+    through: Head | None = None
+
+
+def verify(book: Book, since: Verification | None = None, *, noted: bool = True) -> Report:
+    """Prove a book from its first entry, or from where an earlier check ended.
+
+    Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
+    With the house's, the note beside the key is held against all books, where the key is on this host.
+    """
+    report = Report(book.name)
+    try:
+        head = read_head(book.pk)
+        after = Head(book.pk, head.name, since.through_seq, bytes(since.head_hash)) if since else None
+        report = prove(book, after, head)
+        start = after.seq if after else 0
+        report.fault = (
+            report.fault
+            or beyond_head(book.pk)
+            or wrong_recount(book.pk, since=_recounted(book, start))
+            or _unsigned(book, start)
+            or sealing.wrong_root(book, since=start)
+            or ((strayed(book) or notices.fault(book, start)) if book.name == HOUSE else None)
+            or (sealed.fault() if book.name == HOUSE and noted else None)
+        )
+    except OUTAGE:
+        raise
+    except Exception as error:
+        reached = (since.through_seq if since else 0) + report.entries
+        report.fault = unforeseen(book.name, reached + 1, error)
+    if report.fault is None:
+        report.through = head
+    return report
+
+
+def prove(book: Book, after: Head | None, through: Head) -> Report:
+    """Prove one stretch of a book: the entries that lead from one head (default: the beginning) to another."""
+    report = Report(book.name)
+    start = after.seq if after else 0
+    chain = walk(entries(book.pk, start, through.seq), through, after=after, anchors=_anchors(book, start, through.seq))
+    try:
+        proof = _proof(book, after, report)
+        for entry, posted in reconcile(chain, transfers(book.pk, start, through.seq), book.name):
+            proof.check(entry, posted)
+    except Broken as broken:
+        report.fault = broken.fault
+    except Unproven as unproven:
+        report.fault = Fault(book.name, unproven.seq, unproven.what)
+    except Misconduct as wrong:
+        report.fault = Fault(book.name, start + report.entries + 1, str(wrong))
+    except Illegal as illegal:
+        what = f"the rules do not allow it: {illegal.sentence}"
+        report.fault = Fault(book.name, start + report.entries + 1, what)
+    except _UNREADABLE as error:
+        # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
+        what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
+        report.fault = Fault(book.name, start + report.entries + 1, what)
+    return report
+
+
+def strayed(book: Book) -> Fault | None:
+    """The first row beside the house's log that no entry of it speaks of."""
+    for model, subject, kind in BESIDE_THE_LOG:
+        entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
+        row = model.objects.filter(~Exists(entry)).order_by("seq").first()
+        if row is not None:
+            return Fault(book.name, row.seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
+    return None
+
+
+def verify_new(book: Book) -> Report:
+    """Prove what was added since the last proof, and note how far it holds now."""
+    since = Verification.objects.filter(book=book).order_by("-through_seq").first()
+    report = verify(book, since)
+    head = report.through
+    if head is not None and head.hash is not None and (since is None or head.seq > since.through_seq):
+        Verification.objects.create(
+            book=book,
+            through_seq=head.seq,
+            head_hash=bytes(head.hash),
+            rounds=report.rounds,
+            transfers=report.transfers,
+        )
+    return report
+
+
+def alert(report: Report, book: Book) -> str | None:
+    """Open an alert where a proof found a fault; what it says."""
+    if report.fault is None:
+        return None
+    message = f"The log does not hold: {report.fault}"
+    raise_alert(book, "log_broken", message, {"seq": report.fault.seq, "what": report.fault.what})
+    return message
+
+
+def books(table: str | None = None) -> Sequence[Book]:
+    """The books to prove: one table's, or the house's and every table's. Raises LookupError for an unknown table."""
+    if table is None:
+        return [*Book.objects.filter(name=HOUSE), *Book.objects.exclude(name=HOUSE).order_by("name")]
+    found = Table.objects.filter(name=table).select_related("book").first()
+    if found is None:
+        names = ", ".join(Table.objects.values_list("name", flat=True))
+        raise LookupError(f"there is no table {table!r}; there are: {names or 'none'}")
+    return [found.book]
+
+
+# --- one entry after the other ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Proof:
+    """Folds the log as the floor does, and holds each entry against what the house would have written."""
+
+    report: Report
+    floor: Floor
+    replay: Replay
+
+    def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
+        """One entry of the chain, with the transfers that its body records."""
+        self.floor.enact(self.replay.now, entry, {one.move.kind for one in posted})
+        self.replay.follow(entry, posted)
+        self.report.entries += 1
+        self.report.transfers += len(posted)
+        self.report.rounds = self.replay.rounds
+
+
+def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
+    accounts = chart(book.pk)
+    if after is None:
+        return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}))
+    now = standing.at(after)
+    return _Proof(report, Floor(book, after.seq), Replay(accounts, now, posted=_posted(book, now)))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def _posted(book: Book, now: Standing) -> dict[int, Sequence[Posted]]:
+    """The transfers of the latest round's entries, by entry."""
+    if now.round is None:
+        return {}
+    found = transfers(book.pk, now.round.first_seq - 1, now.seq)
+    return {seq: tuple(group) for seq, group in groupby(found, key=attrgetter("seq"))}
+
+
+def _unsigned(book: Book, since: int) -> Fault | None:
+    """The first entry about a slip without its signature, or a signature without its entry."""
+    seq = unmatched(book.pk, since)
+    return None if seq is None else Fault(book.name, seq, "its slip is not signed beside it, or signed without it")
+
+
+def _recounted(book: Book, through: int) -> int:
+    """The last recount through an entry or before it: the recounts are held against the transfers from there."""
+    latest = Recount.objects.filter(book=book, through_seq__lte=through).aggregate(seq=Max("through_seq"))["seq"]
+    return int(latest or 0)
+
+
+def _anchors(book: Book, since: int, through: int) -> Iterator[tuple[int, bytes]]:
+    """The (seq, hash) pairs that recounts and earlier proofs noted, in order: they show a chain hashed anew."""
+    span = {"book": book, "through_seq__gt": since, "through_seq__lte": through}
+    recounts = Recount.objects.filter(**span).values_list("through_seq", "head_hash")
+    proofs = Verification.objects.filter(**span).values_list("through_seq", "head_hash")
+    for seq, digest in recounts.union(proofs).order_by("through_seq").iterator():
+        yield seq, bytes(digest)

@@ -1,0 +1,196 @@
+"""The database held against the note beside the key: before a day is signed, and whenever the log is proved."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from ledger import house, log, sealed_note
+from ledger.log import Draft
+from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry
+from ledger.proof import seals
+from ledger.proof.chain import Broken, Fault, Head, walk
+from ledger.proof.seals import BadKey
+from ledger.sealed_note import HOW, BadNote, Note
+from tables.models import Staff
+
+BY = "sealing"
+
+
+def key_file() -> Path:
+    """Where the house keeps its key. Raises BadKey where no place is set."""
+    if not settings.AUDIT_KEY_FILE:
+        raise BadKey("No key file is set: name one in AUDIT_KEY_FILE, and make the key with `manage.py audit key`.")
+    return Path(settings.AUDIT_KEY_FILE)
+
+
+def note_file() -> Path:
+    """Where the note is."""
+    return sealed_note.path_of(key_file())
+
+
+# --- Holding them together -------------------------------------------------------------------------------------
+
+
+def agreed(public: str) -> Note:
+    """The note, if the database has what it says. Raises BadNote, naming the book or the day."""
+    kept = sealed_note.read(note_file())
+    if kept is None:
+        if DayRoot.objects.exists():
+            raise BadNote(
+                f"The house has sealed days, and no note of them at {note_file()}. Is the worker on another host than"
+                " before? If not: `manage.py audit key --note` proves everything and makes one."
+            )
+        return Note()
+    note, signer = kept
+    if signer != public and public not in _vouched_for(signer):
+        raise BadNote(f"{note_file()} was signed by another key, {signer[:16]}; {HOW}.")
+    _refuse_books(note)
+    _refuse_days(note)
+    return note
+
+
+def fault() -> Fault | None:
+    """Where the database is not what was noted; None too for whoever has no key, and so no note to compare with."""
+    try:
+        found = sealed_note.read(note_file()) if os.access(note_file(), os.R_OK) else None
+        if found is not None:
+            _refuse_books(found[0])
+            _refuse_days(found[0])
+    except BadNote as wrong:
+        return wrong.fault or Fault(HOUSE, 0, str(wrong))
+    except BadKey:
+        return None
+    return None
+
+
+def _refuse_days(note: Note) -> None:
+    """Every day is the one that was noted. The last may not be stored yet: its worker was killed before the commit."""
+    kept = {number: bytes(digest).hex() for number, digest in DayRoot.objects.values_list("number", "hash")}
+    for number, day, digest in note.days:
+        if number in kept and kept[number] != digest:
+            raise _unlike(f"{day}, sealed as number {number}, is another than the one noted beside the key")
+    last = max(kept, default=0)
+    if last < note.number - 1:
+        raise _unlike(f"{note.number} days were sealed by the note beside the key, and {last} are there")
+    if last > note.number:
+        raise _unlike(f"{last} days are kept as sealed, and the note beside the key has {note.number}")
+
+
+def _refuse_books(note: Note) -> None:
+    """Every book still has the entry that was noted as its last."""
+    names = list(note.books)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n.name, n.seq, e.hash FROM unnest(%s::text[], %s::bigint[]) AS n (name, seq)"
+            " LEFT JOIN ledger_book AS b ON b.name = n.name"
+            " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq ORDER BY n.name",
+            [names, [note.books[name][0] for name in names]],
+        )
+        rows = cursor.fetchall()
+    for name, seq, digest in rows:
+        if digest is None:
+            raise _unlike("is missing, and is noted beside the key: it was sealed", name, seq)
+        if bytes(digest).hex() != note.books[name][1]:
+            raise _unlike("is another than the one noted beside the key: hashed anew", name, seq)
+
+
+def _unlike(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
+    wrong = Fault(book, seq or Book.objects.values_list("head_seq", flat=True).get(name=book), what)
+    says = f"{wrong}. Nothing is signed: somebody changed the database, or put an older one back; {HOW}."
+    return BadNote(says, wrong)
+
+
+def refuse_rewritten(note: Note, book: Head) -> None:
+    """The chain leads from the entry that was noted to the one up to which a day is to be signed. Raises BadNote."""
+    seq, digest = note.books.get(book.name, (0, ""))
+    after = Head(book.book_id, book.name, seq, bytes.fromhex(digest)) if seq else None
+    try:
+        for _ in walk(log.entries(book.book_id, seq, book.seq), book, after=after):
+            pass
+    except Broken as broken:
+        raise BadNote(f"{broken.fault}. Nothing is signed; {HOW}.", broken.fault) from None
+
+
+def _vouched_for(signer: str) -> Iterable[str]:
+    """The keys that this one signed as its successors, one after the other."""
+    successors = [signer]
+    bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
+    for body in bodies.values_list("body", flat=True):
+        content = json.loads(bytes(body))["content"]
+        statement = seals.rotation(successors[-1], content["key"])
+        if seals.is_signed(successors[-1], bytes.fromhex(content["signature"]), statement):
+            successors.append(content["key"])
+    return successors
+
+
+# --- Making the note -------------------------------------------------------------------------------------------
+
+
+def from_the_database() -> Note:
+    """What the database says was sealed: a note that is only as good as what was proved of it before."""
+    days = DayRoot.objects.order_by("number").values_list("number", "day", "hash")
+    sealed = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
+    last = DayRoot.objects.order_by("-number").first()
+    return Note(sealed, heads(last) if last else {})
+
+
+def heads(day: DayRoot) -> Mapping[str, tuple[int, str]]:
+    """Where each book stood at a sealed day's end."""
+    return heads_of(BookRoot.objects.filter(day=day.day).select_related("book"))
+
+
+def heads_of(rows: Iterable[BookRoot]) -> Mapping[str, tuple[int, str]]:
+    """The same, of these books' roots."""
+    return {row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in rows}
+
+
+def begin() -> None:
+    """A house that has sealed nothing begins its note with its key."""
+    if not DayRoot.objects.exists() and not note_file().exists():
+        sealed_note.write(note_file(), Note(), seals.load_key(key_file()))
+
+
+def carry_over() -> None:
+    """The note is signed by the key that is in the file now."""
+    if (found := sealed_note.read(note_file())) is not None:
+        sealed_note.write(note_file(), found[0], seals.load_key(key_file()))
+
+
+def make() -> Note:
+    """The first note of a house that had none. Whoever calls it has proved every book."""
+    if note_file().exists():
+        raise BadNote(f"There is a note {note_file()} already: if it is of a newer database, see --restored.")
+    note = from_the_database()
+    sealed_note.write(note_file(), note, seals.load_key(key_file()))
+    return note
+
+
+def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
+    """An older database was put back, and two people stand for it: the days since are given up, and will be signed
+    anew under their numbers. The log says which those were and who said so. Raises BadNote."""
+    key, found = seals.load_key(key_file()), sealed_note.read(note_file())
+    if found is None or not reason.strip() or by[0].pk == by[1].pk:
+        raise BadNote("There has to be a note, a reason, and two different people who stand for it.")
+    known, kept = found[0], from_the_database()
+    given_up = tuple(day for day in known.days if day not in kept.days)
+    note = Note(kept.days, kept.books, (*known.left, *given_up))
+    document = {
+        "format": "note-restored/1",
+        "left": given_up,
+        "number": kept.number,
+        "reason": reason.strip(),
+        "by": [person.signature for person in by],
+        "key": seals.public_of(key),
+    }
+    with transaction.atomic():
+        content: dict[str, Any] = {"document": document, "signature": seals.sign(key, document).hex()}
+        log.append(house.lock(), Draft("day", "restored", BY, content))
+        sealed_note.write(note_file(), note, key)
+    return note

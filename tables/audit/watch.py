@@ -1,0 +1,176 @@
+"""The watch over chips and log: what is held against what, and how often. Each finding opens a discrepancy or an alert.
+
+Expected is what the transfers say since the last recount; counted is what people counted. Rounds are replayed and
+their transfers compared by the proof (``audit.py``); here the house as a whole has to add up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.db import connection
+from django.utils import timezone
+
+from ledger import alerts, clock, discrepancies, house, inspection, runs
+from ledger.alerts import raise_alert
+from ledger.cage import all_books, net_effect
+from ledger.clock import WrongClock
+from ledger.inspection import inspect_book, inspect_house
+from ledger.models import HOUSE, Account, Book
+from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
+from ledger.runs import Plan
+from tables.audit import commitments, proofs, sealing
+from tables.edge import shoe_audit
+from tables.models import Table
+
+PLANS: Final = (
+    Plan("recount", "Recounting every place", timedelta(minutes=5)),
+    Plan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
+    Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
+    Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
+    Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
+    Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
+    Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
+    Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
+)
+
+
+def watch() -> list[str]:
+    """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is. What waits at
+    the door of the house's book is written first."""
+    done = []
+    try:
+        house.carry()
+        for plan in PLANS:
+            if runs.run(plan, DEEDS[plan.task], clock.agreed()):
+                done.append(plan.task)
+    except WrongClock as wrong:
+        alerts.about_the_clock(wrong)
+    return done
+
+
+# --- Whether anybody watches ------------------------------------------------------------------------------------
+
+_LOOK_SECONDS: Final = 60.0
+_GRACE_SECONDS: Final = 180.0
+"""A house that opens in the morning has a web process before its worker did what the night left."""
+
+
+@dataclass(slots=True)
+class Lookout:
+    """What this process saw of the watch: when it looked last, and since when all it saw was late."""
+
+    looked: float = -math.inf
+    late_since: float | None = None
+
+
+lookout: Final = Lookout()
+
+
+def is_kept() -> bool:
+    """Whether the watch runs as it should. A worker that is dead cannot say so itself, so the web process looks, once a
+    minute at most; what stays late raises an alert, once for all processes, and the pit hears of it."""
+    moment = time.monotonic()
+    if moment - lookout.looked > _LOOK_SECONDS:
+        late = runs.late(PLANS)
+        lookout.looked = moment
+        lookout.late_since = (lookout.late_since or moment) if late else None
+        if lookout.late_since and moment - lookout.late_since >= _GRACE_SECONDS:
+            _report(late)
+    return lookout.late_since is None
+
+
+def _report(late: Sequence[Plan]) -> None:
+    """One alert for all that is late, named by what is due most often: it says the same for as long as it lasts."""
+    says = f"{late[0].says} has stopped: nobody watches. Are the worker and beat running?"
+    raise_alert(None, "watch_stopped", says, {"late": [plan.task for plan in late]})
+
+
+# --- What it does -----------------------------------------------------------------------------------------------
+
+
+def recount() -> int:
+    """Every book's transfers, added up since the last time."""
+    return sum(len(inspect_book(book)) for book in all_books()) + len(inspect_house())
+
+
+def prove_new() -> int:
+    """Every round that is new replayed, every new transfer compared, every new link of the chains hashed."""
+    return sum(proofs.alert(proofs.verify_new(book), book) is not None for book in proofs.books())
+
+
+def prove_all() -> int:
+    """The same from the first entry on."""
+    return sum(proofs.alert(proofs.verify(book), book) is not None for book in proofs.books())
+
+
+def prove_shoes() -> int:
+    """Every house shoe was dealt in the order that was committed to before its first card."""
+    faults = [(table.book, commitments.fault(table)) for table in Table.objects.select_related("book")]
+    return len([inspection.report(book, fault) for book, fault in faults if fault is not None])
+
+
+def reconcile() -> int:
+    """Chips issued are those in the vault, the cage, on their way, in the racks, on the layouts, in play, in pots and
+    with the players; cash that came from the players is in boxes or at the bank. The rest is a discrepancy."""
+    return _astray(by_place())
+
+
+def prove_sums() -> int:
+    """The same over every transfer there ever was, and what the recounts say of each place against it."""
+    afresh, kept = by_place_afresh(), by_place()
+    found = _astray(afresh)
+    for place, cents in kept.items():
+        if cents != afresh.get(place, 0):
+            house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
+            off = cents - afresh.get(place, 0)
+            discrepancies.variance(house, f"the recount of {place}", off, key=key, involved=(), kept=cents)
+            found += 1
+    return found
+
+
+def _astray(sums: Mapping[str, int]) -> int:
+    house, found = Book.objects.get(name=HOUSE), 0
+    for what, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
+        astray = sum(sums.get(place, 0) for place in places)
+        if astray:
+            key = f"astray:{what}:{timezone.now():%Y-%m-%d}"
+            discrepancies.variance(house, what, astray, key=key, involved=(), sums=dict(sums))
+            found += 1
+    return found
+
+
+def by_place() -> Mapping[str, int]:
+    """What lies in each kind of place, all books together: the last recounts and what followed them."""
+    net, sums = net_effect(all_books()), dict.fromkeys((*CHIP_PLACES, *CASH_PLACES), 0)
+    for account, place in Account.objects.values_list("pk", "place"):
+        sums[place] += net.get(account, 0)
+    return sums
+
+
+def by_place_afresh() -> Mapping[str, int]:
+    """The same from every transfer there ever was, in one pass over them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT leg.place, sum(leg.cents) FROM ledger_transfer AS t, LATERAL (VALUES"
+            " (t.source_place, -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents)"
+            " GROUP BY leg.place"
+        )
+        return {place: int(cents) for place, cents in cursor.fetchall()}
+
+
+DEEDS: Final[Mapping[str, Callable[[], int]]] = {
+    "recount": recount,
+    "prove_new": prove_new,
+    "seal_days": sealing.seal_days,
+    "audit_shoes": shoe_audit.audit_shoes,
+    "prove_shoes": prove_shoes,
+    "reconcile": reconcile,
+    "prove_sums": prove_sums,
+    "prove_all": prove_all,
+}

@@ -1,0 +1,130 @@
+"""The third witness of time: what was written and run. Where clocks agree and are both wrong, it shows the leap.
+
+No day is sealed across a stretch in which nothing was written and nothing ran, unless somebody says that the house
+stood still for so long. Nor while a book ends with entries of a moment to come: nobody knows to which day they belong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Min
+
+from ledger import clock, house, log
+from ledger.clock import WrongClock
+from ledger.log import Draft
+from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
+from ledger.proof import seals
+from ledger.proof.chain import timestamp
+from tables.models import Staff
+
+CONFIRMED: Final = "clock-confirmed/1"
+
+Stretch = tuple[datetime, datetime]
+
+
+def refuse_day(over: datetime, now: datetime) -> None:
+    """Raises WrongClock unless a day that ends then is over: by the clocks, by the books, and by what ran meanwhile."""
+    if now < over:
+        raise WrongClock(
+            "day_goes_on",
+            f"The day goes on until {over:%Y-%m-%d %H:%M} UTC: it is sealed after that.",
+            alert="A day that is not over was to be sealed.",
+        )
+    for name, latest in ahead(now):
+        clock.refuse_ahead(name, latest, now)
+    if leaps := unexplained(now):
+        raise _leapt(*leaps[0])
+
+
+def ahead(now: datetime) -> list[tuple[str, datetime]]:
+    """The books whose last entry is of a moment to come, with that moment."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
+            " AND e.seq = b.head_seq WHERE e.at > %s ORDER BY b.name",
+            [now + settings.CLOCK_DRIFT],
+        )
+        return list(cursor.fetchall())
+
+
+def unexplained(now: datetime) -> list[Stretch]:
+    """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
+    since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
+    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or now, now)
+    confirmed = list(_confirmed())
+    return [
+        (start, end)
+        for start, end in _silent(since, now)
+        if not any(first <= start and end <= last for first, last in confirmed)
+    ]
+
+
+def _silent(since: datetime, now: datetime) -> list[Stretch]:
+    ran = RunEnd.objects.filter(at__gt=since, at__lt=now).values_list("at", flat=True)
+    written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=now).values_list("at", flat=True)
+    silences = _long([since, *ran, *written, now])
+    return [leap for start, end in silences for leap in _long([start, *_dealt(start, end), end])]
+
+
+def _long(moments: Sequence[datetime]) -> list[Stretch]:
+    return [(start, end) for start, end in pairwise(sorted(moments)) if end - start > settings.CLOCK_JUMP]
+
+
+def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
+    """The hours in which something was written in any book: asked only of a stretch in which nothing ran."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT date_trunc('hour', e.at) FROM ledger_book AS b CROSS JOIN LATERAL ("
+            " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
+            [start, end],
+        )
+        return [max(at, start) for (at,) in cursor.fetchall()]
+
+
+def _confirmed() -> Iterable[Stretch]:
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
+    for body in entries.values_list("body", flat=True):
+        said = json.loads(bytes(body))["content"]["document"]
+        yield datetime.fromisoformat(said["from"]), datetime.fromisoformat(said["to"])
+
+
+def _leapt(start: datetime, end: datetime) -> WrongClock:
+    span = f"from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
+    says = (
+        f"Nothing was written and nothing ran {span}: either the house stood still for {clock.spelled(end - start)}, or"
+        " the clocks leapt. No day is sealed until the clocks are set right, or `manage.py clock confirm` says so."
+    )
+    # The end moves with each look while it is the present moment: the alert names the start alone.
+    alert = (
+        f"Nothing was written and nothing ran for hours after {start:%Y-%m-%d %H:%M} UTC: either the house stood still,"
+        " or the clocks leapt. No day is sealed until the clocks are set right, or `manage.py clock confirm` says so."
+    )
+    return WrongClock("clock_leapt", says, alert=alert, start=start.isoformat(), end=end.isoformat())
+
+
+def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
+    """Somebody looked: the time of these stretches has really passed. An entry in the house's book, signed by the
+    house's key, says so. Raises WrongClock."""
+    with transaction.atomic():
+        head = house.lock()
+        leaps = unexplained(head.moment)
+        for start, end in leaps:
+            document: dict[str, Any] = {
+                "format": CONFIRMED,
+                "from": timestamp(start),
+                "to": timestamp(end),
+                "by": by.signature,
+                "reason": reason,
+                "key": seals.public_of(key),
+            }
+            content = {"document": document, "signature": seals.sign(key, document).hex()}
+            head = log.append(head, Draft("clock", "confirmed", by.signature, content))
+    return leaps

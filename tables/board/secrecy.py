@@ -1,0 +1,126 @@
+"""What may be told of a game before it is over: a house shoe knows the players' facedown cards, and nobody else may.
+And of a count before two people agree: whoever counts next must not know what was counted.
+
+Everything that reads a table back, for staff of whatever role, goes through here. While such a game goes on, each of
+its entries is told by what everyone at the table saw; which cards came facedown and what was chosen in secret is opened
+when it is over. The hashes are those of the whole entries all the while, so that nobody can change them meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from ledger.log import read_head
+from ledger.proof.chain import Entry, canonical
+from tables import standing
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Prompt
+from tables.games.play import prompts_for
+from tables.log.fold import Round, Standing, holds_cards
+
+Told = list[dict[str, Any]]
+"""The actions of one input, as they may be told."""
+
+_TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
+"""What may be told of the content of an entry, besides its actions."""
+
+
+_SALTED: Final = b'"salt":'
+"""What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
+
+
+def sealed(now: Standing) -> Round | None:
+    """The game whose secrets have to be kept now, if one goes on."""
+    return now.round if now.round_open and now.round is not None and now.round.secret else None
+
+
+def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
+    """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
+    newer than that could not be told from one that is open.)"""
+    if not any(_SALTED in bytes(entry.body) for entry in found):
+        return list(found)
+    now = standing.at(read_head(book_id))
+    game, counting = sealed(now), {slip.name for slip in now.slips if slip.counts}
+    if counting:
+        found = [_unseen(entry, counting) if entry.subject == "slip" else entry for entry in found]
+    if game is None:
+        return list(found)
+    told = plays(game)
+    secret = (entry.subject == "round" and entry.round == game.number for entry in found)
+    return [_veil(entry, told) if hide else entry for entry, hide in zip(found, secret, strict=True)]
+
+
+def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
+    document = entry.document
+    content = {name: document["content"][name] for name in _TOLD if name in document["content"]}
+    content |= {"actions": told.get(entry.seq, []), "sealed": True}
+    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+
+
+def _unseen(entry: Entry, counting: set[str]) -> Entry:
+    """An entry about slips without what was counted so far: whoever counts next must not know it."""
+    document = entry.document
+    content = dict(document["content"])
+    if content["slip"] in counting:
+        content |= {"chips": [], "salt": "", "now": content["now"] | {"counts": []}}
+    content["open"] = [
+        slip | {"counts": []} if f"{slip['series']}/{slip['year']}/{slip['number']}" in counting else slip
+        for slip in content["open"]
+    ]
+    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+
+
+def latest(current: Round | None) -> Told:
+    """The latest input of a round, as it may be told now."""
+    if current is None or not current.plays:
+        return []
+    if current.secret and not current.over:
+        return plays(current)[current.plays[-1].seq]
+    actions: Told = msgspec.to_builtins(current.plays[-1].actions)
+    return actions
+
+
+def plays(current: Round) -> dict[int, Told]:
+    """Every input of a game that goes on, by its entry, as it may be told."""
+    game, state = current.game, current.game.open(current.rules, current.opening)
+    told: dict[int, Told] = {}
+    waiting: tuple[Prompt, ...] | None = None
+    for one in current.plays:
+        told[one.seq] = []
+        for action in one.actions:
+            prompts = game.prompts(state)
+            together = len(prompts) > 1 or prompts == waiting
+            told[one.seq].append(_told(current, state, prompts, action, together=together))
+            waiting = tuple(ask for ask in prompts if not _answers(ask, action)) if together else None
+            state = game.apply(state, action)
+    return told
+
+
+def _answers(ask: Prompt, action: Action) -> bool:
+    return isinstance(ask, AskChoice) and isinstance(action, Choose) and ask.seat == action.seat
+
+
+def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action, *, together: bool) -> dict[str, Any]:
+    """One action, by what everyone saw of it: where a facedown card went, that somebody chose."""
+    if isinstance(action, Card):
+        seen = any(isinstance(ask, AskCard) and ask.to == action.to and not ask.down for ask in prompts)
+        return {"do": "card", "to": action.to} | ({"rank": action.rank} if seen else {})
+    if isinstance(action, Choose):
+        if together:
+            return {"do": "choose", "seat": action.seat}
+        if holds_cards(current.game, state, action.seat):
+            return {"do": "choose", "seat": action.seat, "choice": action.choice}
+    told: dict[str, Any] = msgspec.to_builtins(action)
+    return told
+
+
+def for_staff(current: Round | None) -> tuple[Prompt, ...]:
+    """What a game asks for, as staff may see it. Of cards that no system knows, there is nothing to keep secret."""
+    if current is None:
+        return ()
+    if current.secret:
+        return prompts_for(current.game, current.state, DEALER)
+    return current.game.prompts(current.state)

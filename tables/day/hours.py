@@ -1,0 +1,290 @@
+"""The house's gaming day and its shifts: when they begin, by the house's own clock, on every day of the calendar.
+
+A day runs from its start to the start of the next, so days join without gap or overlap whatever clocks do; it has 23
+or 25 hours when they change. Hours are set for days to come and stand for good: what was a day stays that day.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.conf import settings
+from django.db import transaction
+
+from ledger import house, log
+from ledger.log import Draft
+from tables.models import HouseHours, Staff
+from tables.refusals import Refused
+from tables.setup.table_settings import Faults
+
+DAY: Final = timedelta(days=1)
+FURTHEST: Final = timedelta(days=366)
+"""How far ahead hours can be set."""
+SHORTEST: Final = timedelta(hours=1)
+"""How long the last day under the old hours has to be."""
+MOST_SHIFTS: Final = 6
+
+
+class Span(NamedTuple):
+    """From one moment up to another, which is not in it. Both in UTC."""
+
+    start: datetime
+    end: datetime
+
+
+class Shift(NamedTuple):
+    """One shift of one gaming day."""
+
+    name: str
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """What the house's day is, from one gaming day on."""
+
+    from_day: date
+    time_zone: str
+    day_starts: time
+    shifts: tuple[tuple[str, time], ...]
+    """Name and start of each, in order; the first one starts with the day."""
+
+    def spelled(self) -> dict[str, Any]:
+        """As the log has it."""
+        return {
+            "from_day": self.from_day.isoformat(),
+            "time_zone": self.time_zone,
+            "day_starts": f"{self.day_starts:%H:%M}",
+            "shifts": [[name, f"{starts:%H:%M}"] for name, starts in self.shifts],
+        }
+
+    @classmethod
+    def read(cls, said: Mapping[str, Any]) -> Hours:
+        """From what the log has."""
+        shifts = tuple((str(name), time.fromisoformat(starts)) for name, starts in said["shifts"])
+        day, starts = date.fromisoformat(said["from_day"]), time.fromisoformat(said["day_starts"])
+        return cls(day, str(said["time_zone"]), starts, shifts)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Every gaming day and shift that the house has, had and will have."""
+
+    periods: tuple[Hours, ...]
+    """In order of their first days; the first of them has no beginning."""
+
+    @cached_property
+    def _from_days(self) -> list[date]:
+        return [one.from_day for one in self.periods]
+
+    def hours_of(self, day: date) -> Hours:
+        """The hours in force on a gaming day."""
+        return self.periods[max(bisect_right(self._from_days, day) - 1, 0)]
+
+    def span(self, day: date) -> Span:
+        """When a gaming day begins and ends."""
+        return Span(self._starts(day), self._starts(day + DAY))
+
+    def day_of(self, moment: datetime) -> date:
+        """The gaming day that a moment belongs to."""
+        day = moment.astimezone(UTC).date() - 2 * DAY
+        while self._starts(day + DAY) <= moment:
+            day += DAY
+        return day
+
+    def shifts_of(self, day: date) -> list[Shift]:
+        """The shifts of a gaming day, in order; together they are the day."""
+        hours, (start, end) = self.hours_of(day), self.span(day)
+        begins = [min(max(_moment(hours.time_zone, *_wall(hours, day, at)), start), end) for _, at in hours.shifts]
+        # Where clocks leap over a whole shift, or the hours change, it has no time: the day goes on without it.
+        edges = zip(hours.shifts, [start, *begins[1:]], [*begins[1:], end], strict=True)
+        return [Shift(name, begin, finish) for (name, _), begin, finish in edges if begin < finish]
+
+    def shift_of(self, moment: datetime) -> Shift:
+        """The shift that a moment belongs to."""
+        return next(one for one in self.shifts_of(self.day_of(moment)) if one.start <= moment < one.end)
+
+    def with_hours(self, added: Hours) -> Calendar:
+        """The calendar after hours were set; what was set before for the same first day gives way."""
+        kept = [one for one in self.periods if one.from_day != added.from_day]
+        return Calendar(tuple(sorted([*kept, added], key=lambda one: one.from_day)))
+
+    def _starts(self, day: date) -> datetime:
+        hours = self.hours_of(day)
+        return _moment(hours.time_zone, day, hours.day_starts)
+
+
+def _wall(hours: Hours, day: date, at: time) -> tuple[date, time]:
+    """The date that a shift of a gaming day starts on: a shift may start after midnight."""
+    return (day + DAY if at < hours.day_starts else day), at
+
+
+@lru_cache(maxsize=4_096)
+def _moment(zone: str, day: date, at: time) -> datetime:
+    """The first moment at which a clock shows this time, or a later one: clocks may leap over it, or show it twice."""
+    clock = ZoneInfo(zone)
+    wanted = datetime.combine(day, at, clock)
+    found, leapt = wanted.astimezone(UTC), wanted.replace(fold=1).astimezone(UTC)
+    if found.astimezone(clock).replace(tzinfo=None) == wanted.replace(tzinfo=None):
+        return found
+    return _leap(clock, leapt, found)
+
+
+def _leap(clock: ZoneInfo, before: datetime, after: datetime) -> datetime:
+    """The second at which a clock leaps, between two moments."""
+    low, high, new = int(before.timestamp()), int(after.timestamp()), after.astimezone(clock).utcoffset()
+    while high - low > 1:
+        middle = (low + high) // 2
+        leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
+        low, high = (low, middle) if leapt else (middle, high)
+    return datetime.fromtimestamp(high, UTC)
+
+
+# --- What the house has set ------------------------------------------------------------------------------------
+
+
+def default() -> Hours:
+    """The hours of a house that has set none."""
+    starts = (time(6), time(14), time(22))
+    return Hours(date.min, settings.TIME_ZONE, starts[0], tuple(zip(("Day", "Swing", "Grave"), starts, strict=True)))
+
+
+def calendar(before_seq: int | None = None) -> Calendar:
+    """The calendar as it is set; or as it was before an entry of the house's book."""
+    rows = HouseHours.objects.order_by("seq")
+    rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
+    made = Calendar((default(),))
+    for row in rows:
+        made = made.with_hours(hours_in(row))
+    return made
+
+
+def hours_in(row: HouseHours) -> Hours:
+    """A row's hours."""
+    shifts = tuple((name, time.fromisoformat(starts)) for name, starts in row.shifts)
+    return Hours(row.from_day, row.time_zone, row.day_starts, shifts)
+
+
+def day_of(moment: datetime) -> date:
+    """The gaming day that a moment belongs to."""
+    return calendar().day_of(moment)
+
+
+def span(day: date) -> Span:
+    """When a gaming day begins and ends."""
+    return calendar().span(day)
+
+
+def shifts_of(day: date) -> list[Shift]:
+    """The shifts of a gaming day, in order."""
+    return calendar().shifts_of(day)
+
+
+def shift_of(moment: datetime) -> Shift:
+    """The shift that a moment belongs to."""
+    return calendar().shift_of(moment)
+
+
+# --- Setting them ----------------------------------------------------------------------------------------------
+
+
+def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
+    """Set the house's hours from a gaming day on that has not begun. Raises Refused."""
+    if not by.has_perm("tables.add_househours"):
+        raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
+    with transaction.atomic():
+        head, known = house.lock(), calendar()
+        now = head.moment
+        if found := faults(hours, known, now):
+            raise Refused("bad_hours", " ".join(found.values()), 422, fields=found)
+        before = replace(known.hours_of(hours.from_day), from_day=hours.from_day)
+        content = {**hours.spelled(), "before": before.spelled()}
+        written = log.append(head, Draft("hours", "changed", by.signature, content))
+        return HouseHours.objects.create(
+            seq=written.seq,
+            from_day=hours.from_day,
+            time_zone=hours.time_zone,
+            day_starts=hours.day_starts,
+            shifts=hours.spelled()["shifts"],
+            by=by.signature,
+            at=written.at or now,
+        )
+
+
+def faults(hours: Hours, known: Calendar, now: datetime) -> Faults:
+    """What is wrong with new hours: one sentence for each setting."""
+    found: Faults = {}
+    if hours.time_zone not in _zones():
+        found["time_zone"] = "A time zone is named as in the IANA database: Europe/Berlin, America/New_York, UTC."
+    if says := _wrong_shifts(hours):
+        found["shifts"] = says
+    today = known.day_of(now)
+    if not today < hours.from_day <= today + FURTHEST:
+        found["from_day"] = (
+            f"Hours are set for days that have not begun: from {today + DAY} on, and no later than {today + FURTHEST}."
+        )
+    return found or _wrong_joins(hours, known)
+
+
+def _wrong_shifts(hours: Hours) -> str | None:
+    names = [name for name, _ in hours.shifts]
+    if not 1 <= len(names) <= MOST_SHIFTS:
+        return f"A day has 1 to {MOST_SHIFTS} shifts."
+    if any(not name.strip() or name != name.strip() or len(name) > 20 for name in names):
+        return "A shift is called by a name of 1 to 20 letters: Day, Swing, Grave."
+    if len({name.casefold() for name in names}) < len(names):
+        return "Two shifts of a day cannot have the same name."
+    if any(one.second or one.microsecond or one.tzinfo for _, one in hours.shifts):
+        return "A shift starts on the minute: 06:00."
+    if hours.shifts[0][1] != hours.day_starts:
+        return f"The first shift starts with the day, at {hours.day_starts:%H:%M}."
+    into_day = [(_minutes(starts) - _minutes(hours.day_starts)) % (24 * 60) for _, starts in hours.shifts]
+    if any(later <= earlier for earlier, later in pairwise(into_day)):
+        return "Shifts are listed in the order in which they start, the first one at the start of the day."
+    return None
+
+
+def _wrong_joins(hours: Hours, known: Calendar) -> Faults:
+    """Another clock can cut the day before it short: to nothing, or less."""
+    after = known.with_hours(hours)
+    for day in (one.from_day for one in after.periods if one.from_day >= hours.from_day):
+        start, end = after.span(day - DAY)
+        if end - start < SHORTEST:
+            says = f"The day before, {day - DAY}, would last less than an hour: let the day start later."
+            return {"day_starts": says}
+    return {}
+
+
+def _minutes(at: time) -> int:
+    return at.hour * 60 + at.minute
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones() - {"localtime", "Factory", "posixrules"})
+
+
+def read_shifts(text: str) -> tuple[tuple[str, time], ...]:
+    """Shifts as they are typed, one a line: "Day 06:00". Raises ValueError with a sentence."""
+    return tuple(_read_shift(line) for line in text.splitlines() if line.strip())
+
+
+def _read_shift(line: str) -> tuple[str, time]:
+    name, _, starts = line.strip().rpartition(" ")
+    try:
+        return name.strip(), time.fromisoformat(starts)
+    except ValueError:
+        raise ValueError(f"Write each shift on a line of its own, name and start: Day 06:00 (not {line!r}).") from None
+
+
+def say_shifts(shifts: Iterable[tuple[str, time]] | Sequence[Sequence[str]]) -> str:
+    """Shifts as they are typed."""
+    return "\n".join(f"{name} {starts if isinstance(starts, str) else f'{starts:%H:%M}'}" for name, starts in shifts)

@@ -1,0 +1,396 @@
+"""Disputes: what a player claims of a round, the evidence, what was heard, the ruling, and how it was closed.
+
+A dispute is what the entries about it say, and each of them carries it whole, with those that are open at the table: so
+that the newest one tells what is open there, however long the log is. The round itself is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from django.conf import settings
+from django.db import connection
+from msgspec import structs
+
+from ledger.log import LAST_SEQ
+from ledger.proof.chips import money
+from tables import past
+from tables.games.felt import MOST_CENTS
+from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
+from tables.models import Staff
+from tables.past import Past, content_of, words
+from tables.refusals import Refused
+from tables.scene import Outcome, Scene, Step
+
+OPENED, RULED, CLOSED = "opened", "ruled", "closed"
+
+RULINGS: Final[Mapping[str, str]] = {
+    "stands": "The result stands",
+    "player": "For the player",
+    "house": "For the house",
+    "void": "The round is void: every bet goes back",
+}
+"""What may be ruled, and how it is called."""
+MONEY: Final = frozenset({"player", "house", "void"})
+"""Rulings that a correction follows from."""
+
+
+class Dispute(msgspec.Struct, frozen=True):
+    """A dispute, as its newest entry says it."""
+
+    number: int
+    round: int
+    seat: int
+    """The seat it is about; 0 for the whole round."""
+    claim: str
+    claimant: str
+    """Whose claim it is: the player at the seat, as they were called."""
+    claim_cents: int
+    """How much is at stake."""
+    reportable_from_cents: int
+    """From how much on the house reported a dispute when it was opened."""
+    opened_by: str
+    first_seq: int
+    last_seq: int
+    """The entries of the round when the dispute was opened."""
+    last_hash: str
+    """The hash of the last of them, which names everything before it."""
+    record_hash: str | None
+    """The SHA-256 of the round's record then; None while facedown cards had to be kept."""
+    state: str = OPENED
+    notes: int = 0
+    ruling: str | None = None
+    reason: str | None = None
+    ruled_by: str | None = None
+
+    @property
+    def reportable(self) -> bool:
+        """Whether the regulator is to hear of it."""
+        return self.claim_cents >= self.reportable_from_cents
+
+    @property
+    def ruled(self) -> str:
+        """The ruling, in words."""
+        return RULINGS.get(self.ruling or "", "")
+
+    def spelled(self) -> dict[str, Any]:
+        """As the log says it."""
+        said: dict[str, Any] = msgspec.to_builtins(self)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The disputes of a table that are not closed, and the number of the last one."""
+
+    open: tuple[Dispute, ...] = ()
+    last: int = 0
+
+    def get(self, number: int) -> Dispute:
+        """An open dispute. Raises Refused."""
+        for one in self.open:
+            if one.number == number:
+                return one
+        if 1 <= number <= self.last:
+            raise Refused("dispute_closed", f"Dispute {number} is closed: open another one for what is new.", 409)
+        raise Refused("unknown_dispute", f"There is no dispute {number} at this table.", 404)
+
+    def after(self, dispute: Dispute) -> dict[str, Any]:
+        """As an entry about a dispute says it: that dispute whole, and what is open at the table."""
+        rest = [one for one in self.open if one.number != dispute.number]
+        still = [*rest, dispute] if dispute.state != CLOSED else rest
+        listed = [one.spelled() for one in sorted(still, key=lambda one: one.number)]
+        return {"dispute": dispute.spelled(), "open": listed, "last": max(self.last, dispute.number)}
+
+
+def register(book_id: int, through_seq: int) -> Register:
+    """The open disputes of a table, as they stood at an entry."""
+    return _read(past.latest(book_id, "dispute", through_seq))
+
+
+def _read(content: Mapping[str, Any] | None) -> Register:
+    if content is None:
+        return Register()
+    return Register(tuple(msgspec.convert(one, Dispute) for one in content["open"]), content["last"])
+
+
+# --- What may be entered ---------------------------------------------------------------------------------------
+
+
+def permit(scene: Scene, by: Staff, asked: type) -> None:
+    """Raises Refused unless somebody may do this about a dispute: the dealer at the table and the pit open one and say
+    what they heard; the pit rules and closes."""
+    if by.has_perm("tables.run_floor"):
+        return
+    dealer = scene.standing.dealer
+    at_the_table = dealer is not None and dealer.username == by.username and by.has_perm("tables.deal")
+    if asked in (OpenDispute, NoteDispute):
+        if not at_the_table:
+            raise Refused("not_permitted", "A dispute is opened by the dealer at the table or by the pit.", 403)
+        return
+    raise Refused("not_permitted", "Only a pit boss rules on a dispute and closes it.", 403)
+
+
+def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int | None = None) -> Outcome:
+    """A player disputes a round. What the log has of it by now is the evidence, and is fixed with it."""
+    round_ = _round(scene, entered.round)
+    _refuse_seat(round_, entered.seat)
+    if not 0 <= entered.claim_cents <= MOST_CENTS:
+        raise Refused("bad_amount", "Say how much is at stake; 0 if it is not about money.", 422)
+    known = register(scene.table.book_id, scene.standing.seq)
+    limit = settings.DISPUTE_REPORTABLE_CENTS if reportable_from_cents is None else reportable_from_cents
+    dispute = Dispute(
+        number=known.last + 1,
+        round=entered.round,
+        seat=entered.seat,
+        claim=words(entered.claim, "what is claimed"),
+        claimant=words(entered.claimant, "who claims it"),
+        claim_cents=entered.claim_cents,
+        reportable_from_cents=limit,
+        opened_by=scene.signature,
+        first_seq=round_.first_seq,
+        last_seq=round_.last_seq,
+        last_hash=round_.last_hash,
+        record_hash=round_.record_hash,
+    )
+    step, alert = _step(scene, OPENED, known, dispute), _alert(scene, dispute)
+    return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq} if alert else {})
+
+
+def _alert(scene: Scene, dispute: Dispute) -> str | None:
+    """What the pit is to hear: of large disputes, and of those that it did not open itself."""
+    what = f"{scene.table.name}, round {dispute.round}: dispute {dispute.number}"
+    if dispute.reportable:
+        return f"{what} over {money(dispute.claim_cents)} is reportable"
+    return None if scene.by.has_perm("tables.run_floor") else f"{what} was opened by {scene.by.name}"
+
+
+def note(scene: Scene, entered: NoteDispute) -> Outcome:
+    """Somebody was heard, or something was looked at."""
+    known = register(scene.table.book_id, scene.standing.seq)
+    dispute = known.get(entered.dispute)
+    heard, said = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
+    after = structs.replace(dispute, notes=dispute.notes + 1)
+    return Outcome([_step(scene, "noted", known, after, heard=heard, text=said)])
+
+
+def rule(scene: Scene, entered: RuleDispute) -> Outcome:
+    """The pit decides. Who dealt the round does not."""
+    known = register(scene.table.book_id, scene.standing.seq)
+    dispute = known.get(entered.dispute)
+    if dispute.state != OPENED:
+        raise Refused("ruled_already", f"Dispute {dispute.number} is ruled on already: {dispute.ruled}.", 409)
+    if entered.ruling not in RULINGS:
+        raise Refused("unknown_ruling", f"A ruling is one of {', '.join(RULINGS)}.", 422)
+    round_ = _round(scene, dispute.round)
+    if scene.signature in round_.entered_by:
+        says = f"{scene.by.name} entered round {dispute.round}: somebody else has to rule on it."
+        raise Refused("own_round", says, 403)
+    if entered.ruling in MONEY:
+        refuse_uncorrectable(round_)
+    reason = words(entered.reason, "why it is ruled so")
+    ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
+    return Outcome([_step(scene, RULED, known, ruled)])
+
+
+def close(scene: Scene, entered: CloseDispute) -> Outcome:
+    """What was ruled is done. A ruling about money closes with its correction, or with a word why there is none."""
+    known = register(scene.table.book_id, scene.standing.seq)
+    dispute = known.get(entered.dispute)
+    if dispute.state != RULED:
+        raise Refused("not_ruled", f"Rule on dispute {dispute.number} first.", 409)
+    slips = corrections_of(scene.table.book_id, dispute.number, scene.standing.seq)
+    said = words(entered.text, "how it was settled") if entered.text.strip() else ""
+    if dispute.ruling in MONEY and not slips and not said:
+        raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
+    closed = structs.replace(dispute, state=CLOSED)
+    return Outcome([_step(scene, CLOSED, known, closed, text=said, corrections=slips)])
+
+
+def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
+    """The slips of the corrections that were signed for a dispute."""
+    found = past.about(book_id, "correction", f'"dispute":{number},', through_seq)
+    signed = [one.content["correction"] for one in found if one.kind == "signed"]
+    return [one["slip"] for one in signed if one["dispute"] == number]
+
+
+def refuse_uncorrectable(round_: Past) -> None:
+    """Raises Refused where the house has nothing to pay or take: in mid-round, and where players play each other."""
+    if not round_.over:
+        says = f"Round {round_.round.number} is not over: what is entered can still be taken back at the table."
+        raise Refused("round_open", says, 409)
+    if not round_.round.game.banked:
+        says = f"{round_.round.game.title} is played for a pot: the house has no part in what seats pay each other."
+        raise Refused("not_banked", says, 422)
+
+
+def _round(scene: Scene, number: int) -> Past:
+    found = past.as_of(scene.table.book_id, number, scene.standing.seq)
+    if found is None:
+        raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
+    return found
+
+
+def _refuse_seat(round_: Past, seat: int) -> None:
+    if seat and seat not in round_.round.opening.seats:
+        raise Refused("unknown_seat", f"There was no seat {seat} in round {round_.round.number}.", 422)
+
+
+def _step(scene: Scene, kind: str, known: Register, dispute: Dispute, **adds: Any) -> Step:
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a dispute
+    return Step("dispute", kind, {**past.person(scene.by), **known.after(dispute), **adds})
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One entry about a dispute, to be read."""
+
+    seq: int
+    at: datetime
+    by: str
+    kind: str
+    heard: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A dispute with everything that was written about it."""
+
+    table_id: int
+    table: str
+    dispute: Dispute
+    opened_at: datetime
+    words: tuple[Word, ...]
+    corrections: tuple[str, ...] = ()
+
+    @property
+    def closed_at(self) -> datetime | None:
+        """When it was closed."""
+        return self.words[-1].at if self.dispute.state == CLOSED else None
+
+
+_OPEN: Final = """
+    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+        SELECT body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' ORDER BY seq DESC LIMIT 1
+    ) AS latest ORDER BY t.name
+"""
+_CLOSED: Final = """
+    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+        SELECT at, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' AND kind = 'closed'
+        ORDER BY seq DESC LIMIT %(count)s
+    ) AS latest ORDER BY latest.at DESC LIMIT %(count)s
+"""
+_OPENED: Final = """
+    SELECT opened.at
+    FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) WITH ORDINALITY AS one (book, since, piece, line)
+    LEFT JOIN LATERAL (
+        SELECT at FROM ledger_logentry WHERE book_id = one.book AND subject = 'dispute' AND seq > one.since
+            AND kind = 'opened' AND position(convert_to(one.piece, 'UTF8') IN body) > 0 ORDER BY seq LIMIT 1
+    ) AS opened ON true ORDER BY one.line
+"""
+"""A dispute is opened after the entries that are its evidence, and is the last one then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of the floor's list."""
+
+    table_id: int
+    table: str
+    dispute: Dispute
+    opened_at: datetime | None
+
+
+def listed(count: int) -> tuple[list[Listed], int]:
+    """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
+    it costs grows with those listed, not with those that ever were."""
+    registers = _registers()
+    found = [(pk, name, book, one) for pk, name, book, register in registers for one in register.open][:count]
+    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
+        with suppress(*past.UNREADABLE):
+            found.append((pk, name, book, msgspec.convert(content_of(body)["dispute"], Dispute)))
+    asked = [[book for _, _, book, _ in found], [one.last_seq for *_, one in found]]
+    moments = _rows(_OPENED, [*asked, [f'"last":{one.number},' for *_, one in found]])
+    lines = [Listed(pk, name, one, at) for (pk, name, _, one), (at,) in zip(found, moments, strict=True)]
+    return lines, sum(register.last for *_, register in registers)
+
+
+def _registers() -> list[tuple[int, str, int, Register]]:
+    found = []
+    for pk, name, book, body in _rows(_OPEN):
+        try:
+            register = _read(content_of(body))
+        except past.UNREADABLE:
+            register = _counted(cases(book))
+        found.append((pk, name, book, register))
+    return found
+
+
+def _counted(known: Sequence[Case]) -> Register:
+    """What the newest entry should have said, where no table can have written it."""
+    still = [one.dispute for one in known if one.dispute.state != CLOSED]
+    return Register(tuple(still[::-1]), max((one.dispute.number for one in known), default=0))
+
+
+def _rows(sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
+
+
+_ALL: Final = """
+    SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
+    FROM tables_table AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.subject = 'dispute'
+    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND e.seq > %(since)s
+        AND (%(piece)s::bytea IS NULL OR position(%(piece)s::bytea IN e.body) > 0)
+    ORDER BY t.id, e.seq
+"""
+
+
+def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
+    """Disputes of the floor, of a table, or of one of its rounds; the newest first."""
+    found = _cases(book_id, None if round_ is None else f'"round":{round_},')
+    wanted = [one for one in found if round_ is None or one.dispute.round == round_]
+    return sorted(wanted, key=lambda one: (one.opened_at, one.dispute.number), reverse=True)
+
+
+def case(book_id: int, number: int) -> Case | None:
+    """One dispute of a table. Of an open one, only what was written since the round that it is about is looked at."""
+    since = 0
+    with suppress(*past.UNREADABLE):
+        known = register(book_id, LAST_SEQ).open
+        since = next((one.last_seq for one in known if one.number == number), 0)
+    found = _cases(book_id, f'"number":{number},', since)
+    return next((one for one in found if one.dispute.number == number), None)
+
+
+def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]:
+    rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
+    told: dict[tuple[int, int], list[_Told]] = {}
+    for pk, name, seq, at, by, kind, body in rows:
+        with suppress(*past.UNREADABLE):
+            content = content_of(body)
+            dispute = msgspec.convert(content["dispute"], Dispute)
+            one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))
+            slips = tuple(map(str, content.get("corrections", ())))
+            told.setdefault((pk, dispute.number), []).append((name, one, dispute, slips))
+    return [_case(pk, entries) for (pk, _), entries in told.items()]
+
+
+_Told = tuple[str, Word, Dispute, tuple[str, ...]]
+"""The table, what was written, the dispute after it, and the corrections that were named with it."""
+
+
+def _case(pk: int, entries: Sequence[_Told]) -> Case:
+    name, first, *_ = entries[0]
+    *_, dispute, slips = entries[-1]
+    return Case(pk, name, dispute, first.at, tuple(word for _, word, *_ in entries), slips)

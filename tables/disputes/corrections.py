@@ -1,0 +1,323 @@
+"""Corrections: a mispay that was found later is put right by a slip of two signatures, which names the round and seat.
+
+The round and its transfers stay as they are. Three amounts are told apart, each as what the player won (or lost, below
+zero): what the log *recorded*, which the engine decided; what was *handed* over; and what is *due*. What is due is what
+was recorded, unless a dispute was ruled otherwise. The difference between due and handed changes hands now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+from django.utils import timezone
+
+from ledger import cage, slips
+from ledger.models import Account
+from ledger.proof.chips import RACK, money
+from ledger.slips import Signing
+from tables import past
+from tables.disputes import claims
+from tables.games.felt import MOST_CENTS, Payout
+from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
+from tables.log.settlement import correction_moves
+from tables.models import Staff
+from tables.past import content_of, words
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.scene import Outcome, Scene, Step
+
+SERIES: Final = "correction"
+SIGNERS: Final = frozenset({Role.PIT_BOSS, Role.OPERATOR})
+"""Who may give the second signature."""
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """A correction, as its entries say it."""
+
+    slip: str
+    """Its series, year and number."""
+    round: int
+    seat: int
+    recorded_cents: int
+    """What the player won by the log: what the engine decided."""
+    due_cents: int
+    """What the player should have got; another amount than recorded only by a ruling."""
+    handed_cents: int
+    """What the player has got by now, all in all."""
+    believed_cents: int
+    """What the ledger took for handed over: what was recorded, or what an earlier correction made of it."""
+    reason: str
+    dispute: int | None
+    earlier: str | None
+    """The correction of the same round and seat that came before."""
+    proposed_by: str
+    """The user name of who proposed it: somebody else signs."""
+    proposed_as: str
+    """How the log names them."""
+
+    @property
+    def difference_cents(self) -> int:
+        """What changes hands now: above zero the house pays, below it takes."""
+        return self.due_cents - self.handed_cents
+
+    @property
+    def off_cents(self) -> int:
+        """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
+        return self.believed_cents - self.handed_cents
+
+    def spelled(self) -> dict[str, Any]:
+        """As the log says it."""
+        said: dict[str, Any] = msgspec.to_builtins(self)
+        return said
+
+
+# --- What may be entered ---------------------------------------------------------------------------------------
+
+
+def permit(scene: Scene, by: Staff, asked: type) -> None:
+    """Raises Refused unless somebody may do this about a correction: a pit boss proposes one; another, or an operator,
+    signs or declines it."""
+    if asked is ProposeCorrection:
+        if not by.has_perm("tables.run_floor"):
+            raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
+        return
+    if by.role not in SIGNERS:
+        raise Refused("not_permitted", "A correction is signed by a second pit boss or by an operator.", 403)
+
+
+def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
+    """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
+    payout, believed = _payout(scene, entered.round, entered.seat), _believed(scene, entered)
+    dispute = _dispute(scene, entered)
+    due = payout.net_cents if entered.due_cents is None else entered.due_cents
+    if due != payout.net_cents and dispute is None:
+        decided = _signed(payout.net_cents)
+        says = f"The engine decided {decided}: another amount is due only by a ruling; name its dispute."
+        raise Refused("no_ruling", says, 422)
+    for cents in (due, entered.handed_cents):
+        if not -payout.staked_cents <= cents <= MOST_CENTS:
+            most = money(payout.staked_cents)
+            raise Refused("bad_amount", f"Seat {entered.seat} can lose no more than its bet of {most}.", 422)
+    if due == entered.handed_cents:
+        raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_signed(due)}, which is what is due.", 422)
+    year = timezone.localtime().year
+    named = slip or f"{SERIES}/{year}/{slips.next_number(SERIES, year)}"
+    made = Correction(
+        slip=named,
+        round=entered.round,
+        seat=entered.seat,
+        recorded_cents=payout.net_cents,
+        due_cents=due,
+        handed_cents=entered.handed_cents,
+        believed_cents=believed,
+        reason=words(entered.reason, "what went wrong"),
+        dispute=entered.dispute,
+        earlier=entered.earlier,
+        proposed_by=scene.by.username,
+        proposed_as=scene.signature,
+    )
+    signing = _signing(scene.by, made, "proposed", abs(made.difference_cents))
+    return Outcome([_step(scene, "proposed", made, waits=True)], signing=signing)
+
+
+def sign(scene: Scene, entered: SignCorrection) -> Outcome:
+    """The second signature: the chips change hands. Raises Refused."""
+    made = _waiting(scene, entered.slip)
+    _refuse_same(scene, made)
+    if not scene.standing.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
+    counted = _counted_since(scene, made)
+    off = 0 if counted else made.off_cents
+    moves = correction_moves(scene.chart, made.difference_cents, off)
+    step = _step(scene, "signed", made, waits=False, counted=counted, off_cents=off)
+    assert isinstance(scene.by, Staff)  # noqa: S101
+    step = Step(step.subject, step.kind, {**step.content, "difference_cents": made.difference_cents}, moves=moves)
+    return Outcome([step], signing=_signing(scene.by, made, "signed"))
+
+
+def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
+    """As on the floor: the rack has to have what it pays."""
+    outcome = sign(scene, entered)
+    content = outcome.steps[0].content
+    leaves = content["difference_cents"] - content["off_cents"]
+    rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
+    if leaves > rack:
+        raise Refused("bad_amount", f"The rack holds {money(rack)}: it cannot pay {money(leaves)}.", 422)
+    return outcome
+
+
+def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
+    """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
+    made = _waiting(scene, entered.slip)
+    assert isinstance(scene.by, Staff)  # noqa: S101
+    _refuse_same(scene, made)
+    step = _step(scene, "declined", made, waits=False, text=words(entered.reason, "why it is not signed"))
+    return Outcome([step], signing=_signing(scene.by, made, "declined"))
+
+
+def waiting(book_id: int, through_seq: int) -> list[Correction]:
+    """The corrections of a table that wait for their second signature, as it stood at an entry."""
+    said = past.latest(book_id, "correction", through_seq)
+    return [msgspec.convert(one, Correction) for one in said["open"]] if said else []
+
+
+def _waiting(scene: Scene, slip: str) -> Correction:
+    for one in waiting(scene.table.book_id, scene.standing.seq):
+        if one.slip == slip:
+            return one
+    raise Refused("unknown_slip", f"There is no {slip} that waits for a signature at {scene.table.name}.", 404)
+
+
+def _refuse_same(scene: Scene, made: Correction) -> None:
+    if scene.by.username == made.proposed_by:
+        raise Refused("signed_already", f"{scene.by.name} proposed it: another person has to sign.", 403)
+
+
+def _payout(scene: Scene, number: int, seat: int) -> Payout:
+    """What the engine decided for a seat of a round that is over."""
+    round_ = past.as_of(scene.table.book_id, number, scene.standing.seq)
+    if round_ is None:
+        raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
+    claims.refuse_uncorrectable(round_)
+    now = scene.standing
+    if now.round_open and now.round is not None and now.round.number == number:
+        raise Refused("round_open", f"Seats of round {number} are still being paid.", 409)
+    payout = round_.payout(seat)
+    if payout is None:
+        raise Refused("unknown_seat", f"Seat {seat} had no bet in round {number}.", 422)
+    return payout
+
+
+def _believed(scene: Scene, entered: ProposeCorrection) -> int:
+    """What the ledger takes for handed over to a seat; an earlier correction has to be named."""
+    book_id, seq = scene.table.book_id, scene.standing.seq
+    same = [one for one in waiting(book_id, seq) if (one.round, one.seat) == (entered.round, entered.seat)]
+    if same:
+        raise Refused("waits_already", f"{same[0].slip} for this seat waits for a signature: sign or decline it.", 409)
+    last = signed_last(book_id, entered.round, entered.seat, seq)
+    if last is None:
+        if entered.earlier:
+            raise Refused("unknown_slip", f"{entered.earlier} is no correction of this round and seat.", 422)
+        return _payout(scene, entered.round, entered.seat).net_cents
+    if entered.earlier != last.slip:
+        says = f"{last.slip} corrected this seat already: name it, and count what it paid as handed over."
+        raise Refused("corrected_already", says, 409)
+    return last.due_cents
+
+
+def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
+    """The latest correction of a round and seat that was signed by an entry."""
+    found = None
+    for one in past.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
+        made = msgspec.convert(one.content["correction"], Correction)
+        if one.kind == "signed" and (made.round, made.seat) == (number, seat):
+            found = made
+    return found
+
+
+def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
+    """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
+    if entered.dispute is None:
+        return None
+    one = claims.register(scene.table.book_id, scene.standing.seq).get(entered.dispute)
+    if one.round != entered.round or one.seat not in (0, entered.seat):
+        raise Refused("other_round", f"Dispute {one.number} is about round {one.round}, seat {one.seat}.", 422)
+    if one.ruling not in claims.MONEY:
+        raise Refused("not_ruled", f"Dispute {one.number} has no ruling that a correction follows from.", 409)
+    return one.number
+
+
+def _counted_since(scene: Scene, made: Correction) -> bool:
+    """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
+    book_id, through = scene.table.book_id, scene.standing.seq
+    since = 0
+    if made.earlier is None:
+        round_ = past.as_of(book_id, made.round, through)
+        since = round_.settled_seq if round_ else 0
+    else:
+        for one in past.about(book_id, SERIES, f'"slip":"{made.earlier}"', through):
+            if one.kind == "signed" and one.content["correction"]["slip"] == made.earlier:
+                since = one.seq
+    return past.last_count(book_id, through) > since
+
+
+def _signing(by: Staff, made: Correction, stage: str, begins_cents: int | None = None) -> Signing:
+    series, year, number = made.slip.split("/")
+    return Signing(series, int(year), int(number), stage, by.username, str(by.role), begins_cents)
+
+
+def _step(scene: Scene, kind: str, made: Correction, *, waits: bool, **adds: Any) -> Step:
+    """An entry about a correction: it whole, and all that wait for a signature at the table."""
+    assert isinstance(scene.by, Staff)  # noqa: S101
+    rest = [one for one in waiting(scene.table.book_id, scene.standing.seq) if one.slip != made.slip]
+    still = [one.spelled() for one in [*rest, *([made] if waits else [])]]
+    return Step(SERIES, kind, {**past.person(scene.by), "correction": made.spelled(), "open": still, **adds})
+
+
+def _signed(cents: int) -> str:
+    return money(cents) if cents <= 0 else f"+{money(cents)}"
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A correction with its signatures, to be read."""
+
+    table_id: int
+    table: str
+    correction: Correction
+    state: str
+    """proposed, signed or declined."""
+    proposed_at: datetime
+    by: str = ""
+    """Who signed or declined it."""
+    at: datetime | None = None
+    seq: int = 0
+    """The entry that signed or declined it, or else proposed it."""
+    text: str = ""
+    off_cents: int = 0
+    """What the mispay had left in the rack beyond what the ledger said, booked with it."""
+
+
+_ALL: Final = """
+    SELECT t.id, t.name, e.seq, e.at, e.by, e.kind, e.body
+    FROM tables_table AS t JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.subject = 'correction'
+    WHERE (%(book)s::bigint IS NULL OR e.book_id = %(book)s) AND (%(round)s::bytea IS NULL
+        OR position(%(round)s::bytea IN e.body) > 0)
+    ORDER BY e.at, e.seq
+"""
+
+
+def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
+    """Corrections of the floor, of a table, or of one of its rounds; the newest first."""
+    piece = None if round_ is None else f'"round":{round_},'.encode()
+    with connection.cursor() as cursor:
+        cursor.execute(_ALL, {"book": book_id, "round": piece})
+        rows = cursor.fetchall()
+    told: dict[tuple[int, str], Shown] = {}
+    for pk, name, seq, at, by, kind, body in rows:
+        with suppress(*past.UNREADABLE):
+            content = content_of(body)
+            made = msgspec.convert(content["correction"], Correction)
+            if kind == "proposed":
+                told[pk, made.slip] = Shown(pk, name, made, kind, at, seq=seq)
+            elif (pk, made.slip) in told:
+                told[pk, made.slip] = _ended(told[pk, made.slip], kind, seq, at, by, content)
+    wanted = [one for one in told.values() if round_ is None or one.correction.round == round_]
+    return wanted[::-1]
+
+
+def _ended(before: Shown, kind: str, seq: int, at: datetime, by: str, content: Mapping[str, Any]) -> Shown:
+    return Shown(
+        before.table_id, before.table, before.correction, kind, before.proposed_at, by, at, seq,
+        content.get("text", ""), content.get("off_cents", 0),
+    )  # fmt: skip

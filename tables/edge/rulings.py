@@ -1,0 +1,145 @@
+"""Dispute what-if: what each ruling that is open to the pit is worth to every seat, at the moment that is disputed.
+
+Nothing is written, and no order of a shoe is read: only cards that lay faceup on the table count as seen. Who rules
+may look, and who audits; never a dealer or a player.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from tables.disputes.claims import OPENED, RULINGS, Dispute
+from tables.games.play import play
+from tables.games.rocket import State
+from tables.log.fold import Play
+from tables.maths.midround import worth
+from tables.maths.situation import Unknowable
+from tables.models import Staff
+from tables.past import Past
+
+Cents = tuple[float, ...]
+"""For each seat that bet, in the order of their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a ruling is worth to one seat."""
+
+    seat: int
+    bet_cents: int
+    cents: float
+
+    @property
+    def bets(self) -> float:
+        """As a part of its bet."""
+        return self.cents / self.bet_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One ruling, and what it is worth."""
+
+    name: str
+    called: str
+    seats: tuple[Worth, ...]
+    exact: bool
+    """Whether this is what would change hands, and not a mean over cards to come."""
+
+    @property
+    def total_cents(self) -> float:
+        """To all seats together; the house has the opposite."""
+        return sum(one.cents for one in self.seats)
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Every ruling at one moment, and the moments that there are."""
+
+    rulings: tuple[Ruling, ...]
+    before: int
+    """The entry before which the round would be taken back."""
+    moments: tuple[Play, ...]
+
+    @property
+    def most_cents(self) -> float:
+        """The largest of the totals, without its sign; what a bar is measured by."""
+        return max((abs(one.total_cents) for one in self.rulings), default=0) or 1.0
+
+
+def may_see(viewer: Staff) -> bool:
+    """Who rules, and who audits."""
+    return viewer.has_perm("tables.watch_worth")
+
+
+def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf | None:
+    """What each permitted ruling is worth; None where no exact numbers are had: for other games than Rocket, before
+    there is a bet, or for a shoe that cannot be. The round is taken back to before ``before``, else to before the last
+    choice of the seat that it is about."""
+    current = round_.round
+    if current.game.name != "rocket" or dispute.state != OPENED:
+        return None
+    moments = tuple(one for one in current.plays if _is_moment(one))
+    if not moments:
+        return None
+    at = next((one for one in moments if one.seq == before), None) or _latest(moments, dispute.seat)
+    try:
+        return WhatIf(_rulings(round_, dispute, at), at.seq, moments)
+    except Unknowable:
+        return None
+
+
+def _is_moment(one: Play) -> bool:
+    """Whether something was dealt or chosen in it: bets are disputed by their amounts."""
+    return one.has_card or any(hasattr(action, "choice") for action in one.actions)
+
+
+def _latest(moments: tuple[Play, ...], seat: int) -> Play:
+    """The last input about a seat; the last of all where there is none."""
+    about = [one for one in moments if seat and any(_whose(action) == seat for action in one.actions)]
+    return (about or list(moments))[-1]
+
+
+def _whose(action: object) -> int | None:
+    return getattr(action, "seat", getattr(action, "to", None))
+
+
+def _rulings(round_: Past, dispute: Dispute, at: Play) -> tuple[Ruling, ...]:
+    """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
+    now: State = round_.round.state
+    stands = _cents(now)
+    back = _cents(_before(round_, at))
+    found = [
+        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", now, stands, exact=round_.over),
+        _ruling("back", f"Back to before entry {at.seq}, and on from there", now, back, exact=False),
+    ]
+    if not round_.over:
+        return tuple(found)
+    for name, sign in (("player", 1), ("house", -1)):
+        if dispute.seat in now.seats and dispute.claim_cents:
+            moved = tuple(
+                cents + sign * dispute.claim_cents * (seat == dispute.seat)
+                for seat, cents in zip(now.seats, stands, strict=True)
+            )
+            found.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", now, moved, exact=True))
+    found.append(_ruling("void", RULINGS["void"], now, (0.0,) * len(now.seats), exact=True))
+    return tuple(found)
+
+
+def _ruling(name: str, called: str, state: State, cents: Cents, *, exact: bool) -> Ruling:
+    seats = zip(state.seats, state.bets, cents, strict=True)
+    return Ruling(name, called, tuple(Worth(*one) for one in seats), exact)
+
+
+def _before(round_: Past, at: Play) -> State:
+    """The round as it stood when this input was entered."""
+    current = round_.round
+    actions = [action for one in current.plays if one.seq < at.seq for action in one.actions]
+    begun: State = current.game.open(current.rules, current.opening)
+    return reduce(lambda state, action: play(current.game, state, action), actions, begun)
+
+
+def _cents(state: State) -> Cents:
+    """What each seat can expect, in cents."""
+    tenths = worth(state)
+    return tuple(tenths[seat] * bet / 10 for seat, bet in zip(state.seats, state.bets, strict=True))

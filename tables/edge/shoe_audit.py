@@ -1,0 +1,252 @@
+"""Shoes audited after the fact: what each round of a shoe that was shuffled away had been worth, and who bet by it.
+
+A shoe is finished with the entry that shuffles it again or retires it. Until then nothing here looks at it: a row is
+written for pairs of such entries only, from the log alone, once. Nothing that shuffles or deals may import this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any, ClassVar, Final
+
+from django.db import models
+
+from ledger.house import note
+from ledger.models import AppendOnly, LogEntry
+from tables.log.fold import Round, Standing, fold
+from tables.models import Staff, Table
+from tables.past import content_of, person
+from tables.roles import Role
+
+SCALE: Final = 10**15
+"""Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
+GAME: Final = "rocket"
+
+
+class ShoeAudit(AppendOnly):
+    """One shoe from its shuffle to the next: its rounds with their edge, its seats with their test, and their sums."""
+
+    book = models.ForeignKey("ledger.Book", on_delete=models.PROTECT, related_name="shoe_audits", db_index=False)
+    shoe = models.IntegerField()
+    """Its number at the table; it is shuffled many times."""
+    begun_seq = models.BigIntegerField()
+    ended_seq = models.BigIntegerField()
+    begun_at = models.DateTimeField()
+    ended_at = models.DateTimeField(db_index=True)
+    rounds = models.JSONField()
+    """For each: round, seq, decks, gone, unseen, edge and variance in SCALE; bets as [seat, staked, net] in cents."""
+    seats = models.JSONField()
+    """For each: seat, rounds, staked_cents, and of those that were tested correlation (in SCALE), as_much and of."""
+    staked_cents = models.BigIntegerField()
+    worth = models.DecimalField(max_digits=60, decimal_places=0)
+    """The sum of edge x bet, in cents / SCALE."""
+    spread = models.DecimalField(max_digits=60, decimal_places=0)
+    """The sum of variance x bet squared."""
+    squares = models.DecimalField(max_digits=60, decimal_places=0)
+    """The sum of the squares of single bets."""
+    crossed = models.DecimalField(max_digits=60, decimal_places=0)
+    """The sum of the products of bets of two seats in one round, each pair twice."""
+    crossed_spread = models.DecimalField(max_digits=60, decimal_places=0)
+    """The same, times the round's variance."""
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        app_label = "tables"
+        verbose_name = "shoe audit"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["book", "ended_seq"], name="tables_shoeaudit_once"),
+            models.UniqueConstraint(fields=["book", "begun_seq"], name="tables_shoeaudit_begun_once"),
+            models.CheckConstraint(
+                name="tables_shoeaudit_in_order", condition=models.Q(begun_seq__lt=models.F("ended_seq"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.book}, shoe {self.shoe} from entry {self.begun_seq}"
+
+    @property
+    def table(self) -> Table:
+        """Where it was dealt from."""
+        found: Table = self.book.table
+        return found
+
+
+# --- Auditing what is finished ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A shoe between its shuffle and the entry that ended it."""
+
+    book_id: int
+    shoe: int
+    begun: tuple[int, datetime]
+    ended: tuple[int, datetime]
+
+
+def audit_shoes() -> int:
+    """Audit every finished shoe that is not; how many had a seat that somebody should look at.
+
+    Each row is committed as it is made, so a worker that was killed is gone on with. What is read of a table begins
+    with the last shoe that was audited there.
+    """
+    return sum(_audit(one) for table in _tables() for one in finished(table.book_id, _through(table.book_id)))
+
+
+def _tables() -> Iterable[Table]:
+    """Those that deal the game, and those that did when last looked at: their last shoe may wait."""
+    known = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
+    return Table.objects.filter(models.Q(game=GAME) | known).order_by("pk")
+
+
+def _through(book_id: int) -> int:
+    """The entry that ended the shoe that was audited last."""
+    last = ShoeAudit.objects.filter(book_id=book_id).order_by("-ended_seq").values_list("ended_seq", flat=True).first()
+    return last or 0
+
+
+def finished(book_id: int, since: int) -> Iterator[Finished]:
+    """The shoes that were shuffled at an entry or after it, and shuffled away since: never the one on the table."""
+    found = LogEntry.objects.filter(book_id=book_id, subject="shoe", kind__in=("shuffled", "retired"), seq__gte=since)
+    marks = found.order_by("seq").values_list("seq", "at", "kind", "body")
+    for (seq, at, kind, body), (until, end, _, _) in pairwise(marks.iterator()):
+        if kind == "shuffled":
+            yield Finished(book_id, int(content_of(body)["shoe"]["number"]), (seq, at), (until, end))
+
+
+def _audit(one: Finished) -> bool:
+    """Write the row of a shoe, unless somebody did; whether a seat of it should be looked at."""
+    rounds = [_valued(dealt) for dealt in dealt_from(one) if dealt.game.name == GAME]
+    seats = tested(rounds, f"{one.book_id} {one.begun[0]}")
+    every = [(item, [bet for _, bet, _ in item["bets"]]) for item in rounds]
+    made = ShoeAudit(
+        book_id=one.book_id,
+        shoe=one.shoe,
+        begun_seq=one.begun[0],
+        begun_at=one.begun[1],
+        ended_seq=one.ended[0],
+        ended_at=one.ended[1],
+        rounds=rounds,
+        seats=seats,
+        staked_cents=sum(sum(bets) for _, bets in every),
+        worth=sum(item["edge"] * sum(bets) for item, bets in every),
+        spread=sum(item["variance"] * _squared(bets) for item, bets in every),
+        squares=sum(_squared(bets) for _, bets in every),
+        crossed=sum(_crossed(bets) for _, bets in every),
+        crossed_spread=sum(item["variance"] * _crossed(bets) for item, bets in every),
+    )
+    ShoeAudit.objects.bulk_create([made], ignore_conflicts=True)
+    return any(flagged(seat) for seat in seats)
+
+
+def _squared(bets: Iterable[int]) -> int:
+    return sum(bet * bet for bet in bets)
+
+
+def _crossed(bets: Sequence[int]) -> int:
+    return sum(bets) ** 2 - _squared(bets)
+
+
+def dealt_from(one: Finished) -> Iterator[Round]:
+    """The rounds that were settled from a shoe, as the log tells them with all that was taken back."""
+    found = LogEntry.objects.filter(
+        book_id=one.book_id, subject="round", seq__gt=one.begun[0], seq__lt=one.ended[0]
+    ).order_by("seq")
+    rows = found.values_list("round", "seq", "kind", "body").iterator()
+    for number, entries in groupby(rows, key=itemgetter(0)):
+        now = Standing()
+        for _, seq, kind, body in entries:
+            now = fold(now, seq=seq, subject="round", kind=kind, round=number, content=content_of(body))
+        if now.round is not None and now.round.plays and now.round.over:
+            yield now.round
+
+
+def _valued(dealt: Round) -> dict[str, Any]:
+    """A round with the exact edge and variance of one bet, from what nobody had seen before it."""
+    from tables.games.cards import shoe
+    from tables.maths.situation import Situation
+    from tables.maths.value import solve
+
+    gone = dealt.opening.dealt
+    unseen = tuple(whole - out for whole, out in zip(shoe(dealt.rules.decks), gone, strict=True))
+    solution = solve(Situation(dealt.rules.decks, unseen, dealt.rules.burn))
+    return {
+        "round": dealt.number,
+        "seq": dealt.plays[-1].seq,
+        "decks": dealt.rules.decks,
+        "gone": list(gone),
+        "unseen": sum(unseen),
+        "edge": round(solution.house_edge * SCALE),
+        "variance": round(solution.variance * SCALE),
+        "bets": [[one.seat, one.staked_cents, one.net_cents] for one in dealt.settled],
+    }
+
+
+def tested(rounds: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Every seat that bet, and how its bets lay to the edge. The name seeds the test, so that it can be done again."""
+    from tables.maths.following import Course, follow
+
+    course = Course(tuple(one["edge"] / SCALE for one in rounds), tuple(one["unseen"] for one in rounds))
+    found = []
+    for seat in sorted({seat for one in rounds for seat, _, _ in one["bets"]}):
+        lines = [next(((bet, net) for at, bet, net in one["bets"] if at == seat), (0, 0)) for one in rounds]
+        bets, nets = [bet for bet, _ in lines], [net for _, net in lines]
+        said: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
+        seed = int.from_bytes(sha256(f"{name} {seat}".encode()).digest()[:8])
+        if test := follow(course, bets, nets, seed=seed):
+            said |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
+        found.append(said)
+    return found
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+class NotFinished(Exception):
+    """The shoe is on the table, or its audit is to come; the text says which."""
+
+
+def of(table: Table, begun_seq: int) -> ShoeAudit | None:
+    """The audit of the shoe that an entry shuffled; None where none was. Raises NotFinished."""
+    found = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table").first()
+    entries = LogEntry.objects.filter(book_id=table.book_id, subject="shoe", kind__in=("shuffled", "retired"))
+    if found is not None or not entries.filter(seq=begun_seq, kind="shuffled").exists():
+        return found
+    if not entries.filter(seq__gt=begun_seq).exists():
+        raise NotFinished(f"This shoe is on {table.name}: it is audited once it is shuffled again or retired.")
+    raise NotFinished(f"This shoe of {table.name} is finished, and not audited yet: look again in ten minutes.")
+
+
+def chance_of(seat: dict[str, Any]) -> float | None:
+    """How likely a seat's bets are of somebody who does not bet by the cards; None where it was not tested."""
+    return (1 + seat["as_much"]) / (1 + seat["of"]) if "of" in seat else None
+
+
+def flagged(seat: dict[str, Any]) -> bool:
+    """Whether somebody should look at a seat."""
+    from tables.maths.following import LEVEL
+
+    chance = chance_of(seat)
+    return chance is not None and chance <= LEVEL
+
+
+def viewed(by: Staff, what: str, about: dict[str, Any]) -> None:
+    """Write into the house's book who looked at what, before it is shown."""
+    note("shoe_audit", what, by.signature, person(by) | about)
+
+
+def not_seen(content: dict[str, Any], at: datetime | None) -> str | None:
+    """Why an entry that says so cannot be of somebody who looked: the rule about the log."""
+    if content["role"] != Role.AUDITOR:
+        return "it shows a shoe's audit to somebody who is no auditor"
+    if "begun_seq" not in content:
+        return None
+    found = ShoeAudit.objects.filter(book__name=content["table"], begun_seq=content["begun_seq"]).first()
+    if found is None or at is None or found.ended_at > at:
+        return "it shows the audit of a shoe that was not finished"
+    return None

@@ -1,0 +1,101 @@
+"""A simulation spread over the house's workers: chunks of a million rounds, each dealt once and kept as whole numbers.
+
+A chunk is claimed by a lock that ends with its worker's connection, and done when its row is there. So a worker that
+is killed leaves nothing behind, and the chunks add up to what one process would have dealt from the same seed.
+
+Workers deal in short turns, for which the command asks again and again: the watch never waits long behind them, and
+a run whose command was stopped stops too. The same command goes on with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from celery import shared_task
+
+from ledger import runs
+from tables.models import SimulatedChunk
+
+if TYPE_CHECKING:
+    from tables.maths.simulation import Tally
+
+TURN_SECONDS: Final = 20
+PATIENCE: Final = 3
+"""So many turns may pass in which nobody deals anything."""
+_LOOK_SECONDS: Final = 0.5
+
+
+class NobodyDeals(Exception):
+    """No worker takes a turn."""
+
+
+def name(described: Mapping[str, Any]) -> str:
+    """The run by what it deals: the same rounds have the same name."""
+    return json.dumps(described, sort_keys=True, separators=(",", ":"))
+
+
+def deal(run: str, chunks: int, workers: int, told: Callable[[int, int], None]) -> None:
+    """Have the workers deal what is missing, and wait for it. Raises NobodyDeals."""
+    before, idle = -1, 0
+    while (done := dealt(run, chunks)) < chunks:
+        idle = idle + 1 if done == before else 0
+        if idle >= PATIENCE:
+            raise NobodyDeals
+        before = done
+        _ask(run, chunks, workers)
+        _wait(run, chunks, told)
+    told(chunks, chunks)
+
+
+def _ask(run: str, chunks: int, workers: int) -> None:
+    """For a turn of each worker. One that nobody took in time is forgotten."""
+    for _ in range(workers):
+        turn.apply_async((run, chunks), expires=TURN_SECONDS)
+
+
+def _wait(run: str, chunks: int, told: Callable[[int, int], None]) -> None:
+    end = monotonic() + TURN_SECONDS
+    while (done := dealt(run, chunks)) < chunks and monotonic() < end:
+        told(done, chunks)
+        sleep(_LOOK_SECONDS)
+
+
+def dealt(run: str, chunks: int) -> int:
+    """How many of the chunks are there."""
+    return SimulatedChunk.objects.filter(run=run, number__lt=chunks).count()
+
+
+@shared_task
+def turn(run: str, chunks: int) -> int:
+    """Deal what is missing, until it is done or the turn is over; how many chunks that were."""
+    from tables.maths.simulation import chart, seed_of, table_of
+    from tables.maths.simulation import deal as deal_chunk
+
+    end, described, found = monotonic() + TURN_SECONDS, json.loads(run), 0
+    table = table_of(described)
+    folds = chart(table.solution)
+    for number in _missing(run, chunks):
+        if monotonic() > end:
+            break
+        with runs.alone(f"simulation {run} {number}") as first:
+            if first and not SimulatedChunk.objects.filter(run=run, number=number).exists():
+                tally = deal_chunk(table, seed_of(described["seed"], number), folds=folds)
+                SimulatedChunk.objects.create(run=run, number=number, counts=tally.counts())
+                found += 1
+    return found
+
+
+def _missing(run: str, chunks: int) -> Iterator[int]:
+    there = set(SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("number", flat=True))
+    return (number for number in range(chunks) if number not in there)
+
+
+def added_up(run: str, chunks: int, nothing: Tally) -> Tally:
+    """All chunks together."""
+    rows = SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("counts", flat=True)
+    for counts in rows.iterator():
+        nothing = nothing.with_counts(counts)
+    return nothing

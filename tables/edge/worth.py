@@ -1,0 +1,74 @@
+"""What the bets of a span were worth: those of audited shoes exactly, round by round. The rest is a full shoe's edge.
+
+A shoe that lies in a span counts by its sums; of one that a span cuts, the rounds within are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from django.db import connection
+
+from tables.edge.shoe_audit import SCALE
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The audited bets of a span, added up."""
+
+    staked_cents: int = 0
+    cents: Fraction = Fraction(0)
+    """What the house wins of them on average."""
+    spread: Fraction = Fraction(0)
+    """The variance of each bet by itself, in cents squared."""
+    squares: int = 0
+    """The sum of each bet's square."""
+    crossed: int = 0
+    """The sum of the products of two seats' bets in one round, each pair twice."""
+    crossed_spread: Fraction = Fraction(0)
+    """The same, times the variance of a bet in that round."""
+
+
+NOTHING: Final = Worth()
+
+_AUDITED: Final = """
+    SELECT s.at, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
+        coalesce(sum(m.squares), 0), coalesce(sum(m.crossed), 0), coalesce(sum(m.crossed_spread), 0)
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+        WITH ORDINALITY AS s (book, low, high, at)
+    CROSS JOIN LATERAL (
+        SELECT staked_cents::numeric AS staked, worth, spread, squares, crossed, crossed_spread
+        FROM tables_shoeaudit
+        WHERE book_id = s.book AND begun_seq >= s.low AND begun_seq < s.high AND ended_seq <= s.high
+        UNION ALL
+        SELECT b.staked, (r ->> 'edge')::numeric * b.staked, (r ->> 'variance')::numeric * b.squares, b.squares,
+            b.staked ^ 2 - b.squares, (r ->> 'variance')::numeric * (b.staked ^ 2 - b.squares)
+        FROM (
+            (SELECT * FROM tables_shoeaudit WHERE book_id = s.book AND begun_seq < s.low
+                ORDER BY begun_seq DESC LIMIT 1)
+            UNION ALL
+            (SELECT * FROM tables_shoeaudit WHERE book_id = s.book AND begun_seq >= s.low AND begun_seq < s.high
+                AND ended_seq > s.high ORDER BY begun_seq DESC LIMIT 1)
+        ) AS cut
+        CROSS JOIN LATERAL jsonb_array_elements(cut.rounds) AS r
+        CROSS JOIN LATERAL (SELECT sum((one ->> 1)::numeric) AS staked, sum(((one ->> 1)::numeric) ^ 2) AS squares
+            FROM jsonb_array_elements(r -> 'bets') AS one) AS b
+        WHERE (r ->> 'seq')::bigint > s.low AND (r ->> 'seq')::bigint <= s.high
+    ) AS m
+    GROUP BY s.at
+"""
+
+
+def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
+    """The audited bets of each span, as (book, after this entry, up to this one): one statement for all."""
+    books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
+    found = [NOTHING] * len(spans)
+    with connection.cursor() as cursor:
+        cursor.execute(_AUDITED, {"books": books, "lows": lows, "highs": highs})
+        for at, staked, worth, spread, squares, crossed, together in cursor.fetchall():
+            cents, alone, shared = (Fraction(int(one), SCALE) for one in (worth, spread, together))
+            found[at - 1] = Worth(int(staked), cents, alone, int(squares), int(crossed), shared)
+    return found

@@ -1,0 +1,155 @@
+"""Opening and closing a table, and who deals there."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import connection
+
+from tables.inputs import SignIn, SignOut
+from tables.log import paper
+from tables.log.paper import Slip
+from tables.models import Staff, Table, Terminal
+from tables.play import seat_pages
+from tables.refusals import Refused
+from tables.scene import Outcome, Scene, Step
+from tables.training import certificates
+
+
+def follows(scene: Scene, slip: Slip) -> list[Step]:
+    """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
+    or closes, its seat pages are revoked and its dealer is tapped out."""
+    if slip.series not in ("opener", "closer") or slip.agreed is None:
+        return []
+    if slip.series == "opener":
+        return [door(slip)]
+    dealer = scene.standing.dealer
+    tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
+    return [door(slip), *seat_pages.revoke(scene), *tapped]
+
+
+def door(slip: Slip) -> Step:
+    """The entry that a table opens or closes, with what an opener or closer counted."""
+    facts = {
+        "slip": slip.name,
+        "rack_cents": slip.total_cents,
+        "variance_cents": slip.total_cents - slip.expected_cents,
+        "chips": paper.spelled(slip.agreed or ()),
+    }
+    return Step("table", "opened" if slip.series == "opener" else "closed", facts)
+
+
+def sign_in(scene: Scene, entered: SignIn) -> Outcome:
+    """A dealer takes the table; whoever stood there is relieved, if they agree or a pit boss does. Nobody deals at two
+    tables."""
+    may_take(scene)
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
+    bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
+    if bound is not None and bound.table != scene.table:
+        raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
+    _refuse_unconfirmed(scene, entered)
+    # Two sign-ins of one person at two tables hold two different books; here they meet.
+    person = Staff.objects.select_for_update(no_key=True).get(pk=scene.by.pk)
+    if not person.has_perm("tables.deal"):
+        raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
+    certificates.refuse_uncertified(person, scene.table.game)
+    elsewhere = table_of(scene.by)
+    if elsewhere is not None:
+        raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
+    return Outcome([taken(scene, scene.by, entered.terminal, entered.confirmed_by)])
+
+
+def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
+    """A table in use changes hands when its dealer gives it away, or a pit boss does."""
+    dealer = scene.standing.dealer
+    if entered.relieves != (dealer.username if dealer else None):
+        who = f"{dealer.name} deals" if dealer else "Nobody deals"
+        raise Refused("other_dealer", f"{who} at {scene.table.name} now: look again, then take it.", 409)
+    if dealer is None or entered.confirmed_by == dealer.username:
+        return
+    boss = Staff.objects.filter(username=entered.confirmed_by).first()
+    if boss is None or not boss.has_perm("tables.run_floor"):
+        says = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
+        raise Refused("not_theirs", says, 403)
+
+
+def sign_out(scene: Scene, entered: SignOut) -> Outcome:
+    """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
+    may_leave(scene)
+    return Outcome([_tap_out(scene.by.username, scene.by.name)])
+
+
+def taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
+    """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
+    relieved = scene.standing.dealer
+    content: dict[str, str | None] = {
+        "username": by.username,
+        "name": by.name,
+        "badge": by.badge,
+        "terminal": terminal,
+        "relieves": relieved.username if relieved else None,
+    }
+    # Entries from before a relief had to be agreed to do not say who did.
+    if confirmed_by is not None:
+        content["confirmed_by"] = confirmed_by
+    return Step("dealer", "signed_in", content)
+
+
+def _tap_out(username: str, name: str) -> Step:
+    return Step("dealer", "signed_out", {"username": username, "name": name})
+
+
+# --- what the log alone can say of it: a proof asks the same ---------------------------------------------------
+
+
+def may_count(scene: Scene, slip: Slip) -> None:
+    """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
+    if slip.series not in paper.RACKS:
+        return
+    now, table = scene.standing, scene.table.name
+    if slip.series == "opener" and now.is_open:
+        raise Refused("table_open", f"{table} is open already.", 409)
+    if slip.series != "opener" and not now.is_open:
+        raise Refused("table_closed", f"{table} is closed already.", 409)
+    if now.round_open:
+        raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
+    if any(one.moves_on for one in now.slips):
+        raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
+    if slip.series == "closer" and now.stacks:
+        seats = ", ".join(map(str, sorted(now.stacks)))
+        raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
+
+
+def may_take(scene: Scene) -> None:
+    """Raises Refused when the table is closed, or is theirs already."""
+    now = scene.standing
+    if not now.is_open:
+        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+    if now.dealer is not None and now.dealer.username == scene.by.username:
+        raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+
+
+def may_leave(scene: Scene) -> None:
+    """Raises Refused in mid-round."""
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)
+
+
+# --- who deals where -------------------------------------------------------------------------------------------
+
+_LATEST_DEALERS: Final = """
+    SELECT t.id FROM tables_table AS t
+    CROSS JOIN LATERAL (
+        SELECT kind, body FROM ledger_logentry AS e WHERE e.book_id = t.book_id AND e.subject = 'dealer'
+        ORDER BY e.seq DESC LIMIT 1) AS latest
+    WHERE latest.kind = 'signed_in'
+        AND convert_from(latest.body, 'UTF8')::jsonb #>> '{content,username}' = %s
+"""
+
+
+def table_of(staff: Staff) -> Table | None:
+    """The table at which a dealer is signed in."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATEST_DEALERS, [staff.username])
+        row = cursor.fetchone()
+    return Table.objects.get(pk=row[0]) if row else None

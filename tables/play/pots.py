@@ -1,0 +1,148 @@
+"""Tables with a pot: the chips that seats put in play, what a game pays between them, the rake and the time charge.
+
+Table stakes: a seat plays with what lies there when the game starts. Chips are bought, taken away and charged between
+games only. What a game pays is told by the game in coins, one payment at a time, and becomes a transfer each.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import structs
+
+from ledger.proof.chips import money
+from tables.games.felt import Illegal, Opening
+from tables.inputs import BuyIn, CashOut, TimeCharge
+from tables.log.fold import Round, Stacks
+from tables.log.settlement import PERIOD, charged_after, seat_moves, stacks_after
+from tables.log.terms import pot_opening
+from tables.models import Table
+from tables.play import seat_pages
+from tables.refusals import Refused, sentence
+from tables.scene import Outcome, Scene, Step
+
+# --- Seats and their chips, between games ----------------------------------------------------------------------
+
+
+def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
+    """Chips are put in play at a seat: sold from the rack for cash, or brought along."""
+    stacks, (least, most) = between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
+    seat, amount, unit = entered.seat, entered.amount_cents, scene.table.unit_cents
+    if not 1 <= seat <= scene.table.seats:
+        raise Refused("unknown_seat", f"There is no seat {seat}: {scene.table.name} has {scene.table.seats}.", 422)
+    if amount <= 0 or amount % unit:
+        raise Refused("bad_amount", f"A buy-in is a multiple of {money(unit)}, the table's coin.", 422)
+    had = stacks.get(seat, 0)
+    if had + amount < least or had + amount > most:
+        has = f"seat {seat} would have {money(had + amount)} in play"
+        raise Refused("bad_amount", sentence(f"{has}; it plays with {money(least)} to {money(most)}"), 422)
+    facts = {"seat": seat, "amount_cents": amount, "cash": not entered.chips}
+    return Outcome([seats_step(scene, "buy_in", facts)])
+
+
+def cash_out(scene: Scene, entered: CashOut) -> Outcome:
+    """A player leaves with all that lies at the seat."""
+    stacks = between_games(scene)
+    amount = stacks.get(entered.seat, 0)
+    if not amount:
+        raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
+    step = seats_step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})
+    return Outcome([step, *seat_pages.revoke(scene, entered.seat)])
+
+
+def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:
+    """Every seat in play pays for the half hours since the last time, or what is there."""
+    between_games(scene)
+    periods = periods_due(scene.table, scene.standing.charged_at, scene.moment)
+    if not periods:
+        raise Refused("not_due", "No time charge is due yet.", 409)
+    return Outcome(
+        [seats_step(scene, "time_charge", {"periods": periods, "each_cents": scene.table.time_charge_cents})]
+    )
+
+
+def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
+    """How many half hours have passed since time was charged last, at a table that charges it."""
+    if charged_at is None or not table.time_charge_cents:
+        return 0
+    return max(0, (now - datetime.fromisoformat(charged_at)) // PERIOD)
+
+
+def between_games(scene: Scene) -> dict[int, int]:
+    """The chips in play at each seat. Raises Refused during a game, or where nobody plays for a pot."""
+    if scene.game.banked or not scene.game.coins:
+        raise Refused("no_pot", f"{scene.game.title} is not played for chips on the table.", 422)
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the game first: chips are bought and cashed between games.", 409)
+    return scene.standing.stacks
+
+
+def seats_step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
+    """The entry about the chips at the seats, with what lies there after it."""
+    now = scene.standing
+    stacks = stacks_after(now.stacks, kind, facts)
+    charged_at = charged_after(now.charged_at, kind, facts, stacks, scene.moment.isoformat())
+    content = {**facts, "stacks": [list(pair) for pair in sorted(stacks.items())], "charged_at": charged_at}
+    return Step("seats", kind, content, moves=seat_moves(scene.chart, now.stacks, kind, facts))
+
+
+# --- A game ----------------------------------------------------------------------------------------------------
+
+
+def next_game(scene: Scene, seats: Sequence[int]) -> Round:
+    """The game that is dealt now to these seats (none named: to all that can play). Raises Refused.
+
+    Chance chooses who starts, where the game has it so: the system draws the seat, and the log says which.
+    """
+    now, coin = scene.standing, scene.table.unit_cents
+    stacks = now.stacks
+    chosen = tuple(sorted(set(seats))) or able(scene, stacks)
+    _refuse_seats(scene, chosen, stacks)
+    opening, state = _opened(scene, pot_opening(scene.table, now, chosen))
+    pinned: Stacks = tuple(sorted(stacks.items()))
+    return Round(
+        now.next_number,
+        scene.game,
+        scene.rules,
+        opening,
+        scene.next_seq,
+        (),
+        state,
+        stacks=pinned,
+        pot_cents=now.pot_cents,
+        coin_cents=coin,
+    )
+
+
+def _opened(scene: Scene, opening: Opening) -> tuple[Opening, Any]:
+    try:
+        return opening, scene.game.open(scene.rules, opening)
+    except Illegal as illegal:
+        if illegal.code != "first_required":
+            raise
+    opening = structs.replace(opening, first=secrets.choice(opening.seats))
+    return opening, scene.game.open(scene.rules, opening)
+
+
+def able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:
+    """The seats that can be dealt in."""
+    if not scene.game.coins:
+        return tuple(range(1, scene.table.seats + 1))
+    return tuple(seat for seat, cents in sorted(stacks.items()) if cents >= scene.table.unit_cents)
+
+
+def _refuse_seats(scene: Scene, chosen: Sequence[int], stacks: Mapping[int, int]) -> None:
+    game, counts = scene.game, scene.game.seat_counts
+    unknown = [seat for seat in chosen if not 1 <= seat <= scene.table.seats]
+    if unknown:
+        raise Refused(
+            "unknown_seat", f"There is no seat {unknown[0]}: {scene.table.name} has {scene.table.seats}.", 422
+        )
+    if game.coins and (broke := [seat for seat in chosen if stacks.get(seat, 0) < scene.table.unit_cents]):
+        raise Refused("no_chips", f"Seat {broke[0]} has no chips in play: buy in first, or leave it out.", 422)
+    if len(chosen) not in counts:
+        says = f"{game.title} is played by {counts[0]} to {counts[-1]}; {len(chosen)} can be dealt in."
+        raise Refused("bad_seats", says, 422)

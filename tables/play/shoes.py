@@ -1,0 +1,259 @@
+"""Shoes: loading, deck check, shuffle, cut card, burn, and retirement; and the secret orders of house shoes.
+
+Two sources deal through one interface. From a keyed shoe the dealer names each card as it is turned. A house shoe
+is shuffled here by the operating system's generator: SHA-256 over a nonce and the order is in the log before the
+first card, and both are opened there when the shoe is shuffled again or retired.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from tables.games import cards
+from tables.games.cards import RANKS, Composition
+from tables.games.felt import Action, Shuffle
+from tables.log.fold import Round, Shoe
+from tables.log.shoe_orders import commitment_of, pick_apart
+from tables.models import HouseShoe, ShoeSource, Table
+from tables.refusals import Refused
+
+if TYPE_CHECKING:
+    from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
+from tables.scene import Outcome, Scene, Step
+
+SENTENCES: Final = {
+    "load": "Load a shoe first.",
+    "check": "Spread and count the decks first.",
+    "shuffle": "Shuffle the shoe first.",
+    "cut": "Place the cut card first.",
+    "burn": "Burn the first cards first.",
+    "retire": "This table is set to another shoe now: retire the one that is on it first.",
+}
+"""What to say when something else is asked while a step of the shoe is due."""
+
+
+def due(scene: Scene) -> str | None:
+    """The step that the shoe needs before a round may open: a key of SENTENCES, or None when it is ready."""
+    shoe = scene.standing.shoe
+    if shoe is None:
+        return "load"
+    if shoe.decks != scene.game.decks(scene.rules) or shoe.source != scene.table.source:
+        return "retire"
+    if shoe.stage == "ready":
+        return "shuffle" if shoe.cut_out or _is_used_up(scene, shoe) else None
+    return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
+
+
+def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
+    """Whether cards were dealt since the shuffle, and the table's game starts from a whole deck or cannot know which
+    ones: facedown cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
+    last, game = scene.standing.round, scene.game
+    if game.banked or last is None or last.first_seq < shoe.ready_seq or not last.plays:
+        return False
+    if any(type(action) is Shuffle for play in last.plays for action in play.actions):
+        return True  # the order that it is dealt from since stands in that game's entries alone
+    whole = cards.DECK_SIZE * shoe.decks - shoe.burn
+    return "dealt" not in game.carries or last.game.cards_left(last.state) != whole - sum(last.game.gone(last.state))
+
+
+# --- the steps -------------------------------------------------------------------------------------------------
+
+
+def load(scene: Scene, entered: LoadShoe) -> Outcome:
+    """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
+    expect(scene, "load")
+    shoe = Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
+    steps = [_step("loaded", shoe)]
+    if shoe.source == ShoeSource.HOUSE:
+        checked = replace(shoe, stage="checked")
+        steps.append(_step("deck_checked", checked, counts=list(cards.shoe(shoe.decks))))
+        steps += _shuffled(scene, checked)
+    return Outcome(steps)
+
+
+def check(scene: Scene, entered: CheckDecks) -> Outcome:
+    """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
+    shoe = expect(scene, "check")
+    full = cards.shoe(shoe.decks)
+    if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
+        raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
+    step = _step("deck_checked", replace(shoe, stage="checked"), counts=list(entered.counts))
+    wrong = [
+        f"{counted} of rank {rank}, {whole} belong in it"
+        for rank, counted, whole in zip(RANKS, entered.counts, full, strict=True)
+        if counted != whole
+    ]
+    if not wrong:
+        return Outcome([step])
+    says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
+    report = _step("deck_check_failed", shoe, counts=list(entered.counts))
+    where = f"{scene.table.name}, shoe {shoe.number}, entry {scene.next_seq}"
+    alert = f"{where}: the deck check found {'; '.join(wrong)}"
+    evidence = {"counts": list(entered.counts), "seq": scene.next_seq}
+    return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
+
+
+def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
+    """The whole shoe is shuffled, between rounds only."""
+    shoe = expect(scene, "shuffle")
+    return Outcome(_shuffled(scene, shoe))
+
+
+def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
+    """The cut card lies before the last part of the shoe."""
+    shoe = expect(scene, "cut")
+    return Outcome([_step("cut_card_placed", replace(shoe, stage="cut"), cards_behind=_behind(scene))])
+
+
+def burn(scene: Scene, entered: Burn) -> Outcome:
+    """The first cards are burned; from here on the shoe is dealt."""
+    shoe = expect(scene, "burn")
+    burned = scene.game.burned(scene.rules)
+    return Outcome([_step("burned", replace(shoe, stage="ready", burn=burned, cut_out=False))])
+
+
+def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
+    """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source == ShoeSource.HOUSE:
+        raise Refused("out_of_turn", "No cut card can come out now.", 409)
+    return Outcome([cut_step(scene)])
+
+
+def retire(scene: Scene, entered: RetireShoe) -> Outcome:
+    """The shoe leaves the table; a house shoe's order is opened."""
+    shoe = scene.standing.shoe
+    if shoe is None:
+        raise Refused("no_shoe", "There is no shoe on this table.", 409)
+    _no_round(scene)
+    return Outcome([_step("retired", shoe, **_opened(shoe))])
+
+
+def cut_step(scene: Scene) -> Step:
+    """The entry that says: last round of this shoe."""
+    shoe = scene.standing.shoe
+    assert shoe is not None  # noqa: S101 -- a card was just dealt from it
+    return _step("cut_card_out", replace(shoe, cut_out=True))
+
+
+def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
+    opened = _opened(shoe)
+    burned = scene.game.burned(scene.rules)
+    if shoe.source == ShoeSource.KEYED:
+        shuffled = just_shuffled(scene, shoe)
+        step = _step("shuffled", shuffled, **opened)
+        if shuffled.stage != "cut" or burned:
+            return [step]
+        return [step, _step("burned", replace(shuffled, stage="ready", burn=0))]
+    shuffled = just_shuffled(scene, shoe, _commit(scene.table, cards.shoe(shoe.decks)))
+    return [
+        _step("shuffled", shuffled, **opened),
+        _step("cut_card_placed", replace(shuffled, stage="cut"), cards_behind=_behind(scene)),
+        _step("burned", replace(shuffled, stage="ready", burn=burned)),
+    ]
+
+
+def just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
+    """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
+    prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
+    return replace(shoe, stage="shuffled" if prompts else "cut", cut_out=False, commitment=commitment)
+
+
+def _step(kind: str, shoe: Shoe, **facts: Any) -> Step:
+    return Step("shoe", kind, {"shoe": shoe.spelled(), **facts})
+
+
+def expect(scene: Scene, step: str) -> Shoe:
+    """The shoe, of which this step is due. Raises Refused when another one is."""
+    _no_round(scene)
+    expected = due(scene)
+    if expected != step:
+        says = SENTENCES[expected] if expected else "The shoe is ready: take bets."
+        raise Refused("out_of_turn", says, 409)
+    return scene.standing.shoe or Shoe(0, 0, "", "")
+
+
+def _no_round(scene: Scene) -> None:
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round first.", 409)
+
+
+def _behind(scene: Scene) -> int:
+    """How many cards lie behind the cut card."""
+    return scene.game.at_cut(scene.rules)
+
+
+# --- house shoes -----------------------------------------------------------------------------------------------
+
+
+def shuffled_in_play(scene: Scene, current: Round, state: Any) -> dict[str, Any]:
+    """The discards were shuffled in mid-round: for a house shoe, what the log says of the old and the new order."""
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.source != ShoeSource.HOUSE:
+        return {}
+    held = current.game.gone(state)
+    discards = tuple(whole - kept for whole, kept in zip(cards.shoe(shoe.decks), held, strict=True))
+    return {"commitment": _commit(scene.table, discards), **_opened(shoe)}
+
+
+def draw(shoe: Shoe, cards_left: int) -> int:
+    """The rank of the next card of a house shoe with so many cards left."""
+    order = _order(shoe.commitment or "")
+    return order[len(order) - cards_left]
+
+
+def moment(current: Round, actions: Sequence[Action]) -> str:
+    """Names a draw for good: the round, and how many actions it had before."""
+    before = sum(len(play.actions) for play in current.plays)
+    return f"{current.number}.{before + len(actions)}"
+
+
+def draw_apart(shoe: Shoe, pool: Sequence[int], moment: str) -> int:
+    """The rank of the next of a few cards that were shuffled apart from the shoe.
+
+    Its nonce decides, which was committed to before the first card and is opened when the shoe is shuffled again: so
+    these cards can be proved like all others, and nobody who does not hold the shoe can know them before.
+    """
+    return pick_apart(_nonce(shoe.commitment or ""), pool, moment)
+
+
+def _commit(table: Table, composition: Composition) -> str:
+    """Shuffle a composition in secret, keep the order, and return the commitment to it."""
+    order = bytes(_shuffle(rank for rank, held in zip(RANKS, composition, strict=True) for _ in range(held)))
+    nonce = secrets.token_bytes(32)
+    commitment = commitment_of(nonce, order)
+    HouseShoe.objects.create(table=table, commitment=commitment, order=order, nonce=nonce)
+    return commitment
+
+
+def _shuffle(ranks: Iterable[int]) -> list[int]:
+    """All orders are equally likely: Fisher-Yates, each index drawn without bias from the system's generator."""
+    order = list(ranks)
+    for last in range(len(order) - 1, 0, -1):
+        other = secrets.randbelow(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order
+
+
+def _opened(shoe: Shoe) -> dict[str, Any]:
+    """The opening of the order that a house shoe was dealt from, for the log."""
+    if shoe.commitment is None:
+        return {}
+    kept = HouseShoe.objects.get(commitment=shoe.commitment)
+    return {
+        "opened": {"commitment": shoe.commitment, "order": list(bytes(kept.order)), "nonce": bytes(kept.nonce).hex()}
+    }
+
+
+@lru_cache(maxsize=200)
+def _nonce(commitment: str) -> bytes:
+    return bytes(HouseShoe.objects.values_list("nonce", flat=True).get(commitment=commitment))
+
+
+@lru_cache(maxsize=200)
+def _order(commitment: str) -> bytes:
+    return bytes(HouseShoe.objects.values_list("order", flat=True).get(commitment=commitment))

@@ -1,0 +1,282 @@
+"""Setting up tables: what an operator may set, what the games make of it, and when it may change.
+
+Limits may change at any time: a round keeps those that it was opened under. What a round rests on (its game,
+options, seats, shoe, unit and chips) waits until the round is over. Every change is an entry in the table's log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+import msgspec
+from django.db import transaction
+
+from ledger import cage, log
+from ledger.house import difference
+from ledger.log import Draft
+from ledger.models import HOUSE, Book
+from ledger.proof.chain import Head
+from ledger.proof.chips import Denomination as Chip
+from ledger.proof.chips import can_cut, money
+from tables import standing
+from tables.games.catalog import GAMES
+from tables.games.felt import MOST_CENTS, Game
+from tables.log.fold import Standing
+from tables.log.terms import Settings, made_rules, rules_of
+from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
+from tables.refusals import Refused, sentence
+
+Faults = dict[str, str]
+"""One sentence for each setting that is wrong."""
+
+MOST_SEATS: Final = 8
+UNITS_A_BET: Final = 10
+"""Bets are multiples of so many chip units, so that every payment comes out even."""
+
+
+WAITS: Final = {
+    "game": "the game",
+    "options": "the game's options",
+    "seats": "the number of seats",
+    "source": "the shoe",
+    "unit_cents": "the chip unit",
+    "denominations": "the chips",
+}
+"""What may not change while a round is open."""
+
+
+def settings_of(table: Table) -> Settings:
+    """A table's settings as they are now, every option spelled out."""
+    return Settings(
+        game=table.game,
+        options=_spelled(rules_of(table)),
+        seats=table.seats,
+        source=table.source,
+        unit_cents=table.unit_cents,
+        min_cents=table.min_cents,
+        max_cents=table.max_cents,
+        cap_cents=table.cap_cents,
+        rake_permille=table.rake_permille,
+        rake_cap_cents=table.rake_cap_cents,
+        time_charge_cents=table.time_charge_cents,
+        denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
+    )
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------
+
+
+def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
+    """A new table with its book and places for chips; closed, and without a shoe."""
+    _permit(by, "tables.add_table")
+    refuse(name_faults(name) | faults(settings))
+    settings = _whole(settings)
+    with transaction.atomic():
+        book = _open_book(name, settings)
+        table = Table(name=name, book=book)
+        _store(table, settings)
+        _write(table, log.lock(book.pk), difference({}, asdict(settings)), by)
+    return table
+
+
+def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Table:
+    """Change some settings of a table. Raises Refused with a sentence for each setting that is wrong or has to wait."""
+    _permit(by, "tables.change_table")
+    with transaction.atomic():
+        head = log.lock(table.book_id)
+        table.refresh_from_db()
+        before = settings_of(table)
+        refuse(change_faults(table, changes, standing.at(head)))
+        after = _whole(replace(before, **changes))
+        changed = difference(asdict(before), asdict(after))
+        if changed["after"]:
+            _open_book(table.book.name, after)
+            _store(table, after)
+            _write(table, head, changed, by)
+    return table
+
+
+def _open_book(name: str, settings: Settings) -> Book:
+    return cage.open_table_book(name, settings.seats, pot=not GAMES[settings.game].banked)
+
+
+def _permit(by: Staff, permission: str) -> None:
+    if not by.has_perm(permission):
+        raise Refused("not_permitted", "Only an operator sets up tables.", 403)
+
+
+def refuse(found: Faults) -> None:
+    """Raise Refused with every sentence, unless there is none."""
+    if found:
+        raise Refused("bad_settings", " ".join(found.values()), 422, fields=found)
+
+
+def _whole(settings: Settings) -> Settings:
+    """With every option spelled out, so that a later default changes no table, and the largest chip first."""
+    options = _spelled(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
+    return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
+
+
+def _spelled(rules: Any) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
+
+
+def _store(table: Table, settings: Settings) -> None:
+    for name, value in asdict(settings).items():
+        if name != "denominations":
+            setattr(table, name, value)
+    table.save()
+    table.denominations.set(Denomination.objects.filter(value_cents__in=settings.denominations))
+
+
+def _write(table: Table, head: Head, changed: dict[str, Any], by: Staff) -> None:
+    log.append(head, Draft("table", "settings_changed", by.signature, changed))
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------
+
+
+def name_faults(name: str) -> Faults:
+    """What is wrong with the name of a new table."""
+    most = Table._meta.get_field("name").max_length or 0
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > most:
+        return {"name": f"A table's name has 1 to {most} characters, and no space before or after it."}
+    if name == HOUSE or Book.objects.filter(name__iexact=name).exists():
+        return {"name": f"There is a {name} already, or was one: its log keeps the name."}
+    return {}
+
+
+def change_faults(table: Table, changes: Mapping[str, Any], now: Standing) -> Faults:
+    """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
+    before = settings_of(table)
+    after = replace(before, **changes)
+    changed = [name for name in WAITS if _differs(name, before, after)]
+    found = faults(after)
+    if now.round_open:
+        return found | {name: round_is_open(table, now, f"{WAITS[name]} can change") for name in changed}
+    return found | {name: says for name in changed if (says := _chips_lie(name, now, after))}
+
+
+def _chips_lie(name: str, now: Standing, after: Settings) -> str:
+    """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
+    if name in ("game", "seats", "unit_cents", "denominations") and now.stacks:
+        return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
+    stays = name == "game" and not GAMES[after.game].banked
+    if name in ("game", "unit_cents") and now.pot_cents and not stays:
+        return f"{money(now.pot_cents)} is left in the pot for the next game: {WAITS[name]} can change when it is won."
+    return ""
+
+
+def round_is_open(table: Table, now: Standing, what: str) -> str:
+    """The sentence that says why something has to wait."""
+    number = now.round.number if now.round else 0
+    return f"Round {number} is open at {table.name}: {what} when it is over."
+
+
+def _differs(name: str, before: Settings, after: Settings) -> bool:
+    if name == "denominations":
+        return set(before.denominations) != set(after.denominations)
+    return bool(getattr(before, name) != getattr(after, name))
+
+
+def faults(settings: Settings) -> Faults:
+    """What is wrong with a table's settings, whatever they were before."""
+    game = GAMES.get(settings.game)
+    if game is None:
+        return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
+    found = _felt_faults(game, settings)
+    unit = settings.unit_cents
+    if not 0 < unit <= MOST_CENTS // UNITS_A_BET:
+        return found | {"unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."}
+    found |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
+    return found | _take_faults(game, settings)
+
+
+def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    found: Faults = {}
+    least, most = game.seat_counts[0], game.seat_counts[-1]
+    # Against the house every seat may stay empty; elsewhere a game needs so many players, of more seats perhaps.
+    if not (1 if game.banked else least) <= settings.seats <= (most if game.banked else MOST_SEATS):
+        found["seats"] = f"{game.title} is played with {least} to {most if game.banked else MOST_SEATS} seats."
+    if settings.source not in ShoeSource.values:
+        found["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
+    return found
+
+
+def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    if "unit" in settings.options:
+        return {"options": "The unit is the table's chip unit: leave it out of the options."}
+    try:
+        made_rules(game, settings.options, settings.unit_cents)
+    except msgspec.ValidationError as error:
+        text, _, path = str(error).replace("`", "").partition(" - at $.")
+        if path == "unit":
+            return {"unit_cents": f"{game.title} does not take so large a chip unit."}
+        return {"options": sentence(f"{path}: {text[:1].lower()}{text[1:]}" if path else text)}
+    return {}
+
+
+def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Of bets against the house, or of what a player may put in play for a pot."""
+    step, found = (UNITS_A_BET if game.banked else 1) * settings.unit_cents, {}
+    for name, word, cents in (
+        ("min_cents", "minimum", settings.min_cents),
+        ("max_cents", "maximum", settings.max_cents),
+    ):
+        if not 0 < cents <= MOST_CENTS:
+            found[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
+        elif cents % step:
+            nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
+            units = "ten chip units" if game.banked else "the table's coin"
+            found[name] = f"The {word} is a multiple of {money(step)}, {units}: {nearest}."
+    if not found and settings.min_cents > settings.max_cents:
+        found["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
+    cap = settings.cap_cents
+    if cap is not None and not game.banked:
+        found["cap_cents"] = f"The house has nothing at stake in {game.title}: leave the cap empty."
+    elif cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
+        least, most = money(settings.min_cents), money(MOST_CENTS)
+        found["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+    return found
+
+
+def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Of what the house takes: a rake of each pot, or a charge for time, and neither where nobody plays for coins."""
+    rake, cap, charge, coin = (
+        settings.rake_permille,
+        settings.rake_cap_cents,
+        settings.time_charge_cents,
+        settings.unit_cents,
+    )
+    found: Faults = {}
+    if not 0 <= rake <= MOST_RAKE_PERMILLE:
+        found["rake_permille"] = f"The rake is at most {MOST_RAKE_PERMILLE / 10:g} % of a pot."
+    if cap is not None and not (0 < cap <= MOST_CENTS and cap % coin == 0):
+        found["rake_cap_cents"] = f"The most rake of a pot is a multiple of {money(coin)}, the table's coin; or empty."
+    if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
+        found["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
+    if not found and (rake or charge) and (game.banked or not game.coins):
+        return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
+    if not found and rake and charge:
+        return {"time_charge_cents": "A table takes a rake or a time charge, not both."}
+    return found
+
+
+def _chip_faults(settings: Settings) -> Faults:
+    values = settings.denominations
+    if not values:
+        return {"denominations": "A table needs chips."}
+    known = set(Denomination.objects.filter(value_cents__in=values).values_list("value_cents", flat=True))
+    if missing := sorted(set(values) - known):
+        return {"denominations": f"There is no chip worth {', '.join(map(money, missing))}."}
+    chips = [Chip(value, money(value)) for value in values]
+    try:
+        payable = can_cut(settings.unit_cents, chips) and can_cut(settings.max_cents, chips)
+    except ValueError:
+        return {"denominations": "These chips have too little in common to pay every amount."}
+    if not payable:
+        unit = money(settings.unit_cents)
+        return {"denominations": f"These chips cannot pay {unit}, the chip unit: add a smaller one."}
+    return {}

@@ -1,0 +1,223 @@
+"""Signing in and out of the house: by badge and PIN on an enrolled terminal, elsewhere by user name and password.
+
+An answer never tells which part was wrong, nor does the time that it takes: a secret is hashed in every case. A try is
+counted before that (``attempts.py``), so that no number of tries at once gets more answers than one after the other.
+"""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+from typing import Final
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, authenticate, get_user, login, logout
+from django.http import HttpRequest
+from django.utils.deprecation import MiddlewareMixin
+
+from ledger.alerts import raise_alert
+from ledger.house import leave
+from tables import dealing, standing
+from tables.models import Staff, Table, Terminal
+from tables.play import doors
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import attempts, devices, terminals
+from tables.staff.attempts import Limit, TooMany
+from tables.staff.terminals import identify
+
+TERMINAL: Final = "terminal"
+"""Where a session keeps the name of the terminal that it was begun at by badge and PIN."""
+BEGAN: Final = "began"
+"""Where a session keeps when it was begun, in seconds since 1970."""
+
+
+# --- Sessions --------------------------------------------------------------------------------------------------
+
+
+class TerminalSession(MiddlewareMixin):
+    """A session that was begun by badge and PIN lives on its terminal, and no longer than the terminal is enrolled.
+    None lives for ever."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Sign out whoever carried such a session elsewhere, or kept one for too long."""
+        if has_ended(request):
+            logout(request)
+
+
+def has_ended(request: HttpRequest) -> bool:
+    """Whether whoever is signed in has to sign in again."""
+    return carried_off(request) or outlived(request)
+
+
+def carried_off(request: HttpRequest) -> bool:
+    """Whether a session that was begun by badge and PIN is not on its terminal, or that is enrolled no more."""
+    begun_at = request.session.get(TERMINAL)
+    if begun_at is None:
+        return False
+    terminal = identify(request)
+    return terminal is None or terminal.name != begun_at
+
+
+def outlived(request: HttpRequest) -> bool:
+    """Whether a session is too old. Nobody is signed out in the middle of a round that they deal: it ends with it."""
+    if SESSION_KEY not in request.session:
+        return False
+    began = request.session.setdefault(BEGAN, time.time())
+    by_pin = TERMINAL in request.session
+    life = settings.TERMINAL_LIFE_SECONDS if by_pin else settings.SESSION_LIFE_SECONDS
+    return time.time() - began > life and not _deals_a_round(request)
+
+
+def _deals_a_round(request: HttpRequest) -> bool:
+    staff = get_user(request)
+    table = doors.table_of(staff) if isinstance(staff, Staff) and staff.role == Role.DEALER else None
+    return table is not None and standing.of(table).round_open
+
+
+# --- In --------------------------------------------------------------------------------------------------------
+
+
+def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
+    """Sign a dealer in at this terminal. Raises Refused."""
+    terminal = identify(request)
+    if terminal is None:
+        raise terminals.not_enrolled(request)
+    dealer = Staff.objects.filter(badge=badge, role=Role.DEALER).first()
+    counts = terminals.reserve("badge", terminal, badge)
+    if not is_right(dealer, pin) or dealer is None:
+        raise Refused("wrong_credentials", "Badge number or PIN is wrong.", 403)
+    attempts.succeed(counts)
+    _begin(request, dealer, terminal)
+    request.session[TERMINAL] = terminal.name
+    if _deals_here(doors.table_of(dealer), terminal):
+        stay(request)
+    return dealer
+
+
+def is_right(staff: Staff | None, pin: str) -> bool:
+    """Whether it is the PIN of somebody who works here. Hashed in every case, so that the time tells nothing."""
+    right = (staff or Staff()).check_pin(pin)
+    return right and staff is not None and staff.is_active
+
+
+def _deals_here(table: Table | None, terminal: Terminal) -> bool:
+    return table is not None and terminal.table_id in (None, table.pk)
+
+
+def by_password(request: HttpRequest, username: str, password: str) -> Staff:
+    """Sign somebody in by user name and password. Raises Refused."""
+    limits = _password_limits(request, username)
+    try:
+        attempts.reserve(limits)
+    except TooMany as full:
+        if full.is_first:
+            _report(request, full.limit, username)
+        raise attempts.locked("Too many tries", full.limit) from None
+    staff = authenticate(request, username=username, password=password)
+    if not isinstance(staff, Staff):
+        raise Refused("wrong_credentials", "Name or password is wrong.", 403)
+    attempts.succeed(limits)
+    _begin(request, staff, None)
+    return staff
+
+
+def begin_without_secret(request: HttpRequest, staff: Staff) -> None:
+    """A session for somebody whom two emergency codes let in."""
+    _begin(request, staff, None)
+
+
+def _password_limits(request: HttpRequest, username: str) -> list[Limit]:
+    """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
+    name, terminal = attempts.called(username), identify(request)
+    own = devices.place_of(request, username) or (attempts.place_of(terminal) if terminal else None)
+    few, window = settings.LOCKOUT_FAILURES, settings.LOCKOUT_SECONDS
+    if own is not None:
+        return [Limit("password", own, name, few, window, forgives=True)]
+    address, many = attempts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
+    return [
+        Limit("password", address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
+        Limit("password", address, name, few, window, forgives=True),
+        Limit("password", attempts.ANYWHERE, name, many, window),
+    ]
+
+
+def _report(request: HttpRequest, full: Limit, username: str) -> None:
+    """Only names that exist are written down for good: people type passwords into the wrong field."""
+    if not full.name:
+        says = f"{full.most} failed sign-ins from one address: for a while, only known devices sign in from there."
+        raise_alert(None, "sign_in_locked", says, {"address": full.place})
+    elif Staff.objects.filter(username=username).exists():
+        content = {"username": username, "from": full.place.split()[0], **_where(request, identify(request))}
+        leave("staff", "locked_out", "sign-in", content)
+
+
+def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> None:
+    """A session of their own; whoever was signed in on this device is signed out of the house, not of a table."""
+    before = request.user
+    if isinstance(before, Staff):
+        if before.pk != staff.pk:
+            leave("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
+        logout(request)
+    login(request, staff)
+    request.session[BEGAN] = time.time()
+    leave("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
+
+
+def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, str | None]:
+    return {"terminal": terminal.name if terminal else None, "address": request.META.get("REMOTE_ADDR")}
+
+
+def stay(request: HttpRequest) -> None:
+    """A dealer who takes a table at a terminal stays signed in, however long a round pauses. Who takes none does not:
+    the next in line could take one under their name."""
+    if TERMINAL in request.session:
+        request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
+
+
+# --- The password again ----------------------------------------------------------------------------------------
+
+
+def prove_again(request: HttpRequest, password: str) -> None:
+    """Whoever is signed in gives their password once more. Raises Refused; after too many tries the session ends,
+    which was somebody else's by then."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
+    session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
+    limit = Limit(
+        "again", f"session {session}", attempts.called(staff.username),
+        settings.LOCKOUT_FAILURES, settings.SESSION_LIFE_SECONDS, forgives=True,
+    )  # fmt: skip
+    try:
+        attempts.reserve([limit])
+    except TooMany as full:
+        if full.is_first:
+            leave("staff", "signed_out", staff.signature, {"username": staff.username, "after_tries": limit.most})
+        logout(request)
+        raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
+    if not staff.check_password(password):
+        raise Refused("wrong_credentials", "This is not your password.", 422)
+    attempts.succeed([limit])
+
+
+# --- Out -------------------------------------------------------------------------------------------------------
+
+
+def sign_out(request: HttpRequest) -> None:
+    """Tap out of the table, and sign out of the house. Raises Refused in mid-round, with nothing done. Where the table
+    may not be dealt from, one is signed out of the house alone."""
+    staff = request.user
+    if isinstance(staff, Staff):
+        table = doors.table_of(staff) if staff.role == Role.DEALER else None
+        if table is not None and _may_deal(request, table):
+            dealing.sign_out(table, staff)
+        leave("staff", "signed_out", staff.signature, {"username": staff.username})
+    logout(request)
+
+
+def _may_deal(request: HttpRequest, table: Table) -> bool:
+    try:
+        terminals.for_dealing(request, table)
+    except Refused:
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""Signing by badge and PIN, on an enrolled terminal: the one who signs need not be signed in there.
+
+Whether a PIN was right is told by nothing but the signature itself. What would refuse any signature is found out before
+the PIN is looked at; what would refuse this person's is answered like a wrong PIN, and counts as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from django.db import transaction
+from django.http import HttpRequest
+
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.staff import attempts, sign_in, terminals
+
+Signed = TypeVar("Signed")
+
+_PERSONAL: Final = {"wrong_role", "not_permitted", "signed_already", "not_the_dealer", "own_shift", "not_theirs"}
+"""Refusals of who signs, not of what is signed."""
+
+
+def sign(
+    request: HttpRequest,
+    badge: str,
+    pin: str,
+    act: Callable[[Staff], Signed],
+    rehearse: Callable[[Staff], object] | None = None,
+) -> tuple[Staff, Signed]:
+    """Do what the owner of this badge and PIN signs. Raises Refused.
+
+    ``rehearse`` raises what would refuse the act by somebody; without one, the act itself is done and undone. That
+    takes its locks, so nothing slow may be in it.
+    """
+    terminal = terminals.identify(request)
+    if terminal is None:
+        raise terminals.not_enrolled(request)
+    counts = terminals.reserve("signature", terminal, badge)
+    staff = Staff.objects.filter(badge=badge, is_active=True).first()
+    try:
+        may = staff is not None and _may(staff, rehearse or _undone(act))
+    except Refused:
+        attempts.give_back(counts)  # the PIN was not looked at
+        raise
+    if not sign_in.is_right(staff, pin) or staff is None or not may:
+        raise _refused()
+    signed = _signed(staff, act)
+    attempts.succeed(counts)
+    return staff, signed
+
+
+def _refused() -> Refused:
+    says = "Badge number or PIN is wrong, or somebody else has to sign this."
+    return Refused("wrong_credentials", says, 403)
+
+
+def _may(staff: Staff, rehearse: Callable[[Staff], object]) -> bool:
+    """Whether this person may sign it. Raises what refuses everybody."""
+    try:
+        rehearse(staff)
+    except Refused as refused:
+        if refused.code in _PERSONAL:
+            return False
+        raise
+    return True
+
+
+def _signed(staff: Staff, act: Callable[[Staff], Signed]) -> Signed:
+    """The act itself; what came in between is answered as it would have been before."""
+    try:
+        return act(staff)
+    except Refused as refused:
+        raise (_refused() if refused.code in _PERSONAL else refused) from None
+
+
+def _undone(act: Callable[[Staff], object]) -> Callable[[Staff], None]:
+    """Do it, and undo it before anybody can see it."""
+
+    def rehearse(staff: Staff) -> None:
+        with transaction.atomic():
+            act(staff)
+            transaction.set_rollback(True)
+
+    return rehearse

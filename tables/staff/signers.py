@@ -1,0 +1,18 @@
+"""Who signs at a command line: people who work here, each by user name and PIN."""
+
+from __future__ import annotations
+
+from getpass import getpass
+
+from ledger.proof.seals import BadKey
+from tables.models import Staff
+
+
+def who_signs(username: str) -> Staff:
+    """Somebody who runs the house, by their PIN. Raises BadKey for anybody else."""
+    person = Staff.objects.filter(username=username, is_active=True).first()
+    if person is None or not (person.has_perm("tables.run_floor") or person.has_perm("tables.close_day")):
+        raise BadKey(f"{username!r} is nobody who may stand for this: name pit bosses or operators.")
+    if not person.check_pin(getpass(f"PIN of {person.name}: ")):
+        raise BadKey(f"The PIN of {person.name} is wrong.")
+    return person

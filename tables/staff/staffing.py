@@ -1,0 +1,231 @@
+"""Who works here: taking people on, changing what they may do, giving new passwords and PINs.
+
+Every change is an entry in the house's book that says who made it. Secrets are never in it, only that they are new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from ledger import house, log
+from ledger.house import difference, note
+from ledger.log import Draft
+from tables import pepper, standing
+from tables.log.fold import Standing
+from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
+from tables.play import doors
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup.table_settings import Faults, round_is_open
+from tables.staff import attempts, emergency
+
+_FACTS: Final = ("name", "role", "badge", "is_active")
+_SECRETS: Final = ("password", "pin")
+
+
+def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -> Staff:
+    """Take somebody on. ``given``: badge, password, pin."""
+    _permit(by, "tables.add_staff")
+    staff = Staff(username=username)
+    changes = {"name": name, "role": role} | given
+    _refuse(username_faults(username) | change_faults(staff, changes))
+    hashes = _sealed(staff, changes)
+    with transaction.atomic():
+        _apply(staff, changes, hashes)
+        facts = {"name": staff.name, "role": staff.role, "badge": staff.badge}
+        note("staff", "added", by.signature, {"username": username, **facts, "new": _new(changes)})
+    return staff
+
+
+def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staff:
+    """Change somebody's name, role, badge, password, PIN, or whether they work here. A dealer who stands at a table
+    and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
+    secret changes."""
+    _permit(by, "tables.change_staff")
+    hashes = _sealed(staff, changes)
+    with transaction.atomic():
+        house.lock()  # one at a time: two operators may not take the role from each other
+        staff = Staff.objects.get(pk=staff.pk)
+        _refuse(change_faults(staff, changes))
+        before = _facts(staff)
+        if _stops_dealing(staff, changes):
+            _tap_out(staff, by)
+        _apply(staff, changes, hashes)
+        if staff.role != Role.OPERATOR or not staff.is_active:
+            emergency.withdraw(staff)
+        new = _new(changes)
+        changed = difference(before, _facts(staff))
+        if new or changed["after"]:
+            note("staff", "changed", by.signature, {"username": staff.username, **changed, "new": new})
+    return staff
+
+
+def change_password(staff: Staff, *, new: str) -> None:
+    """Somebody who has proved who they are gives themselves another password; their other sign-ins end."""
+    _refuse(_password_faults(staff, new))
+    staff.set_password(new)
+    with transaction.atomic():
+        staff.save(update_fields=["password"])
+        note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
+
+
+def lift_lock_out(staff: Staff, *, by: Staff) -> None:
+    """Let somebody try again who was locked out after too many failed sign-ins."""
+    _permit(by, "tables.change_staff")
+    with transaction.atomic():
+        attempts.forget_name(staff.username)
+        attempts.forget_name(staff.badge or "")
+        note("staff", "lock_out_lifted", by.signature, {"username": staff.username})
+
+
+def _permit(by: Staff, permission: str) -> None:
+    if not by.has_perm(permission):
+        raise Refused("not_permitted", "Only an operator changes staff.", 403)
+
+
+def _refuse(found: Faults) -> None:
+    if found:
+        raise Refused("bad_staff", " ".join(found.values()), 422, fields=found)
+
+
+def _facts(staff: Staff) -> dict[str, Any]:
+    return {name: getattr(staff, name) for name in _FACTS}
+
+
+def _new(changes: Mapping[str, Any]) -> list[str]:
+    """Which secrets are new."""
+    return [name for name in _SECRETS if changes.get(name)]
+
+
+def _sealed(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
+    """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
+    locked."""
+    secrets = {name: changes[name] for name in _SECRETS if changes.get(name)}
+    return {name: pepper.seal(make_password(secret), staff.owner_of(name)) for name, secret in secrets.items()}
+
+
+def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) -> None:
+    """A PIN is given for what somebody may do: with another role it is a new one, or none."""
+    role = staff.role
+    for name in _FACTS:
+        if name in changes:
+            setattr(staff, name, changes[name])
+    staff.badge = staff.badge or None
+    if "password" in hashes or not staff.password:
+        staff.password = hashes.get("password") or make_password(None)
+    if staff.badge is None or staff.role != role:
+        staff.set_pin(None)
+    staff.pin = hashes.get("pin", staff.pin)
+    staff.save()
+
+
+# --- Standing at a table ---------------------------------------------------------------------------------------
+
+
+def _stops_dealing(staff: Staff, changes: Mapping[str, Any]) -> bool:
+    """Whether a change takes away that they may deal."""
+    after = {"role": staff.role, "is_active": staff.is_active, **changes}
+    return staff.role == Role.DEALER and (after["role"] != Role.DEALER or not after["is_active"])
+
+
+def _tap_out(staff: Staff, by: Staff) -> None:
+    """Sign them out of the table where they stand. Raises Refused in mid-round: a relief goes first."""
+    table = doors.table_of(staff)
+    if table is None:
+        return
+    head = log.lock(table.book_id)
+    now = standing.at(head)
+    if now.dealer is None or now.dealer.username != staff.username:
+        return
+    if now.round_open:
+        _refuse({"is_active": _dealing(staff, table, now)})
+    content = {"username": staff.username, "name": staff.name}
+    log.append(head, Draft("dealer", "signed_out", by.signature, content))
+
+
+def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
+    table = doors.table_of(staff)
+    if table is None or not (now := standing.of(table)).round_open:
+        return {}
+    return {"role" if changes.get("is_active", True) else "is_active": _dealing(staff, table, now)}
+
+
+def _dealing(staff: Staff, table: Table, now: Standing) -> str:
+    return round_is_open(table, now, f"{staff.name} can be taken off it after a relief, or")
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------
+
+
+def username_faults(username: str) -> Faults:
+    """What is wrong with the user name of somebody new. It is theirs for good: the log knows them by it."""
+    if not re.fullmatch(r"[a-z][a-z0-9._-]{1,39}", username):
+        return {"username": "A user name has 2 to 40 small letters, digits, dots or dashes, and begins with a letter."}
+    if username == "seat":
+        return {"username": "The log calls players so: choose another user name."}
+    if Staff.objects.filter(username=username).exists():
+        return {"username": f"There is a {username} already."}
+    return {}
+
+
+def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
+    """What is wrong with changes to somebody, who may be new."""
+    after = _facts(staff) | {name: value for name, value in changes.items() if name in _FACTS}
+    found = _fact_faults(staff, after)
+    if password := changes.get("password"):
+        found |= _password_faults(staff, password)
+    if pin := changes.get("pin"):
+        found |= _pin_faults(pin, after)
+    if _stops_dealing(staff, changes):
+        found |= _dealing_faults(staff, changes)
+    if _is_last_operator(staff, after):
+        found["role" if after["is_active"] else "is_active"] = "Somebody else has to be an active operator first."
+    return found
+
+
+def _fact_faults(staff: Staff, after: Mapping[str, Any]) -> Faults:
+    found: Faults = {}
+    name, badge = after["name"], after["badge"]
+    if not name.strip() or not name.isprintable() or len(name) > 60:
+        found["name"] = "A name has 1 to 60 characters."
+    if after["role"] not in Role.values:
+        found["role"] = f"A role is one of {', '.join(Role.values)}."
+    if badge and not re.fullmatch(r"[0-9]{3,8}", badge):
+        found["badge"] = "A badge number has 3 to 8 digits."
+    elif badge and Staff.objects.filter(badge=badge).exclude(pk=staff.pk).exists():
+        found["badge"] = f"Somebody has badge {badge} already."
+    return found
+
+
+def _password_faults(staff: Staff, password: str) -> Faults:
+    try:
+        validate_password(password, staff)
+    except ValidationError as error:
+        return {"password": " ".join(error.messages)}
+    return {}
+
+
+def _pin_faults(pin: str, after: Mapping[str, Any]) -> Faults:
+    if not re.fullmatch(PIN_DIGITS, pin):
+        return {"pin": PIN_RULE}
+    if len(set(pin)) == 1 or pin in "01234567890" or pin in "09876543210" or pin == after["badge"]:
+        return {"pin": "This PIN is among the first that anybody would try: choose another."}
+    if not after["badge"]:
+        return {"badge": "A PIN goes with a badge number."}
+    return {}
+
+
+def _is_last_operator(staff: Staff, after: Mapping[str, Any]) -> bool:
+    """Whether nobody could undo this change."""
+    was = staff.pk and staff.is_active and staff.role == Role.OPERATOR
+    stays = after["is_active"] and after["role"] == Role.OPERATOR
+    if not was or stays:
+        return False
+    return not Staff.objects.filter(role=Role.OPERATOR, is_active=True).exclude(pk=staff.pk).exists()

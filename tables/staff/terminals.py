@@ -1,0 +1,255 @@
+"""Enrolled terminals: the devices on which badges and PINs are taken, and tables are dealt.
+
+A device proves that it is enrolled by a cookie with a random token, of which the database keeps only the digest. It
+is enrolled by an operator who holds it, or by a link that an operator made: the link works once, and not for long.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+from typing import Final
+
+from django.conf import settings
+from django.core import signing
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger.alerts import raise_alert
+from ledger.house import difference, leave, note
+from tables.models import Staff, Table, Terminal
+from tables.refusals import Refused
+from tables.staff import attempts
+from tables.staff.attempts import Limit, TooMany
+
+_COOKIE: Final = "terminal"
+_LONGEST_SECONDS: Final = 400 * 24 * 3600
+"""As long as browsers keep a cookie; it is set anew at every sign-in."""
+_LINK: Final = "tables.terminals.link"
+_HERE: Final = "_terminal"
+"""Where a request keeps the terminal that it was found to come from."""
+NO_TERMINAL: Final = (
+    "This browser is no terminal, and badge and PIN are taken on terminals only: sign on one, or let an operator enrol"
+    " this browser (Terminals, Enrol this device)."
+)
+
+
+# --- Enrolling -------------------------------------------------------------------------------------------------
+
+
+def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
+    """Enrol a device that the operator holds; returns the token to ``remember`` there."""
+    token = _token()
+    with transaction.atomic():
+        terminal = _add(name, table, _digest(token), by, enrolled=True)
+        note("terminal", "enrolled", by.signature, _said(terminal))
+    return terminal, token
+
+
+def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
+    """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
+    return _add(name, table, _digest(_token()), by, enrolled=False)
+
+
+def link_for(terminal: Terminal, *, by: Staff) -> str:
+    """The path that enrols the device on which it is opened first. The terminal's device, if it has one, stays
+    enrolled until then. Every other link for this terminal dies as one is used."""
+    _permit(by)
+    terminal.refresh_from_db()
+    note("terminal", "link_made", by.signature, _said(terminal))
+    return reverse("enrol", args=[signing.dumps([terminal.pk, terminal.token_digest[:16], by.pk], salt=_LINK)])
+
+
+def read_link(code: str) -> Terminal:
+    """The terminal that a link is for. Raises Refused for a link that is forged, old or used."""
+    return _resolve(code, Terminal.objects.select_related("table"))[0]
+
+
+def enrol_by_link(code: str) -> tuple[Terminal, str]:
+    """Enrol the device that opened a link; returns the token to ``remember`` there."""
+    with transaction.atomic():
+        terminal, by = _resolve(code, Terminal.objects.select_for_update(no_key=True))
+        token = _token()
+        terminal.token_digest, terminal.is_active = _digest(token), True
+        terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
+        terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
+        note("terminal", "enrolled", by.signature, _said(terminal) | {"link": True})
+    return terminal, token
+
+
+def revoke(terminal: Terminal, *, by: Staff) -> None:
+    """The device is no terminal any more, at once and for good; links for it are dead too."""
+    _permit(by)
+    with transaction.atomic():
+        terminal.token_digest, terminal.is_active = _digest(_token()), False
+        terminal.save(update_fields=["token_digest", "is_active"])
+        note("terminal", "revoked", by.signature, _said(terminal))
+
+
+def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
+    """From now on this terminal is for one table, or for any."""
+    _permit(by)
+    with transaction.atomic():
+        terminal.refresh_from_db()
+        before, terminal.table = _said(terminal), table
+        terminal.save(update_fields=["table"])
+        note("terminal", "changed", by.signature, {"name": terminal.name} | difference(before, _said(terminal)))
+
+
+# --- Wrong PINs ------------------------------------------------------------------------------------------------
+
+
+def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+    """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
+    terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
+    place, name, window = attempts.place_of(terminal), attempts.called(badge), settings.LOCKOUT_SECONDS
+    a_day = settings.WRONG_PINS_A_DAY
+    return [
+        Limit(kind, place, name, settings.LOCKOUT_FAILURES, window, forgives=True),
+        Limit(f"{kind}, a day", place, name, a_day, attempts.DAY),
+        Limit(kind, place, "", settings.TERMINAL_WRONG_PINS, window),
+        Limit(kind, attempts.ANYWHERE, name, a_day, attempts.DAY, closes=False),
+    ]
+
+
+def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+    """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
+    counts = limits(kind, terminal, badge)
+    try:
+        watched = attempts.reserve(counts)
+    except TooMany as full:
+        if full.is_first:
+            _report(terminal, full.limit, badge)
+        of = "with this badge " if full.limit.name else ""
+        raise attempts.locked(f"Too many wrong PINs {of}on this terminal", full.limit) from None
+    if watched and Staff.objects.filter(badge=badge).exists():
+        says = f"Badge {badge}: {watched[0].most} wrong PINs in a day, over all terminals."
+        raise_alert(None, "pins_tried", says, {"badge": badge, "terminal": terminal.name})
+    return counts
+
+
+def _report(terminal: Terminal, full: Limit, badge: str) -> None:
+    """Noted once, and the pit hears of it. A badge that nobody has may be half a password: it is not written down."""
+    who = ""
+    if full.name:
+        who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
+    leave("terminal", "locked_out", "sign-in", _said(terminal) | {"tries": full.most, "of": who.strip()})
+    says = f"{terminal.name}: {full.most} wrong PINs{who}. It takes no more of them for a while."
+    raise_alert(None, "terminal_locked", says, _said(terminal))
+
+
+def not_enrolled(request: HttpRequest) -> Refused:
+    """A PIN was given to a browser that is no terminal: nobody looks at it, and the pit hears of it."""
+    who = request.user.username if isinstance(request.user, Staff) else "nobody signed in"
+    says = f"A badge and a PIN were tried on a browser that is no terminal ({who})."
+    raise_alert(None, "no_terminal", says, {"path": request.path, "address": request.META.get("REMOTE_ADDR")})
+    return Refused("not_enrolled", NO_TERMINAL, 403)
+
+
+def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
+    """Badges and PINs are taken there again."""
+    _permit(by)
+    with transaction.atomic():
+        attempts.forget_place(attempts.place_of(terminal))
+        note("terminal", "lock_out_lifted", by.signature, _said(terminal))
+
+
+# --- Dealing ---------------------------------------------------------------------------------------------------
+
+
+def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
+    """The terminal from which somebody deals at a table, however they signed in. Raises Refused where they may not."""
+    terminal = here(request)
+    if terminal is None and not settings.DEALING_WITHOUT_TERMINAL:
+        says = "This browser is no terminal, and tables are dealt from terminals: an operator enrols it."
+        raise Refused("not_enrolled", says, 403)
+    if terminal is not None and terminal.table_id not in (None, table.pk):
+        says = f"This terminal is for {terminal.table}: other tables are dealt at other terminals."
+        raise Refused("other_terminal", says, 409)
+    return terminal
+
+
+def _add(name: str, table: Table | None, digest: str, by: Staff, *, enrolled: bool) -> Terminal:
+    _permit(by)
+    if Terminal.objects.filter(name__iexact=name).exists():
+        raise Refused("terminal_exists", f"There is a terminal {name} already.", 422, fields={"name": name})
+    return Terminal.objects.create(name=name, table=table, token_digest=digest, enrolled_by=by, is_active=enrolled)
+
+
+def _resolve(code: str, terminals: QuerySet[Terminal]) -> tuple[Terminal, Staff]:
+    """The terminal, if no device took its place since the link was made, and who made the link."""
+    try:
+        pk, digest, maker = signing.loads(code, salt=_LINK, max_age=settings.ENROLMENT_LINK_SECONDS)
+        terminal = terminals.get(pk=pk, token_digest__startswith=digest)
+        by = Staff.objects.get(pk=maker)
+    except (signing.BadSignature, Terminal.DoesNotExist, Staff.DoesNotExist, TypeError, ValueError):
+        says = "This link is too old, or was used before: ask an operator for another one."
+        raise Refused("link_dead", says, 410) from None
+    _permit(by)
+    return terminal, by
+
+
+def _permit(by: Staff) -> None:
+    if not by.has_perm("tables.enrol_terminal"):
+        raise Refused("not_permitted", "Only an operator enrols terminals.", 403)
+
+
+def _said(terminal: Terminal) -> dict[str, str | None]:
+    return {"name": terminal.name, "table": terminal.table.name if terminal.table else None}
+
+
+def _token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+# --- Knowing one again -----------------------------------------------------------------------------------------
+
+
+def claims(request: HttpRequest) -> str | None:
+    """The token of a device that was enrolled here once: we signed it. Whether it still is, ``identify`` asks."""
+    return request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE) or None
+
+
+def identify(request: HttpRequest) -> Terminal | None:
+    """The terminal that this request comes from."""
+    token = claims(request)
+    rows = Terminal.objects.select_related("table").filter(is_active=True)
+    terminal = rows.filter(token_digest=_digest(token)).first() if token else None
+    setattr(request, _HERE, terminal)
+    return terminal
+
+
+def here(request: HttpRequest) -> Terminal | None:
+    """The same, asked once for a request."""
+    return getattr(request, _HERE) if hasattr(request, _HERE) else identify(request)
+
+
+def remember(response: HttpResponse, token: str) -> None:
+    """Make the browser that gets this response the terminal."""
+    response.set_signed_cookie(
+        _cookie(),
+        token,
+        salt=_COOKIE,
+        max_age=_LONGEST_SECONDS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def remember_longer(request: HttpRequest, response: HttpResponse) -> None:
+    """Keep a terminal that is in use from being forgotten by its browser."""
+    if token := request.get_signed_cookie(_cookie(), default=None, salt=_COOKIE):
+        remember(response, token)
+
+
+def _cookie() -> str:
+    # With this prefix a browser takes the cookie from this host over TLS alone, so no neighbour can plant one.
+    return f"__Host-{_COOKIE}" if settings.SESSION_COOKIE_SECURE else _COOKIE

@@ -1,0 +1,213 @@
+"""Dealers' training: practice sessions, their answers, and the certificates that somebody of the floor signs.
+
+A practice has no table and no book: it moves no chips, so there is nothing that a report, a count, a seal or a proof
+would have to leave out. What it comes to is played again from its course and its answers whenever it is looked at.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chain import canonical
+from tables.games.catalog import GAMES
+from tables.games.rocket import Rules
+from tables.models import Certificate, Practice, PracticeAnswer, Staff
+from tables.refusals import Refused
+from tables.training import practice
+from tables.training.practice import CALLS, Course, Question, Score
+
+FEWEST_ROUNDS: Final = 20
+"""A certificate rests on no fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A practice, played again from what was kept of it."""
+
+    row: Practice
+    course: Course
+    questions: Sequence[Question]
+    answers: tuple[str, ...]
+
+    @property
+    def over(self) -> bool:
+        """Whether everything was answered."""
+        return len(self.answers) >= len(self.questions)
+
+    @property
+    def due(self) -> Question | None:
+        """What is asked next."""
+        return None if self.over else self.questions[len(self.answers)]
+
+    @property
+    def score(self) -> Score:
+        """Of the answers so far."""
+        return practice.score(self.questions, self.answers)
+
+    @property
+    def mistakes(self) -> list[tuple[int, Question, str]]:
+        """Every wrong answer with its question and number."""
+        told = enumerate(zip(self.questions, self.answers, strict=False), start=1)
+        return [(number, one, answer) for number, (one, answer) in told if one.right != answer]
+
+    @property
+    def missing(self) -> str:
+        """Why no certificate can be signed for it; empty where one can."""
+        if not self.over:
+            return "The practice is not over: answer every question first."
+        if self.course.rounds < FEWEST_ROUNDS:
+            return f"A certificate takes at least {FEWEST_ROUNDS} rounds: start a longer practice."
+        if not self.score.passes(settings.CERTIFICATE_PASS_PERCENT):
+            least, score = settings.CERTIFICATE_PASS_PERCENT, self.score
+            steps, payouts = f"{score.steps_right} of {score.steps}", f"{score.payouts_right} of {score.payouts}"
+            return f"{steps} steps and {payouts} payments were right, and {least} % of each have to be: practise again."
+        return ""
+
+
+@lru_cache(maxsize=256)
+def _script(course: Course) -> tuple[Question, ...]:
+    return tuple(practice.script(course))
+
+
+def session(row: Practice) -> Session:
+    """A practice as it stands. Raises Refused for one that was drawn by another version."""
+    course = msgspec.convert(row.course, Course)
+    if course.version != practice.VERSION:
+        raise Refused("other_version", "This practice is of another version: start a new one.", 409)
+    answers = tuple(row.answers.order_by("number").values_list("answer", flat=True))
+    return Session(row, course, _script(course), answers)
+
+
+def start(dealer: Staff) -> Practice:
+    """A new practice, from a seed that nobody can foresee."""
+    _permit(dealer)
+    course = Course(secrets.token_hex(16), max(settings.CERTIFICATE_ROUNDS, 1))
+    made: Practice = Practice.objects.create(dealer=dealer, course=msgspec.to_builtins(course))
+    return made
+
+
+def answer(row: Practice, number: int, said: str, *, by: Staff) -> bool:
+    """What the trainee says to a question; whether it is right. The first answer to a question stands."""
+    _permit(by)
+    if row.dealer_id != by.pk:
+        raise Refused("not_yours", "This is somebody else's practice: start your own.", 403)
+    with transaction.atomic():
+        Staff.objects.select_for_update(no_key=True).get(pk=by.pk)  # two taps of one trainee come one after the other
+        now = session(row)
+        due = now.due
+        if due is None or number != len(now.answers) + 1:
+            raise Refused("answered", "This question is answered already: go on with the next one.", 409)
+        PracticeAnswer.objects.create(practice=row, number=number, answer=_read(due, said))
+    return due.right == _read(due, said)
+
+
+def _read(asked: Question, said: str) -> str:
+    """An answer that the question has. Raises Refused."""
+    if asked.kind == "called" and said in CALLS:
+        return said
+    if asked.kind == "turn" and said in {"0", *map(str, range(1, 7)), practice.OVER}:
+        return said
+    if asked.pays and len(said) <= 12 and said.removeprefix("-").isdecimal() and said.isascii():
+        return str(int(said))
+    raise Refused("bad_answer", "Choose one of the answers; an amount is in plain digits, such as 12.", 422)
+
+
+def _permit(by: Staff) -> None:
+    if not by.has_perm("tables.deal"):
+        raise Refused("not_permitted", "Practice is for dealers.", 403)
+
+
+# --- Certificates ----------------------------------------------------------------------------------------------
+
+
+def rules_version() -> str:
+    """The game's options, the version of the practice, and their hash in short."""
+    said = {"rules": msgspec.to_builtins(Rules()), "practice": practice.VERSION}
+    return f"{practice.VERSION}-{sha256(canonical(said)).hexdigest()[:16]}"
+
+
+def certify(row: Practice, *, by: Staff) -> Certificate:
+    """Sign that this dealer can deal. Numbered without gaps: the house's book is held until it is written."""
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "A certificate is signed by a pit boss.", 403)
+    now = session(row)
+    if now.missing:
+        raise Refused("not_passed", now.missing, 409)
+    with transaction.atomic():
+        head = house.lock()
+        if Certificate.objects.filter(practice=row).exists():
+            raise Refused("signed_already", "There is a certificate for this practice already.", 409)
+        today = timezone.localdate()
+        made = Certificate(
+            number=(Certificate.objects.aggregate(last=Max("number"))["last"] or 0) + 1,
+            seq=head.seq + 1,
+            practice=row,
+            dealer=row.dealer,
+            game=now.course.game,
+            rules_version=rules_version(),
+            answers_right=now.score.right,
+            answers_asked=now.score.asked,
+            signed_by=by,
+            signed_as=by.signature,
+            on_day=today,
+            valid_through=today + timedelta(days=settings.CERTIFICATE_DAYS),
+        )
+        made.save()
+        log.append(head, Draft("certificate", "issued", by.signature, spelled(made)))
+    return made
+
+
+def spelled(one: Certificate) -> dict[str, Any]:
+    """As the log has it."""
+    answers = list(one.practice.answers.order_by("number").values_list("answer", flat=True))
+    return {
+        "number": one.number,
+        "username": one.dealer.username,
+        "game": one.game,
+        "rules_version": one.rules_version,
+        "answers_right": one.answers_right,
+        "answers_asked": one.answers_asked,
+        "signed_by": one.signed_by.username,
+        "on_day": one.on_day.isoformat(),
+        "valid_through": one.valid_through.isoformat(),
+        "course": dict(one.practice.course),
+        "answers_sha256": sha256(canonical({"answers": answers})).hexdigest(),
+    }
+
+
+def faults(one: Certificate) -> str:
+    """What is wrong with a certificate when its practice is played again; empty if nothing is."""
+    if one.practice.course.get("version") != practice.VERSION:
+        return ""  # drawn by another version: its answers are pinned by their hash alone
+    score = session(one.practice).score
+    if (score.right, score.asked) != (one.answers_right, one.answers_asked):
+        return f"{score.right} of {score.asked} answers of its practice are right"
+    if one.dealer_id != one.practice.dealer_id:
+        return "its practice is somebody else's"
+    return ""
+
+
+def valid(dealer: Staff, game: str) -> bool:
+    """Whether a dealer has a certificate for a game that is good today."""
+    return Certificate.objects.filter(dealer=dealer, game=game, valid_through__gte=timezone.localdate()).exists()
+
+
+def refuse_uncertified(dealer: Staff, game: str) -> None:
+    """Raises Refused where the house asks for a certificate and the dealer has none that is good."""
+    if game in settings.CERTIFICATE_GAMES and not valid(dealer, game):
+        title = GAMES[game].title
+        raise Refused("not_certified", f"A valid certificate for {title} is required: pass a practice first.", 403)

@@ -1,0 +1,365 @@
+"""Seals: the key is guarded, a day is signed once and upon the day before it, and nobody can take that back."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from ledger import cage, log
+from ledger.log import Draft
+from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
+from ledger.proof import merkle, seals
+from ledger.proof.chain import canonical
+from ledger.proof.seals import BadKey
+from tables.audit import proofs, sealing, watch
+from tables.day import hours
+from tables.day.hours import Calendar
+from tests.clock import Clock
+from tests.intruder import at_work
+from tests.ledger.conftest import Felt, lay_felt
+
+TODAY = Calendar((hours.default(),)).day_of(datetime.now(UTC))
+
+
+def later(days: int) -> datetime:
+    """A moment at which so many days from today on are over."""
+    return hours.span(TODAY + timedelta(days=days))[0] + sealing.GRACE
+
+
+def seal_until(clock: Clock, days: int) -> list[DayRoot]:
+    """So many days pass, and the watch comes by."""
+    clock.pass_until(later(days))
+    return sealing.seal_finished()
+
+
+@pytest.fixture
+def key_file(tmp_path: Path, settings: Any) -> Path:
+    """The house's key, as the settings name it."""
+    path = tmp_path / "keys" / "audit.pem"
+    seals.make_key(path)
+    settings.AUDIT_KEY_FILE = str(path)
+    return path
+
+
+@pytest.fixture
+def sealed(felt: Felt, key_file: Path, clock: Clock) -> Felt:
+    """A table with some rounds, its day sealed."""
+    felt.round()
+    felt.win()
+    assert [row.day for row in seal_until(clock, 1)] == [TODAY]
+    return felt
+
+
+# --- the key ---------------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_nobodys_but_its_owners(tmp_path: Path) -> None:
+    """Harm prevented: a key that anybody on the machine could copy, and sign another history with."""
+    path = tmp_path / "audit.pem"
+    made = seals.make_key(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert seals.public_of(seals.load_key(path)) == seals.public_of(made)
+    with pytest.raises(BadKey, match="never written over"):
+        seals.make_key(path)
+    for mode in (0o640, 0o604, 0o622):
+        path.chmod(mode)
+        with pytest.raises(BadKey, match="Others can read"):
+            seals.load_key(path)
+
+
+@pytest.mark.parametrize("content", ["", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
+def test_what_is_no_key_is_refused_in_a_sentence(tmp_path: Path, content: str) -> None:
+    """Harm prevented: a traceback in the night, and no day sealed."""
+    path = tmp_path / "audit.pem"
+    with pytest.raises(BadKey, match="cannot be read"):
+        seals.load_key(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    os.write(descriptor, content.encode())
+    os.close(descriptor)
+    with pytest.raises(BadKey, match="no private key"):
+        seals.load_key(path)
+
+
+def test_a_public_key_is_read_however_it_was_handed_over(key_file: Path, tmp_path: Path) -> None:
+    """Harm prevented: an auditor who cannot hand over the key that he trusts, and leaves it out."""
+    public = seals.public_of(seals.load_key(key_file))
+    file = tmp_path / "public"
+    file.write_text(f"{public.upper()}\n")
+    assert seals.read_public(public) == seals.read_public(str(file)) == public
+    for wrong in ("", "ab", "g" * 64, str(tmp_path / "none"), "x" * 70):
+        with pytest.raises(BadKey, match="no public key"):
+            seals.read_public(wrong)
+
+
+def test_a_signature_is_over_one_document_by_one_key(key_file: Path, tmp_path: Path) -> None:
+    """Harm prevented: a signature that fits something else, too."""
+    key, other = seals.load_key(key_file), seals.make_key(tmp_path / "other.pem")
+    document = seals.rotation("aa", "bb")
+    signature = seals.sign(key, document)
+    assert seals.is_signed(seals.public_of(key), signature, document)
+    assert not seals.is_signed(seals.public_of(other), signature, document)
+    assert not seals.is_signed(seals.public_of(key), signature, document | {"new": "cc"})
+    assert not seals.is_signed("no key", signature, document)
+
+
+# --- sealing ---------------------------------------------------------------------------------------------------
+
+
+def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, key_file: Path) -> None:
+    """Harm prevented: a book that no root covers; a root that the house could keep to itself."""
+    row = DayRoot.objects.get()
+    document = sealing._read(row.body)
+    assert {one.book.name for one in BookRoot.objects.all()} == {HOUSE, "Table 1"}
+    leaves = [bytes(BookRoot.objects.get(book__name=name).body) for name in ("Table 1", HOUSE)]
+    assert document["root"] == merkle.root(leaves).hex()
+    table = sealing._read(BookRoot.objects.get(book=sealed.book).body)
+    hashes = LogEntry.objects.filter(book=sealed.book).order_by("seq").values_list("hash", flat=True)
+    assert table["root"] == merkle.root(map(bytes, hashes)).hex()
+    assert {account: cents for account, _, _, cents in table["accounts"] if cents} == {
+        account: cents for account, cents in cage.net_effect([sealed.book.pk]).items() if cents
+    }
+    entries = LogEntry.objects.filter(book__name=HOUSE).order_by("-seq")
+    assert [(one.subject, one.kind) for one in entries[:2]] == [("day", "sealed"), ("key", "published")]
+    assert seals.is_signed(seals.public_of(seals.load_key(key_file)), bytes(row.signature), document)
+    shown = sealing.todays_root()
+    assert shown is not None
+    assert (shown.day, shown.number, shown.root) == (TODAY, 1, sha256(bytes(row.body)).hexdigest())
+    assert [proofs.verify(book).fault for book in Book.objects.filter(name=HOUSE)] == [None]
+
+
+def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(sealed: Felt, clock: Clock) -> None:
+    """Harm prevented: a day sealed twice; days lost because the worker was away for them."""
+    assert seal_until(clock, 1) == []
+    sealed.round()
+    assert [row.number for row in seal_until(clock, 4)] == [2, 3, 4]
+    first, second, third, fourth = DayRoot.objects.order_by("number")
+    assert bytes(second.prev_hash or b"") == bytes(first.hash)
+    assert sealing._read(fourth.body)["previous"] == bytes(third.hash).hex()
+    spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
+    assert list(spans) == [(1, 4), (5, 5), (6, 5), (6, 5)]
+    clock.pass_until(later(10))
+    with pytest.raises(ValueError, match="does not follow"):
+        sealing.seal(TODAY + timedelta(days=9))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_workers_seal_a_day_once(open_felt: Felt, key_file: Path, clock: Clock) -> None:
+    """Harm prevented: two roots for one day, of which the house could show whichever it likes."""
+
+    clock.pass_until(later(1))
+
+    def work(_: int) -> int:
+        try:
+            return sealing.seal(TODAY).pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as workers:
+        assert len({*workers.map(work, range(4))}) == 1
+    assert DayRoot.objects.count() == 1
+    assert LogEntry.objects.filter(subject="day").count() == 1
+    assert LogEntry.objects.filter(subject="key").count() == 1
+
+
+def test_without_a_key_the_pit_hears_of_it_and_nothing_is_signed(felt: Felt, settings: Any, clock: Clock) -> None:
+    """Harm prevented: days that nobody sealed for weeks because a file was missing."""
+    settings.AUDIT_KEY_FILE = ""
+    clock.pass_until(later(1))
+    assert sealing.seal_days() == 1
+    assert "No key file is set" in Alert.objects.get(kind="not_sealed").message
+
+
+def test_the_watch_seals_what_is_over(felt: Felt, key_file: Path, clock: Clock) -> None:
+    """Harm prevented: days that are sealed only when somebody thinks of it."""
+    assert sealing.seal_days() == 0
+    assert DayRoot.objects.count() == 0
+    clock.pass_until(later(3))
+    assert "seal_days" in watch.watch()
+    assert DayRoot.objects.count() == 3
+    assert "seal_days" not in watch.watch()
+
+
+def test_another_key_than_the_published_one_signs_nothing(
+    sealed: Felt, settings: Any, tmp_path: Path, clock: Clock
+) -> None:
+    """Harm prevented: a file that was put in the key's place, and everything signed with it from then on."""
+    settings.AUDIT_KEY_FILE = str(tmp_path / "other.pem")
+    seals.make_key(tmp_path / "other.pem")
+    with pytest.raises(BadKey, match="put the right"):
+        seal_until(clock, 2)
+
+
+def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path, clock: Clock) -> None:
+    """Harm prevented: a new key from nowhere; an old key lost with the change."""
+    old = seals.public_of(seals.load_key(key_file))
+    new = sealing.rotate()
+    content = sealing._read(LogEntry.objects.get(subject="key", kind="rotated").body)["content"]
+    assert content["rotation"] == seals.rotation(old, new)
+    assert seals.is_signed(old, bytes.fromhex(content["signature"]), content["rotation"])
+    assert seals.public_of(seals.load_key(key_file)) == new
+    assert [one.stat().st_mode & 0o777 for one in key_file.parent.iterdir()] == [0o600] * 3, "two keys and the note"
+    assert sealing._read(seal_until(clock, 2)[0].body)["key"] == new
+
+
+def test_the_command_makes_a_key_once_and_says_its_public_half(
+    felt: Felt, settings: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Harm prevented: an operator who makes a second key and loses what the first one signed."""
+    settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
+    call_command("audit", "key")
+    public = seals.public_of(seals.load_key(tmp_path / "audit.pem"))
+    assert public in capsys.readouterr().out
+    call_command("audit", "key")
+    assert public in capsys.readouterr().out
+    assert LogEntry.objects.filter(subject="key").count() == 1
+    call_command("audit", "key", "--rotate")
+    assert public not in capsys.readouterr().out
+    (tmp_path / "audit.pem").chmod(0o644)
+    with pytest.raises(CommandError, match="Others can read"):
+        call_command("audit", "key")
+
+
+def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settings: Any, clock: Clock) -> None:
+    """Harm prevented: a house that can seal no day any more because a disk broke; a key changed in silence."""
+    with pytest.raises(BadKey, match="is there"):
+        sealing.replace_lost("the disk broke")
+    key_file.unlink()
+    with pytest.raises(BadKey, match="Say why"):
+        sealing.replace_lost(" ")
+    with pytest.raises(CommandError, match="Say why"):
+        call_command("audit", "key", "--lost", "")
+    call_command("audit", "key", "--lost", "the disk broke")
+    assert [row.number for row in seal_until(clock, 2)] == [2]
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert (
+        sealing._read(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
+        == "the disk broke"
+    )
+
+
+# --- what the database refuses, and what a proof finds ---------------------------------------------------------
+
+
+def day_row(**changes: Any) -> dict[str, Any]:
+    last, body = DayRoot.objects.order_by("-number").get(), canonical({"day": "another"})
+    return {
+        "day": date(2000, 1, 1), "number": 2, "prev_number": 1, "prev_hash": last.hash, "body": body,
+        "hash": sha256(body).digest(), "signature": b"x" * 64, "at": timezone.now(),
+    } | changes  # fmt: skip
+
+
+def refused(model: Any, row: dict[str, Any]) -> str:
+    with pytest.raises(DatabaseError) as error, transaction.atomic():
+        model.objects.create(**row)
+    return str(error.value.__cause__.diag.constraint_name)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("changes", "guard"),
+    [
+        ({"day": TODAY}, "ledger_dayroot_day_key"),
+        ({"number": 3}, "ledger_dayroot_gapless"),
+        ({"number": 1}, "ledger_dayroot_gapless"),
+        ({"prev_number": None, "prev_hash": None}, "ledger_dayroot_gapless"),
+        ({"prev_hash": b"\x00" * 32}, "ledger_dayroot_prev"),
+        ({"hash": b"\x00" * 32}, "ledger_dayroot_hash"),
+        ({"signature": b"short"}, "ledger_dayroot_signed"),
+    ],
+)
+def test_the_database_keeps_the_days_chained(sealed: Felt, changes: dict[str, Any], guard: str) -> None:
+    """Harm prevented: two roots for a day, a day left out, a day that names another past."""
+    with transaction.atomic():
+        DayRoot.objects.create(**day_row())
+        transaction.set_rollback(True)
+    assert refused(DayRoot, day_row(**changes)) == guard
+
+
+@pytest.mark.parametrize(
+    ("changes", "guard"),
+    [
+        ({}, "ledger_bookroot_once"),
+        ({"day": date(2000, 1, 1), "last_seq": 99}, "ledger_bookroot_entry"),
+        ({"day": date(2000, 1, 1), "head_hash": b"\x00" * 32}, "ledger_bookroot_entry"),
+        ({"day": date(2000, 1, 1), "first_seq": 9}, "ledger_bookroot_span"),
+    ],
+)
+def test_the_database_keeps_a_books_root_at_its_entries(sealed: Felt, changes: dict[str, Any], guard: str) -> None:
+    """Harm prevented: a root over entries that are not there, or a second one for the day."""
+    kept = BookRoot.objects.get(book=sealed.book)
+    row = {name: getattr(kept, name) for name in ("book", "day", "first_seq", "last_seq", "head_hash", "body")}
+    assert refused(BookRoot, row | changes) == guard
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["balance", "root", "signature", "chain", "unsaid"])
+def test_the_houses_own_proof_holds_the_roots_against_the_log(
+    open_felt: Felt, key_file: Path, what: str, clock: Clock
+) -> None:
+    """Harm prevented: rows beside the log that say something else than the log."""
+    seal_until(clock, 2)
+    house, table = Book.objects.get(name=HOUSE), open_felt.book
+    assert sealing.wrong_root(house) is None
+    assert sealing.wrong_root(table) is None
+    with at_work() as intruder, connection.cursor() as cursor:
+        for name in ("ledger_dayroot_prev", "ledger_dayroot_link", "ledger_dayroot_hash", "ledger_dayroot_gapless"):
+            cursor.execute(f"ALTER TABLE ledger_dayroot DROP CONSTRAINT {name} CASCADE")
+        if what == "balance":
+            document = sealing._read(BookRoot.objects.filter(book=table).earliest("day").body)
+            document["accounts"][0][3] += 100
+            intruder("UPDATE ledger_bookroot SET body = %s WHERE book_id = %s", canonical(document), table.pk)
+        elif what == "root":
+            intruder("UPDATE ledger_dayroot SET body = %s WHERE number = 1", canonical({"root": "another"}))
+        elif what == "signature":
+            intruder("UPDATE ledger_dayroot SET signature = %s WHERE number = 2", b"x" * 64)
+        elif what == "chain":
+            intruder("UPDATE ledger_dayroot SET hash = %s WHERE number = 1", b"x" * 32)
+        else:
+            intruder("DELETE FROM ledger_dayroot WHERE number = 2")
+        fault = sealing.wrong_root(table if what == "balance" else house)
+        assert fault is not None
+
+
+def test_an_entry_written_after_the_seal_belongs_to_the_next_day(sealed: Felt, clock: Clock) -> None:
+    """Harm prevented: an entry between two days, which no root covers, because two clocks do not agree."""
+    with transaction.atomic():
+        log.append(log.lock(sealed.book.pk), Draft("round", "play", "101 Ann", {}))
+    seal_until(clock, 2)
+    spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
+    assert list(spans) == [(1, 4), (5, 5)]
+
+
+def test_a_book_without_entries_has_no_root_until_it_has(sealed: Felt, clock: Clock) -> None:
+    """Harm prevented: a day that cannot be sealed because a table was set up and never opened."""
+    Book.objects.create(name="Empty")
+    lay_felt("Table 2")
+    seal_until(clock, 2)
+    assert BookRoot.objects.filter(book__name="Empty").count() == 0
+    assert BookRoot.objects.filter(book__name="Table 2").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "content"),
+    [
+        ("key", "published", {"key": "ab" * 32}),
+        ("key", "rotated", {"key": "ab" * 32, "rotation": {}, "signature": "ab" * 64}),
+        ("day", "sealed", {"document": {"day": "2000-01-01", "number": 9}, "signature": "ab" * 64}),
+    ],
+)
+def test_a_key_or_a_day_that_somebody_wrote_into_the_log_is_found(
+    sealed: Felt, subject: str, kind: str, content: dict[str, Any]
+) -> None:
+    """Harm prevented: whoever holds the application's role names a key of his own, and signs with it from then on."""
+    house = Book.objects.get(name=HOUSE)
+    assert proofs.verify(house).fault is None
+    with transaction.atomic():
+        head = log.append(log.lock(house.pk), Draft(subject, kind, "999 Ghost", content))
+    fault = proofs.verify(house).fault
+    assert fault is not None
+    assert fault.seq == head.seq

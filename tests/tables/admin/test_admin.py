@@ -1,0 +1,347 @@
+"""The admin through its forms: money typed as money, sentences where they belong, and who may do what."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.models import LogEntry
+from tables.admin.forms import MoneyField, TableForm, option_fields
+from tables.log.terms import Settings
+from tables.models import Denomination, Staff, Table, Terminal
+from tables.roles import Role
+from tables.setup import table_settings
+from tables.staff import terminals
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(staff: Staff) -> Client:
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.fixture
+def operator() -> Client:
+    """An operator at the admin, in a house that has chips."""
+    for value, colour, face in floor.CHIPS:
+        Denomination.objects.create(value_cents=value, colour=colour, face=face)
+    return signed_in(Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR))
+
+
+@pytest.fixture
+def auditor() -> Client:
+    return signed_in(Staff.objects.create_staff("ada", name="Ada", role=Role.AUDITOR))
+
+
+def page(model: str, pk: int | None = None) -> str:
+    return reverse(f"admin:tables_{model}_change", args=[pk]) if pk else reverse(f"admin:tables_{model}_add")
+
+
+def table_form(**changed: Any) -> dict[str, Any]:
+    """The form of a table as a browser sends it."""
+    chips = [chip.pk for chip in Denomination.objects.all()]
+    return {
+        "name": "Rocket 1", "game": "rocket", "seats": "6", "source": "keyed", "unit": "1", "minimum": "10",
+        "maximum": "100", "cap": "", "denominations": chips, "option_decks": "1", "option_burn": "5",
+        "option_reshuffle_at": "0.2", "option_start": "dealer_left",
+    } | changed  # fmt: skip
+
+
+def errors(answer: HttpResponse) -> dict[str, list[str]]:
+    return dict(answer.context["adminform"].form.errors)
+
+
+def last(subject: str) -> dict[str, Any]:
+    body = LogEntry.objects.filter(subject=subject).latest("id").body
+    return dict(json.loads(bytes(body)))
+
+
+# --- Money ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "cents"),
+    [
+        ("10", 1_000),
+        ("2.5", 250),
+        ("2.50", 250),
+        ("0.01", 1),
+        ("1,000", 100_000),
+        (" 7 ", 700),
+        ("9007199254740.93", 900719925474093),
+    ],
+)
+def test_money_is_read_digit_by_digit(typed: str, cents: int) -> None:
+    """Through a float, an amount could come back as another."""
+    assert MoneyField().clean(typed) == cents
+
+
+@pytest.mark.parametrize("typed", ["-10", "1e3", "10.555", "ten", "10.", ".5", "٣", "1 0", "NaN", "Infinity", "9" * 40])
+def test_what_is_no_amount_is_refused(typed: str) -> None:
+    """A limit must not become what somebody did not type."""
+    with pytest.raises(Exception, match="Write an amount as 10 or"):
+        MoneyField().clean(typed)
+
+
+@given(st.integers(min_value=0, max_value=10**15 - 1))
+def test_an_amount_comes_back_from_its_form_as_it_was(cents: int) -> None:
+    """Else opening a form and saving it would change a limit."""
+    field = MoneyField()
+    assert field.to_python(field.prepare_value(cents)) == cents
+    assert not field.has_changed(cents, field.prepare_value(cents))
+
+
+# --- Tables ---------------------------------------------------------------------------------------------------
+
+
+def test_an_operator_sets_up_a_table(operator: Client) -> None:
+    """The whole way from the form to the log."""
+    answer = operator.post(page("table"), table_form(minimum="20", cap="1,000.00", option_decks="4"))
+    assert answer.status_code == 302, errors(answer)
+    table = Table.objects.get()
+    assert table_settings.settings_of(table) == Settings(
+        options={"decks": 4, "burn": 5, "reshuffle_at": 0.2, "start": "dealer_left"},
+        unit_cents=100, min_cents=2_000, max_cents=10_000, cap_cents=100_000, denominations=(10_000, 2_500, 500, 100),
+    )  # fmt: skip
+    assert last("table")["by"] == "omar Omar"
+
+
+def test_a_form_saved_unchanged_changes_nothing(operator: Client) -> None:
+    """An entry in the log must mean that something changed."""
+    table = floor.table()
+    written = LogEntry.objects.filter(subject="table").count()
+    operator.post(page("table", table.pk), table_form())
+    assert LogEntry.objects.filter(subject="table").count() == written
+
+
+def test_a_form_opened_earlier_does_not_undo_what_somebody_else_changed(operator: Client) -> None:
+    """Only the fields that this operator touched are written."""
+    table = floor.table()
+    form = TableForm.for_game("rocket")(table_form(maximum="200"), instance=Table.objects.get(pk=table.pk))
+    operator.post(page("table", table.pk), table_form(minimum="20"))
+    assert form.is_valid(), form.errors
+    form.write(by=Staff.objects.get(username="omar"))
+    table.refresh_from_db()
+    assert (table.min_cents, table.max_cents) == (2_000, 20_000)
+
+
+def test_each_sentence_stands_at_its_field(operator: Client) -> None:
+    """Whoever has to search for what is wrong changes the wrong thing."""
+    answer = operator.post(page("table"), table_form(minimum="15", cap="1", option_decks="9", maximum=""))
+    assert errors(answer) == {
+        "maximum": ["This field is required."],
+        "option_decks": ["Ensure this value is less than or equal to 8."],
+    }
+    answer = operator.post(page("table"), table_form(minimum="15", cap="1"))
+    assert errors(answer) == {
+        "minimum": ["The minimum is a multiple of 10, ten chip units: 10 or 20."],
+        "cap": ["The cap is at least the minimum of 15 and at most 10,000,000,000,000; or there is none."],
+    }
+    assert not Table.objects.exists()
+
+
+def test_the_form_has_a_field_for_every_option_of_every_game() -> None:
+    """A new option would else be one that no operator can set."""
+    from tables.games.catalog import GAMES
+
+    for name, game in GAMES.items():
+        options = {field.removeprefix("option_") for field in option_fields(name)}
+        assert options == set(game.rules_type.__struct_fields__) - {"unit"}
+
+
+def test_what_has_to_wait_says_so_in_the_form_and_limits_go_through(operator: Client) -> None:
+    """The operator is told why, at the field, and what may change now does."""
+    dealer, _ = floor.dealt()
+    dealer.bets(seat1=1_000)
+    url = page("table", dealer.table.pk)
+    answer = operator.post(url, table_form(seats="4", option_decks="2", minimum="20"))
+    assert errors(answer) == {
+        "seats": ["Round 1 is open at Rocket 1: the number of seats can change when it is over."],
+        "__all__": ["Round 1 is open at Rocket 1: the game's options can change when it is over."],
+    }
+    assert b"Round 1 is open at Rocket 1" in operator.get(url).content
+    assert operator.post(url, table_form(minimum="20")).status_code == 302
+    assert Table.objects.get().min_cents == 2_000
+
+
+def test_a_round_that_opens_between_the_look_and_the_write_gets_a_sentence_not_an_error_page(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dealer does not wait for the operator."""
+    dealer, _ = floor.dealt()
+    monkeypatch.setattr(TableForm, "faults", lambda form: {})
+    dealer.bets(seat1=1_000)
+    answer = operator.post(page("table", dealer.table.pk), table_form(seats="4"), follow=True)
+    assert b"Round 1 is open at Rocket 1: the number of seats can change when it is over." in answer.content
+    assert Table.objects.get().seats == 6
+
+
+def test_the_name_of_a_table_is_for_good(operator: Client) -> None:
+    """Its log bears it."""
+    table = floor.table()
+    operator.post(page("table", table.pk), table_form(name="Another"))
+    assert Table.objects.get().name == "Rocket 1"
+
+
+# --- Chips, staff, terminals ----------------------------------------------------------------------------------
+
+
+def test_a_chip_is_added_and_keeps_its_worth(operator: Client) -> None:
+    """A chip that changes its worth changes every rack that holds it."""
+    operator.post(page("denomination"), {"value": "2.50", "colour": "pink", "face": "#ffaacc"})
+    chip = Denomination.objects.get(colour="pink")
+    assert chip.value_cents == 250
+    operator.post(page("denomination", chip.pk), {"value": "5", "colour": "rose", "face": "#ffaacc"})
+    chip.refresh_from_db()
+    assert (chip.value_cents, chip.colour) == (250, "rose")
+
+
+def staff_form(**changed: str) -> dict[str, str]:
+    return {
+        "username": "dan", "name": "Dan", "role": "dealer", "badge": "102", "is_active": "on",
+        "new_password": "a password of some length", "new_pin": "2580",
+    } | changed  # fmt: skip
+
+
+def test_somebody_is_taken_on_and_their_secrets_are_never_shown(operator: Client) -> None:
+    """Neither the secret nor its hash: a hash of four digits is soon guessed."""
+    assert operator.post(page("staff"), staff_form()).status_code == 302
+    dan = Staff.objects.get(username="dan")
+    assert dan.check_pin("2580")
+    for url in (page("staff", dan.pk), reverse("admin:tables_staff_changelist")):
+        shown = operator.get(url).content.decode()
+        assert "argon2" not in shown
+        assert "2580" not in shown
+    refused = operator.post(page("staff"), staff_form(username="dora", badge="103", new_pin="1111")).content.decode()
+    assert "first that anybody would try" in refused
+    assert "a password of some length" not in refused
+
+
+def test_empty_secrets_stay_as_they_are(operator: Client) -> None:
+    """Changing a name must not lock anybody out."""
+    operator.post(page("staff"), staff_form())
+    dan = Staff.objects.get(username="dan")
+    answer = operator.post(page("staff", dan.pk), staff_form(name="Daniel", new_password="", new_pin=""))
+    assert answer.status_code == 302
+    dan.refresh_from_db()
+    assert (dan.name, dan.check_pin("2580")) == ("Daniel", True)
+    assert last("staff")["content"]["after"] == {"name": "Daniel"}
+
+
+def test_a_fault_stands_at_the_field_of_the_form(operator: Client) -> None:
+    """Also where the form calls it otherwise."""
+    assert set(errors(operator.post(page("staff"), staff_form(new_password="short")))) == {"new_password"}
+    assert set(errors(operator.post(page("staff"), staff_form(new_pin="12")))) == {"new_pin"}
+    assert set(errors(operator.post(page("staff"), staff_form(badge="x")))) == {"badge"}
+
+
+def test_a_lock_out_is_lifted_by_a_form_and_by_no_link(operator: Client) -> None:
+    """A link that does something can be planted on another page."""
+    dora = Staff.objects.create_staff("dora", name="Dora", role=Role.DEALER)
+    url = reverse("admin:tables_staff_lift_lock_out", args=[dora.pk])
+    assert operator.get(url).status_code == 200
+    assert not LogEntry.objects.filter(kind="lock_out_lifted").exists()
+    operator.post(url)
+    assert last("staff")["kind"] == "lock_out_lifted"
+
+
+def test_the_device_in_the_operators_hands_becomes_a_terminal(operator: Client) -> None:
+    """And stays no operator's desk."""
+    answer = operator.post(reverse("admin:tables_terminal_enrol_here"), {"name": "Tablet 1", "table": ""}, follow=True)
+    assert b"Badge number" in answer.content
+    assert operator.get("/admin/").status_code == 302
+    assert Terminal.objects.get().is_active
+
+
+def test_another_device_becomes_one_by_the_link_shown(operator: Client) -> None:
+    """As a link and as a code to scan; each moves the terminal once."""
+    shown = operator.post(reverse("admin:tables_terminal_enrol_elsewhere"), {"name": "Tablet 1", "table": ""})
+    assert b"<svg" in shown.content
+    tablet = Client()
+    assert tablet.post(shown.context["link"].removeprefix("http://testserver")).status_code == 302
+    terminal = Terminal.objects.get()
+    again = operator.post(reverse("admin:tables_terminal_link", args=[terminal.pk]))
+    assert again.context["link"] != shown.context["link"]
+    operator.post(reverse("admin:tables_terminal_revoke", args=[terminal.pk]))
+    assert b"Badge number" not in tablet.get("/sign-in/").content
+
+
+def test_a_terminals_name_that_is_taken_gets_a_sentence(operator: Client) -> None:
+    """Not an error page."""
+    terminals.add("Tablet 1", None, by=Staff.objects.get(username="omar"))
+    for action in ("enrol_here", "enrol_elsewhere"):
+        answer = operator.post(reverse(f"admin:tables_terminal_{action}"), {"name": "tablet 1", "table": ""})
+        assert b"There is a terminal tablet 1 already." in answer.content
+        assert operator.get("/admin/").status_code == 200
+
+
+def test_a_terminal_is_bound_to_a_table_and_the_log_says_so(operator: Client) -> None:
+    """Which tables could be dealt from which device is part of every dispute."""
+    table, by = floor.table(), Staff.objects.get(username="omar")
+    terminal = terminals.add("Tablet 1", None, by=by)
+    operator.post(page("terminal", terminal.pk), {"table": table.pk})
+    assert last("terminal")["content"]["after"] == {"table": "Rocket 1"}
+
+
+# --- Who may --------------------------------------------------------------------------------------------------
+
+
+def everything() -> dict[str, int]:
+    """One of each thing that is set up."""
+    by = Staff.objects.filter(role=Role.OPERATOR).first() or Staff.objects.create_staff(
+        "omar", name="Omar", role=Role.OPERATOR
+    )
+    table = floor.table()
+    terminal = terminals.add("Tablet 1", None, by=by)
+    return {
+        "table": table.pk,
+        "denomination": Denomination.objects.all()[0].pk,
+        "staff": by.pk,
+        "terminal": terminal.pk,
+    }
+
+
+def test_an_auditor_sees_everything_and_changes_nothing(auditor: Client) -> None:
+    """Who checks must not be able to make it fit."""
+    for model, pk in everything().items():
+        shown = auditor.get(page(model, pk)).content.decode()
+        assert 'name="_save"' not in shown
+        assert "argon2" not in shown
+        assert auditor.post(page(model, pk), {}).status_code == 403
+        assert auditor.get(page(model)).status_code == 403
+    table = auditor.get(page("table", Table.objects.get().pk)).content.decode()
+    for value in ("10", "100", "none", "decks: 1"):
+        assert value in table
+    for action in ("enrol_here", "enrol_elsewhere"):
+        assert auditor.post(reverse(f"admin:tables_terminal_{action}"), {"name": "x"}).status_code == 403
+    for action in ("link", "revoke"):
+        url = reverse(f"admin:tables_terminal_{action}", args=[Terminal.objects.get().pk])
+        assert auditor.post(url).status_code == 403
+    assert auditor.post(reverse("admin:tables_staff_lift_lock_out", args=[1])).status_code == 403
+
+
+def test_nobody_deletes(operator: Client) -> None:
+    """The log speaks of people and tables by name; they have to be found."""
+    for model, pk in everything().items():
+        url = reverse(f"admin:tables_{model}_delete", args=[pk])
+        assert operator.post(url, {"post": "yes"}).status_code == 403
+        changelist = reverse(f"admin:tables_{model}_changelist")
+        operator.post(changelist, {"action": "delete_selected", "_selected_action": [pk], "post": "yes"})
+    assert Table.objects.count() == Terminal.objects.count() == 1
+
+
+def test_the_side_bar_offers_what_one_may_see(operator: Client) -> None:
+    """And every link in it leads somewhere."""
+    context = operator.get("/admin/").context
+    links = [item["link"] for group in context["sidebar_navigation"] for item in group["items"]]
+    assert len(links) >= 10
+    for link in links:
+        assert operator.get(str(link)).status_code == 200, link

@@ -1,0 +1,635 @@
+"""Audit bundles: an honest one holds wherever it is verified, and whatever somebody changed in one is named."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from ledger.proof import seals
+from tables.audit.outside import verifier, zipapp
+from tables.audit.outside.bundle import MANIFEST, Wrong, book_part, leaves_part
+from tests.tables.bundles import (
+    BOOKS,
+    KEYED,
+    OF_THE_HOUSE,
+    ONE,
+    POT,
+    TWO,
+    Evidence,
+    Forger,
+    exported,
+    kept_for_a_module,
+    two_days,
+)
+
+pytestmark = pytest.mark.django_db
+
+DAY, NEXT = ONE.isoformat(), TWO.isoformat()
+
+
+@pytest.fixture(scope="module")
+def evidence(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Evidence]:
+    with kept_for_a_module(django_db_blocker):
+        yield two_days(tmp_path_factory.mktemp("evidence"))
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("application") / "verifier.pyz"
+    zipapp.build(path)
+    return path
+
+
+BLOCKED = """
+import runpy, sys
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"django", "celery", "psycopg", "redis", "rest_framework", "casino"}:
+            raise ImportError(name + " is not to be had here")
+sys.meta_path.insert(0, Nothing())
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def by_itself(application: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The verifier as an auditor runs it: one file, isolated, where Django cannot be imported."""
+    command = [sys.executable, "-I", "-c", BLOCKED, str(application), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=application.parent, env={}, check=False)
+
+
+def checked(path: Path, **how: Any) -> list[str]:
+    said: list[str] = []
+    verifier.verify(path, say=said.append, **how)
+    return said
+
+
+# --- honest bundles --------------------------------------------------------------------------------------------
+
+
+def test_an_honest_day_holds_by_one_file_without_django(evidence: Evidence, application: Path) -> None:
+    """Harm prevented: a proof that only the house's own machine can make."""
+    done = by_itself(application, evidence.first, "--key", evidence.public)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "HOLDS" in done.stdout
+    for name in BOOKS:
+        assert f"holds  {name}: " in done.stdout
+    assert "the key that you trust" in done.stdout
+
+
+def test_a_day_is_proved_from_what_the_day_before_left(evidence: Evidence) -> None:
+    """Harm prevented: a proof that needs all history, or that believes where a day began."""
+    said = "\n".join(checked(evidence.second, key=evidence.public, others=[evidence.first]))
+
+    assert "openings of a house shoe's order" in said
+    assert "first.zip: its 1 days are the same ones" in said
+    assert "trees of 2 days" in "\n".join(checked(evidence.both))
+
+
+def test_without_a_key_from_outside_it_says_what_that_means(evidence: Evidence) -> None:
+    """Harm prevented: an auditor who believes that a signature by any key proves something."""
+    assert any(line.startswith("note   no key was given from outside") for line in checked(evidence.first))
+
+
+def test_the_same_days_make_the_same_bytes(evidence: Evidence) -> None:
+    """Harm prevented: two bundles of one day of which nobody can tell whether they are the same."""
+    assert exported(ONE, ONE) == evidence.first.read_bytes()
+    assert exported(TWO, TWO) == evidence.second.read_bytes()
+
+
+# --- forged bundles --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forge(evidence: Evidence, tmp_path: Path) -> Callable[..., str]:
+    """Forge a bundle, and say what the verifier finds in it."""
+
+    def forged(change: Callable[[Forger, Evidence], None], bundle: str = "first", **how: Any) -> str:
+        forger = Forger(getattr(evidence, bundle))
+        change(forger, evidence)
+        with pytest.raises(Wrong) as wrong:
+            checked(forger.write(tmp_path / "forged.zip"), **how)
+        return str(wrong.value)
+
+    return forged
+
+
+def flip(forger: Forger, evidence: Evidence) -> None:
+    lines = forger.part(KEYED, "entries")
+    lines[9] = lines[9][:-20] + bytes([lines[9][-20] ^ 1]) + lines[9][-19:]
+
+
+def drop(forger: Forger, evidence: Evidence) -> None:
+    del forger.part(POT, "entries")[7]
+
+
+def drop_last(forger: Forger, evidence: Evidence) -> None:
+    del forger.part(KEYED, "entries")[-1]
+
+
+def swap(forger: Forger, evidence: Evidence) -> None:
+    lines = forger.part(KEYED, "entries")
+    lines[11], lines[12] = lines[12], lines[11]
+
+
+def amount(forger: Forger, evidence: Evidence) -> None:
+    forger.move(KEYED, forger.moving(KEYED, "stake"), 1, lambda row: row.__setitem__(8, row[8] + 500))
+
+
+def missing_move(forger: Forger, evidence: Evidence) -> None:
+    forger.drop_move(KEYED, forger.moving(KEYED, "stake"), 1)
+
+
+def root(forger: Forger, evidence: Evidence) -> None:
+    leaves = forger.documents(leaves_part(DAY))
+    leaves[0]["root"] = "00" * 32
+    forger.put(leaves_part(DAY), leaves)
+
+
+def day_root(forger: Forger, evidence: Evidence) -> None:
+    lines = forger.documents("roots.jsonl")
+    lines[0]["document"]["root"] = "00" * 32
+    forger.put("roots.jsonl", lines)
+
+
+def earlier_day(forger: Forger, evidence: Evidence) -> None:
+    forger.sign_day(1, evidence.key, lambda document: document.update(root="00" * 32))
+
+
+def other_rules(forger: Forger, evidence: Evidence) -> None:
+    name = book_part(1, "carried")
+    lines = forger.documents(name)
+    body = json.loads(lines[0]["body"])
+    body["content"]["after"]["options"]["decks"] = 8
+    lines[0]["body"] = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    forger.put(name, lines)
+
+
+def forgotten_rules(forger: Forger, evidence: Evidence) -> None:
+    forger.parts[book_part(1, "carried")] = forger.part(KEYED, "carried")[1:]
+
+
+def balances(forger: Forger, evidence: Evidence) -> None:
+    leaves = forger.documents(leaves_part(DAY))
+    leaves[0]["accounts"][0][3] += 100
+    forger.put(leaves_part(DAY), leaves)
+
+
+def book_gone(forger: Forger, evidence: Evidence) -> None:
+    forger.parts = {name: lines for name, lines in forger.parts.items() if not name.startswith("books/0002")}
+
+
+@pytest.mark.parametrize(
+    ("change", "bundle", "part", "says"),
+    [
+        (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of its body"),
+        (drop, "first", book_part(3, "entries"), f"{POT}, entry 8: "),
+        (drop_last, "first", book_part(1, "entries"), "is missing: the book knows"),
+        (swap, "first", book_part(1, "entries"), f"{KEYED}, entry 12: "),
+        (amount, "first", book_part(1, "entries"), "its transfer 1 is"),
+        (missing_move, "first", book_part(1, "entries"), "transfers, "),
+        (root, "first", leaves_part(DAY), "do not make the root that was signed"),
+        (day_root, "first", "roots.jsonl", f"the day {DAY} is not signed"),
+        (earlier_day, "second", "roots.jsonl", f"the day {NEXT} does not name the day before it"),
+        (other_rules, "second", book_part(1, "carried"), f"is not in the root that was signed for {DAY}"),
+        (forgotten_rules, "second", book_part(1, "carried"), "it is missing, and the day rests on it"),
+        (balances, "second", leaves_part(DAY), "do not make the root that was signed"),
+        (book_gone, "first", book_part(2, "proofs"), "is missing"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_whoever_does_not_hold_the_key_is_found_out(
+    forge: Callable[..., str], change: Any, bundle: str, part: str, says: str
+) -> None:
+    """Harm prevented: a bundle that was changed on its way, with a manifest that fits."""
+    found = forge(change, bundle)
+    assert found.startswith(part)
+    assert says in found
+
+
+# --- the house itself forges, and signs it ---------------------------------------------------------------------
+
+
+def pay_more(forger: Forger, evidence: Evidence) -> None:
+    """Consistently: in the log, in the ledger, and hashed anew."""
+    seq = forger.moving(KEYED, "win")
+
+    def more(document: dict[str, Any]) -> None:
+        leg, move = next((leg, move) for leg, move in enumerate(document["moves"], 1) if move[0] == "win")
+        move[3] += 500
+        forger.move(KEYED, seq, leg, lambda row: row.__setitem__(8, row[8] + 500))
+
+    forger.rewrite(KEYED, seq, more)
+
+
+def decide_otherwise(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.find(KEYED, "round", "play", decided=...)
+    forger.rewrite(KEYED, seq, lambda document: document["content"].pop("decided"))
+
+
+def impossible_card(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.find(KEYED, "round", "play", actions=[{"do": "close_bets"}]) + 1
+    forger.rewrite(KEYED, seq, lambda document: document["content"]["actions"][0].update(rank=11))
+
+
+def other_limits(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.find(KEYED, "table", "settings_changed")
+    forger.rewrite(KEYED, seq, lambda document: document["content"]["after"].update(max_cents=99_000))
+
+
+def unheard_of(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.find(POT, "seats", "buy_in")
+    kind = "tip"
+
+    def tip(document: dict[str, Any]) -> None:
+        document["moves"][0][0] = kind
+
+    forger.rewrite(POT, seq, tip)
+    forger.move(POT, seq, 1, lambda row: row.__setitem__(3, kind))
+
+
+def stray_place(forger: Forger, evidence: Evidence) -> None:
+    """The players of one table pay for another's."""
+    seq, other = (
+        forger.moving(KEYED, "stake"),
+        next(account for account, place, _, _ in forger.leaf(DAY, OF_THE_HOUSE)["accounts"] if place == "players"),
+    )
+
+    def elsewhere(document: dict[str, Any]) -> None:
+        document["moves"][0][1] = f"players#{other}"
+
+    forger.rewrite(KEYED, seq, elsewhere)
+    forger.move(KEYED, seq, 1, lambda row: row.__setitem__(4, other))
+
+
+def pot_payment(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.moving(POT, "pay_pot")
+
+    def more(document: dict[str, Any]) -> None:
+        document["moves"][0][3] += 100
+
+    forger.rewrite(POT, seq, more)
+    forger.move(POT, seq, 1, lambda row: row.__setitem__(8, row[8] + 100))
+
+
+def same_person(forger: Forger, evidence: Evidence) -> None:
+    seq = forger.find(KEYED, "slip", "opener_recounted")
+    first = next(one for one in forger.bodies(KEYED) if one["kind"] == "opener_counted")["content"]
+
+    def again(document: dict[str, Any]) -> None:
+        document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}
+
+    forger.rewrite(KEYED, seq, again)
+
+
+def other_number(forger: Forger, evidence: Evidence) -> None:
+    """An opener that was, under another number, so that one of them is gone."""
+    bodies = forger.bodies(OF_THE_HOUSE)
+    old = next(one for one in bodies if one["kind"] == "opener_counted")["content"]["slip"]
+    series, year, number = old.split("/")
+    text = json.dumps(bodies).replace(old, f"{series}/{year}/9")
+    bodies = json.loads(text)
+    for body in bodies:
+        if body["subject"] == "slip":
+            for slip in (body["content"]["now"], *body["content"]["open"]):
+                slip["number"] = 9 if slip["series"] == series else slip["number"]
+    assert number != "9"
+    forger.chain(OF_THE_HOUSE, bodies)
+    leaves = json.loads(json.dumps(forger.documents(leaves_part(DAY))).replace(old, f"{series}/{year}/9"))
+    forger.put(leaves_part(DAY), leaves)
+
+
+def untold_slip(forger: Forger, evidence: Evidence) -> None:
+    leaves = forger.documents(leaves_part(DAY))
+    leaves[1]["slips"].pop(0)
+    forger.put(leaves_part(DAY), leaves)
+
+
+def corrected_alone(forger: Forger, evidence: Evidence) -> None:
+    """The second signature on a correction by the one who proposed it."""
+    seq = forger.find(KEYED, "correction", "signed")
+
+    def alone(document: dict[str, Any]) -> None:
+        document["content"]["username"] = document["content"]["correction"]["proposed_by"]
+
+    forger.rewrite(KEYED, seq, alone)
+
+
+def corrected_more(forger: Forger, evidence: Evidence) -> None:
+    """Another amount than was proposed the day before."""
+    seq = forger.find(KEYED, "correction", "signed")
+    forger.rewrite(KEYED, seq, lambda document: document["content"]["correction"].update(reason="Another"))
+
+
+def approved_alone(forger: Forger, evidence: Evidence) -> None:
+    """Chips leave the vault by the cashier who asked for them."""
+    seq = forger.find("house", "slip", "withdrawal_approved")
+    asked = forger.part("house", "carried")[-1]
+    first = json.loads(json.loads(asked)["body"])["content"]
+
+    def alone(document: dict[str, Any]) -> None:
+        document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}
+
+    forger.rewrite("house", seq, alone)
+
+
+def reversed_otherwise(forger: Forger, evidence: Evidence) -> None:
+    """A void that reverses a transfer of the day before, with more than that was."""
+    seq = forger.find(OF_THE_HOUSE, "slip", "credit_voided")
+
+    def more(document: dict[str, Any]) -> None:
+        document["moves"][0][3] += 500
+
+    forger.rewrite(OF_THE_HOUSE, seq, more)
+    forger.move(OF_THE_HOUSE, seq, 1, lambda row: row.__setitem__(8, row[8] + 500))
+
+
+def more_in_the_rack(forger: Forger, evidence: Evidence) -> None:
+    leaves = forger.documents(leaves_part(DAY))
+    account = next(one for one in leaves[0]["accounts"] if one[1] == "rack")
+    account[3] += 100
+    forger.put(leaves_part(DAY), leaves)
+
+
+def rest_on_less(forger: Forger, evidence: Evidence) -> None:
+    """The next day would not know that the limits were changed."""
+    leaves = forger.documents(leaves_part(DAY))
+    leaves[0]["carried"].remove(forger.find(KEYED, "table", "settings_changed", after={"max_cents": 20_000}))
+    forger.put(leaves_part(DAY), leaves)
+
+
+def dated_later(forger: Forger, evidence: Evidence) -> None:
+    last = forger.bodies(KEYED)[-1]["seq"]
+    forger.rewrite(KEYED, last, lambda document: document.update(at=f"{NEXT}T08:00:00.000000Z"))
+
+
+def expect_less(forger: Forger, evidence: Evidence) -> None:
+    """The cage is said to have to hold less, so that what is missing there is no shortage: in the log, and hashed."""
+    seq = forger.find("house", "slip", "cage_recounted")
+
+    def less(document: dict[str, Any]) -> None:
+        document["content"]["now"]["expected_cents"] -= 500
+        document["content"]["expected_cents"] -= 500
+        document["moves"][0][3] -= 500
+
+    forger.rewrite("house", seq, less)
+    forger.move("house", seq, 1, lambda row: row.__setitem__(8, row[8] - 500))
+    leaves = forger.documents(leaves_part(DAY))
+    for account in leaves[BOOKS.index("house")]["accounts"]:
+        account[3] += {"cage": 500, "over_short": -500}.get(account[1], 0)
+    forger.put(leaves_part(DAY), leaves)
+
+
+def left_out(forger: Forger, evidence: Evidence) -> None:
+    """The cage is counted as if a table had brought nothing there."""
+    seq = forger.find("house", "slip", "cage_recounted")
+    forger.rewrite("house", seq, lambda document: document["content"]["through"].update({OF_THE_HOUSE: 2}))
+
+
+def cash_kept(forger: Forger, evidence: Evidence) -> None:
+    """Chips are sold, and less cash than for them comes to the bank."""
+    seq = forger.find("house", "chips", "sold", amount_cents=30_000)
+
+    def less(document: dict[str, Any]) -> None:
+        document["moves"][1][3] -= 500
+
+    forger.rewrite("house", seq, less)
+    forger.move("house", seq, 2, lambda row: row.__setitem__(8, row[8] - 500))
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "says"),
+    [
+        (expect_less, book_part(4, "entries"), "in the cage, the transfers of all books left"),
+        (left_out, book_part(4, "entries"), "in the cage, the transfers of all books left"),
+        (cash_kept, book_part(4, "entries"), "its transfer 2 is"),
+        (pay_more, book_part(1, "entries"), "the round's payouts make it"),
+        (decide_otherwise, book_part(1, "entries"), "was decided, the rules say"),
+        (impossible_card, book_part(1, "entries"), "the rules do not allow it"),
+        (other_limits, book_part(1, "entries"), "the opening that its round pins are not those that were in force"),
+        (unheard_of, book_part(3, "entries"), "not on the list of movements"),
+        (stray_place, book_part(1, "entries"), f"is no players of {KEYED}"),
+        (pot_payment, book_part(3, "entries"), "payouts make it"),
+        (same_person, book_part(1, "entries"), "it could not be signed then"),
+        (other_number, "roots.jsonl", "its slips are numbered up to"),
+        (untold_slip, book_part(2, "entries"), "it begins the slip fill/"),
+        (more_in_the_rack, leaves_part(DAY), "the transfers make it"),
+        (rest_on_less, leaves_part(DAY), "what the day after rests on tells it otherwise"),
+        (dated_later, book_part(1, "entries"), f"after the end of {DAY}"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_even_the_house_cannot_sign_what_the_rules_do_not_make(
+    forge: Callable[..., str], change: Any, part: str, says: str
+) -> None:
+    """Harm prevented: a house that forges its own log, hashes and seals it anew with its true key."""
+
+    def sealed(forger: Forger, evidence: Evidence) -> None:
+        change(forger, evidence)
+        forger.seal(evidence.key)
+
+    found = forge(sealed)
+    assert found.startswith(part)
+    assert says in found
+
+
+def another_card(forger: Forger, evidence: Evidence) -> None:
+    """Of the cards that the house shoe had left, one that was never dealt, in another place."""
+    seq = forger.find(OF_THE_HOUSE, "shoe", "retired")
+
+    def swap_two(document: dict[str, Any]) -> None:
+        order = document["content"]["opened"]["order"]
+        at = next(at for at in range(len(order) - 1, 0, -1) if order[at] != order[at - 1])
+        order[at], order[at - 1] = order[at - 1], order[at]
+
+    forger.rewrite(OF_THE_HOUSE, seq, swap_two)
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "says"),
+    [
+        (another_card, book_part(2, "entries"), "order and nonce are not those"),
+        (corrected_alone, book_part(1, "entries"), "could not be signed then"),
+        (corrected_more, book_part(1, "entries"), "could not be signed then"),
+        (approved_alone, book_part(4, "entries"), "it could not be signed then"),
+        (reversed_otherwise, book_part(2, "entries"), "which is another, or was reversed before"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_rests_on_the_day_before_is_held_against_it(
+    forge: Callable[..., str], change: Any, part: str, says: str
+) -> None:
+    """Harm prevented: a forgery that shows only to those who remember what was signed the day before."""
+
+    def sealed(forger: Forger, evidence: Evidence) -> None:
+        change(forger, evidence)
+        forger.seal(evidence.key)
+
+    found = forge(sealed, "second")
+    assert found.startswith(part)
+    assert says in found
+
+
+# --- keys and histories ----------------------------------------------------------------------------------------
+
+
+def test_days_join_without_a_gap(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: an hour between two days, of which nobody has to show anything."""
+    forger = Forger(evidence.second)
+    forger.sign_day(2, evidence.key, lambda document: document.update(begins=document["ends"]))
+    with pytest.raises(Wrong, match="does not begin where the day before it ended"):
+        checked(forger.write(tmp_path / "gap.zip"))
+
+
+def test_a_replaced_key_is_found_by_the_key_from_outside(
+    forge: Callable[..., str], evidence: Evidence, tmp_path: Path
+) -> None:
+    """Harm prevented: a whole new history under a new key, every signature of it good."""
+    other = seals.make_key(tmp_path / "other.pem")
+    forger = Forger(evidence.first)
+    forger.seal(other)
+    path = forger.write(tmp_path / "replaced.zip")
+    assert any("no key was given" in line for line in checked(path))
+    with pytest.raises(Wrong, match="is not among those that the house signed with"):
+        checked(path, key=evidence.public)
+
+
+def test_a_history_written_anew_with_the_true_key_is_found_by_an_older_bundle(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    """Harm prevented: the house itself writes the past anew, consistently, and signs all of it again."""
+    forger = Forger(evidence.first)
+    last = forger.bodies("house")[-1]["seq"]
+    forger.rewrite("house", last, lambda document: document["content"].update(note="it was otherwise"))
+    forger.seal(evidence.key)
+    path = forger.write(tmp_path / "anew.zip")
+    checked(path, key=evidence.public)
+    with pytest.raises(Wrong, match=r"is not the one in second\.zip: history was written anew"):
+        checked(path, key=evidence.public, others=[evidence.second])
+
+
+def test_a_key_that_was_rotated_is_vouched_for_by_the_old_one(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: a change of keys after which nobody can tell the house from somebody else."""
+    new, stranger = seals.make_key(tmp_path / "new.pem"), seals.make_key(tmp_path / "stranger.pem")
+    statement = seals.rotation(evidence.public, seals.public_of(new))
+    for signer, holds in ((evidence.key, True), (stranger, False)):
+        forger = Forger(evidence.first)
+        rotated = {"key": seals.public_of(new), "rotation": statement, "signature": seals.sign(signer, statement).hex()}
+        forger.put("keys.jsonl", [{"key": evidence.public}, rotated])
+        forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
+        path = forger.write(tmp_path / "rotated.zip")
+        if holds:
+            assert any("2 keys" in line for line in checked(path, key=evidence.public))
+        else:
+            with pytest.raises(Wrong, match="is not signed by the one before it"):
+                checked(path, key=evidence.public)
+
+
+def test_a_key_that_was_lost_vouches_for_none_after_it(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: whoever says that the key was lost signs from then on, and nobody asks."""
+    new = seals.make_key(tmp_path / "new.pem")
+    forger = Forger(evidence.first)
+    forger.put("keys.jsonl", [{"key": evidence.public}, {"key": seals.public_of(new), "reason": "the disk broke"}])
+    forger.sign_day(1, new, lambda document: document.update(key=seals.public_of(new)))
+    path = forger.write(tmp_path / "lost.zip")
+    with pytest.raises(Wrong, match="was lost and signed no later one"):
+        checked(path, key=evidence.public)
+    said = checked(path, key=seals.public_of(new))
+    assert any(line.startswith("note") and "the disk broke" in line for line in said)
+
+
+# --- broken files ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keep", [0, 100, 0.5, 0.99])
+def test_a_truncated_file_is_named(evidence: Evidence, tmp_path: Path, application: Path, keep: float) -> None:
+    """Harm prevented: a transfer that broke off, taken for a proof or for a crash."""
+    whole = evidence.first.read_bytes()
+    path = tmp_path / "truncated.zip"
+    path.write_bytes(whole[: int(keep) if keep > 1 else int(keep * len(whole))])
+    with pytest.raises(Wrong, match="it is no whole zip file"):
+        checked(path)
+
+
+def test_every_byte_counts(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: a place in the file that nothing looks at."""
+    whole = bytearray(evidence.first.read_bytes())
+    for at in range(0, len(whole), len(whole) // 25):
+        changed = whole.copy()
+        changed[at] ^= 0xFF
+        path = tmp_path / "changed.zip"
+        path.write_bytes(changed)
+        try:
+            checked(path)
+        except Wrong:
+            continue
+        assert Forger(path).parts == Forger(evidence.first).parts
+
+
+def test_a_part_that_the_manifest_does_not_list_is_named(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: something beside the evidence that looks as if it belonged to it."""
+    from zipfile import ZipFile
+
+    path = tmp_path / "more.zip"
+    path.write_bytes(evidence.first.read_bytes())
+    with ZipFile(path, "a") as bundle:
+        bundle.writestr("books/0009/entries.jsonl", "")
+    with pytest.raises(Wrong, match="is in the bundle, and not in its manifest"):
+        checked(path)
+
+
+def test_a_part_that_nothing_refers_to_is_named(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: the same, with a manifest that lists it."""
+    forger = Forger(evidence.first)
+    forger.parts["books/0009/entries.jsonl"] = []
+    with pytest.raises(Wrong, match="nothing in the bundle refers to it"):
+        checked(forger.write(tmp_path / "more.zip"))
+
+
+def test_a_newer_format_is_not_guessed_at(evidence: Evidence, tmp_path: Path) -> None:
+    """Harm prevented: an old verifier that finds faults in a new bundle, or none."""
+    from zipfile import ZipFile
+
+    path = tmp_path / "newer.zip"
+    with ZipFile(path, "w") as bundle:
+        bundle.writestr(MANIFEST, '{"format":"audit-bundle/9"}\n')
+    with pytest.raises(Wrong, match="a newer one may be needed"):
+        checked(path)
+
+
+def test_the_exit_code_and_the_last_line_tell(evidence: Evidence, application: Path, tmp_path: Path) -> None:
+    """Harm prevented: a script that takes a fault for a proof."""
+    forger = Forger(evidence.first)
+    flip(forger, evidence)
+    forged = by_itself(application, forger.write(tmp_path / "forged.zip"))
+    assert forged.returncode == 1
+    assert forged.stdout.splitlines()[-1].startswith(f"DOES NOT HOLD  {book_part(1, 'entries')}: {KEYED}, entry 10: ")
+    assert by_itself(application, evidence.first, "--key", "nonsense").returncode == 2
+    assert "Traceback" not in forged.stderr
+
+
+# --- the command -----------------------------------------------------------------------------------------------
+
+
+def test_the_command_exports_and_verifies(
+    evidence: Evidence, django_db_blocker: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Harm prevented: a command that writes half a bundle, or that exports what is not sealed."""
+    path = tmp_path / "day.zip"
+    call_command("audit", "export", "--day", DAY, "--out", str(path))
+    assert path.read_bytes() == evidence.first.read_bytes()
+    call_command("audit", "verify", str(path), "--key", evidence.public)
+    assert "HOLDS" in capsys.readouterr().out
+    call_command("audit", "verifier", str(tmp_path / "verifier.pyz"))
+    assert by_itself(tmp_path / "verifier.pyz", path).returncode == 0
+    with pytest.raises(CommandError, match="those that are sealed are"):
+        call_command("audit", "export", "--day", (TWO + timedelta(days=1)).isoformat(), "--out", str(tmp_path / "no"))
+    assert not list(tmp_path.glob("no*"))

@@ -1,0 +1,300 @@
+"""A book that a wrong clock poisoned is mended: its rounds count to the day on which they were dealt."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from ledger import log
+from ledger.clock import WrongClock
+from ledger.log import Draft
+from ledger.models import BookRoot, LogEntry
+from ledger.proof import seals
+from ledger.proof.chain import MENDED, Head, Mend, timestamp
+from tables.audit import history, mending, proofs, sealing
+from tables.audit.mending import Asked, NoMend
+from tables.audit.outside import verifier, zipapp
+from tables.audit.outside.bundle import Wrong
+from tables.day import closing, figures, hours
+from tables.models import Staff
+from tables.roles import Role
+from tables.staff import signers
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, dealt
+from tests.intruder import at_work
+from tests.tables.bundles import exported
+from tests.tables.day.test_figures import plays
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture
+def noon(clock: Clock, tmp_path: Path, settings: Any) -> datetime:
+    """Noon of a day, at a house with a key."""
+    settings.AUDIT_KEY_FILE = str(tmp_path / "audit.pem")
+    seals.make_key(tmp_path / "audit.pem")
+    found = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + DAY
+    clock.stand(found)
+    return found
+
+
+@pytest.fixture
+def poisoned(noon: datetime, clock: Clock) -> Hand:
+    """A round was dealt at noon, and two at one o'clock by clocks that were three days ahead; it is two o'clock."""
+    hand = dealt(options={"decks": 6})[0]
+    plays(hand)
+    clock.stand(noon + HOUR + 3 * DAY)
+    plays(hand)
+    plays(hand)
+    clock.stand(noon + 2 * HOUR)
+    return hand
+
+
+@pytest.fixture
+def two() -> tuple[Staff, Staff]:
+    """Who stands for a mend."""
+    return floor.staff(Role.OPERATOR, "olga", "301"), floor.staff(Role.PIT_BOSS, "bettina", "302")
+
+
+def rounds(on: date) -> int:
+    """Of the day, as its report has it."""
+    return figures.day(on).pit.rounds
+
+
+def mended(hand: Hand, two: tuple[Staff, Staff], **asked: Any) -> list[Mend]:
+    return [*mending.mend(hand.table.book, Asked(**asked), by=two, reason="NTP was off; the cameras have the time")]
+
+
+def held(folder: Path, on: date) -> str:
+    """What the verifier says of a day's bundle: as a library, and as the one file that an auditor has."""
+    bundle, pyz, said = folder / f"{on}.zip", folder / "verifier.pyz", list[str]()
+    bundle.write_bytes(exported(on, on))
+    verifier.verify(bundle, say=said.append)
+    zipapp.build(pyz)
+    subprocess.run([sys.executable, str(pyz), str(bundle)], check=True, capture_output=True)
+    return "\n".join(said)
+
+
+def test_before_it_is_mended_nothing_is_written_and_nothing_sealed(
+    poisoned: Hand, noon: datetime, clock: Clock
+) -> None:
+    """Harm: a day is sealed without its rounds, while the book waits for somebody to mend it."""
+    with pytest.raises(WrongClock, match="ahead"):
+        poisoned("bet", seat=1, amount_cents=1_000)
+    assert rounds(hours.day_of(noon)) == 1
+    clock.pass_until(noon + DAY)
+    with pytest.raises(WrongClock, match="ahead"):
+        sealing.seal_finished()
+
+
+def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
+    poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
+) -> None:
+    """Harm: one input under a wrong clock, and for three days every report is wrong and every bundle empty."""
+    today = hours.day_of(noon)
+    false = LogEntry.objects.filter(book=poisoned.table.book, at__gt=noon + DAY).count()
+    (mend,) = mended(poisoned, two)
+    assert mend.last - mend.first + 1 == false
+    assert (mend.since, mend.until) == (timestamp(noon), timestamp(noon + 2 * HOUR))
+    assert rounds(today) == 3
+    assert rounds(today + 3 * DAY) == 0
+    assert figures.day(today).pit.open_seconds == 2 * 3600
+    plays(poisoned)
+    assert rounds(today) == 4
+    assert proofs.verify(poisoned.table.book).fault is None
+    clock.pass_until(noon + DAY)
+    plays(poisoned)
+    sealing.seal_finished()
+    root = BookRoot.objects.get(book=poisoned.table.book, day=today)
+    assert json.loads(bytes(root.body))["mended"] == [[mend.entry, *mend.spelled()]]
+    said = held(tmp_path, today)
+    assert f"entries {mend.first} to {mend.last} bear false times, mended by entry {mend.entry}" in said
+    assert "4 rounds replayed" in said
+    clock.pass_until(noon + 2 * DAY)
+    sealing.seal_finished()
+    assert "1 rounds replayed" in held(tmp_path, today + DAY)
+    assert proofs.verify(poisoned.table.book).fault is None
+    clock.pass_until(noon + 5 * DAY)
+    assert [rounds(today + number * DAY) for number in range(5)] == [4, 1, 0, 0, 0]
+
+
+def test_a_mend_over_a_days_end_says_where_the_day_ended(
+    poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
+) -> None:
+    """Harm: rounds of two days are counted to whichever day the mend was written on."""
+    today, ends = hours.day_of(noon), hours.span(hours.day_of(noon)).end
+    clock.pass_until(noon + DAY)
+    with pytest.raises(NoMend, match="say through which entry"):
+        mended(poisoned, two)
+    entries = LogEntry.objects.filter(book=poisoned.table.book)
+    first = entries.filter(at__gt=noon + 2 * DAY).order_by("seq").first()
+    second = entries.filter(round=2).order_by("-seq").first()
+    assert first is not None
+    assert second is not None
+    one, other = mended(poisoned, two, through=[(second.seq, ends)])
+    assert (one.first, one.last, other.first) == (first.seq, second.seq, second.seq + 1)
+    assert [rounds(today), rounds(today + DAY)] == [2, 1]
+    sealing.seal_finished()
+    clock.pass_until(noon + 2 * DAY)
+    sealing.seal_finished()
+    assert "2 rounds replayed" in held(tmp_path, today)
+    assert "bear false times" in held(tmp_path, today + DAY)
+    assert proofs.verify(poisoned.table.book).fault is None
+
+
+def test_the_command_asks_two_people(
+    poisoned: Hand, two: tuple[Staff, Staff], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Harm: one person at a shell moves rounds from one day to another."""
+    monkeypatch.setattr(signers, "getpass", lambda _: floor.PIN)
+    with pytest.raises(SystemExit):
+        call_command("clock", "status")
+    assert "AHEAD   Rocket 1" in capsys.readouterr().out
+    reason = ("--reason", "NTP was off")
+    for by in (("--by", "olga"), ("--by", "olga", "--by", "olga")):
+        with pytest.raises(CommandError, match="Two people"):
+            call_command("clock", "mend", "Rocket 1", *by, *reason)
+    with pytest.raises(CommandError, match="There is no book"):
+        call_command("clock", "mend", "Rocket 9", "--by", "olga", "--by", "bettina", *reason)
+    call_command("clock", "mend", "Rocket 1", "--by", "olga", "--by", "bettina", *reason)
+    call_command("clock", "status")
+    with pytest.raises(CommandError, match="No entry of Rocket 1 is of a moment to come"):
+        call_command("clock", "mend", "Rocket 1", "--by", "olga", "--by", "bettina", *reason)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"first": 999}, "No entry"),
+        ({"since": DAY}, "in their order"),
+        ({"since": -DAY}, "they came after it"),
+        ({"until": 2 * DAY}, "none of a moment to come"),
+        ({"through": [(1, HOUR)]}, "in their order"),
+    ],
+)
+def test_a_mend_that_cannot_be_true_is_refused(
+    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], asked: dict[str, Any], says: str
+) -> None:
+    """Harm: a mend that poisons the book once more."""
+    moments: Callable[[Any], Any] = lambda one: noon + one if isinstance(one, timedelta) else one  # noqa: E731
+    asked = {name: moments(one) for name, one in asked.items()}
+    if "through" in asked:
+        asked["through"] = [(seq, noon + span) for seq, span in asked["through"]]
+    seq = log.read_head(poisoned.table.book_id).seq
+    with pytest.raises(NoMend, match=says):
+        mended(poisoned, two, **asked)
+    assert log.read_head(poisoned.table.book_id).seq == seq
+
+
+def test_what_is_sealed_or_mended_is_not_mended(
+    poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff]
+) -> None:
+    """Harm: a round is moved out of a day that was signed, or from day to day."""
+    (mend,) = mended(poisoned, two)
+    with pytest.raises(NoMend, match="mended times up to entry"):
+        mended(poisoned, two, first=mend.last)
+    clock.pass_until(noon + DAY)
+    sealing.seal_finished()
+    with pytest.raises(NoMend, match="are sealed with"):
+        mended(poisoned, two, first=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda said: said.update(key="ab" * 32), "not the house's"),
+        (lambda said: said.update(reason="another"), "not signed by its key"),
+        (lambda said: said["spans"][0].__setitem__(0, 1), "earlier than the entry before it|not signed"),
+    ],
+)
+def test_a_forged_mend_is_found(
+    poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], change: Callable[[Any], None], says: str
+) -> None:
+    """Harm: whoever holds the application's role moves rounds to a day on which nobody looks."""
+    key = sealing.signing_key()
+    head = log.read_head(poisoned.table.book_id)
+    document = {
+        "format": mending.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(), "by": ["x", "y"], "reason": "z",
+        "spans": [[head.seq - 3, head.seq, timestamp(noon), timestamp(noon + HOUR)]], "key": seals.public_of(key),
+    }  # fmt: skip
+    signature = seals.sign(key, document).hex()
+    change(document)
+    with transaction.atomic():
+        locked = log.lock(poisoned.table.book_id, to_mend=True)
+        log.append(locked, Draft(*MENDED, "x", {"document": document, "signature": signature}))
+    fault = proofs.verify(poisoned.table.book).fault
+    assert fault is not None
+    assert fault.seq == locked.seq + 1
+    assert any(part in fault.what for part in says.split("|"))
+
+
+def test_time_steps_back_in_no_other_entry(poisoned: Hand, noon: datetime) -> None:
+    """Harm: a back-dated entry that passes because mended books exist."""
+    book = poisoned.table.book
+    with at_work() as intruder:
+        head = log.read_head(book.pk)
+        before = Head(book.pk, book.name, head.seq, head.hash)
+        log.append(before, Draft("round", "play", "x", {}, at=noon))
+        assert intruder
+        fault = proofs.verify(book).fault
+    assert fault is not None
+    assert "earlier than the entry before it" in fault.what
+
+
+def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
+    poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Harm: the house tells the auditors another true time than its log."""
+    (mend,) = mended(poisoned, two)
+    lie = Mend(mend.entry, mend.first, mend.last, timestamp(noon + HOUR), mend.until)
+    monkeypatch.setattr("ledger.mends.of", lambda *_: [lie])
+    clock.pass_until(noon + DAY)
+    sealing.seal_finished()
+    with pytest.raises(Wrong, match="than the days were sealed with"):
+        held(tmp_path, hours.day_of(noon))
+
+
+def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff]) -> None:
+    """Harm: a mended book whose day nobody can close, or that is closed over other figures than its rounds'."""
+    mended(poisoned, two)
+    boss = Staff.objects.get(username="bella")
+    clock.pass_until(noon + DAY)
+    floor.counted(Hand(poisoned.table, boss), "rack")
+    on = hours.day_of(noon)
+    made = closing.close(on, by=two[0], digest=closing.propose(on, by=boss).digest)
+    assert made.day == on
+    assert proofs.verify(poisoned.table.book).fault is None
+
+
+def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[Staff, Staff]) -> None:
+    """Harm: who looks at a dispute finds a round three days ahead, and does not know why; or cannot find it."""
+    mended(poisoned, two)
+    plays(poisoned)
+    lines = {line.number: line for line in history.rounds(poisoned.table.book_id, through=4).lines}
+    assert [lines[number].began for number in (1, 2, 3, 4)] == [noon, noon, noon, noon + 2 * HOUR]
+    assert [lines[number].dated for number in (1, 2, 3, 4)] == [
+        None,
+        noon + HOUR + 3 * DAY,
+        noon + HOUR + 3 * DAY,
+        None,
+    ]
+    told = history.story(poisoned.table, 2)
+    assert told is not None
+    assert told.line.dated == noon + HOUR + 3 * DAY
+    assert history.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}
+    boss = Client()
+    boss.force_login(Staff.objects.get(username="bella"), backend="django.contrib.auth.backends.ModelBackend")
+    page = boss.get(f"/pit/tables/{poisoned.table.pk}/rounds/2/").content.decode()
+    assert "by a wrong clock" in page

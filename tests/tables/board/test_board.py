@@ -1,0 +1,353 @@
+"""What a screen of one table draws: the one next step, the inputs that can be made, and what the hands do."""
+
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from tables import dealing, inputs
+from tables.board.picture import Board, board
+from tables.models import Denomination, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, chance, in_this_order, run_out
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def dealer() -> Hand:
+    return dealt()[0]
+
+
+def primary(board: Board) -> list[dict[str, Any]]:
+    return [button.input for button in board.buttons if button.primary]
+
+
+def labels(board: Board) -> list[str]:
+    return [button.label for button in board.buttons]
+
+
+def test_while_the_rack_is_counted_nothing_is_offered_that_would_be_refused(dealer: Hand) -> None:
+    """Harm: the screen asks for bets, and every key is told off."""
+    floor.signs(dealer.table, floor.crew("received"), inputs.BeginSlip("rack", ((100, 1),)))
+    board, name = dealer.board, dealer.now.slips[-1].name
+    assert (board.due, board.phrase.do) == ("count", "Count the rack, and sign the slip.")
+    assert labels(board) == ["Retire the shoe"]
+    assert not board.can_take_back
+    with pytest.raises(Refused, match="The rack is being counted"):
+        dealer("bet", seat=1, amount_cents=1_000)
+    floor.signs(dealer.table, floor.crew("requested"), inputs.SignSlip(name, "recounted", ((100, 1),)))
+    assert dealer.board.due == "bets"
+
+
+# --- the next step --------------------------------------------------------------------------------------------
+
+
+def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
+    """Harm: a screen that asks for cards at a table where nobody may deal."""
+    made = floor.table()
+    boss = Hand(made, floor.staff(Role.PIT_BOSS, "bella"))
+    dora = Hand(made, floor.staff(Role.DEALER, "dora", "101"))
+    assert (dora.board.due, dora.board.buttons) == ("closed", ())
+    boss("open_table")
+    assert (dora.board.due, dora.board.buttons) == ("dealer", ())
+    dealing.sign_in(made, dora.by)
+    assert dora.board.due == "load"
+    assert dora.board.dealer_name == "Dora"
+
+
+def test_a_keyed_round_prompt_by_prompt(dealer: Hand) -> None:
+    """Harm: the screen says one thing and the rules another."""
+    said: list[tuple[str, str, bool]] = []
+
+    def note() -> None:
+        board = dealer.board
+        said.append((board.due, board.phrase.do, board.card_keys))
+
+    note()
+    dealer("bet", seat=2, amount_cents=2_000)
+    note()
+    dealer("close_bets")
+    for rank in (8, 9):
+        note()
+        dealer.cards(rank)
+    note()
+    dealer.cards(4)
+    note()
+    dealer.cards(7)
+    note()
+    dealer.cards(4)
+    assert said == [
+        ("bets", "Take the bets, then close them.", False),
+        ("bets", "Take the bets, then close them.", False),
+        ("card", "Deal a card to seat 2.", True),
+        ("card", "Deal your own card.", True),
+        ("choose", "Seat 2: hit, or fold for 16.", True),
+        ("card", "Dealer hits.", True),
+        ("choose", "Seat 2: hit, or fold for 8.", True),
+    ]
+    assert not dealer.board.round_open
+
+
+def test_no_round_needs_more_inputs_than_there_were_events(dealer: Hand) -> None:
+    """Harm: a dealer presses a key for a hit and another for its card, five hundred times an evening."""
+    before = dealer.now.seq
+    dealer.bets(seat1=1_000, seat2=1_000)
+    dealer.cards(8, 9, 4, 8, 5, 10)  # both are dealt to, the dealer; seat 1 pairs, seat 2 hits, the dealer hits
+    dealer("choose", seat=2, choice="fold")
+    assert dealer.now.seq - before == 3 + 6 + 1
+
+
+def test_a_keyed_seat_that_decides_has_a_button_to_fold_and_keys_to_hit(dealer: Hand) -> None:
+    """Harm: as above."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 9)
+    board = dealer.board
+    assert board.card_keys
+    assert [one.input for one in board.buttons if one.hotkey == "F"] == [{"do": "choose", "seat": 1, "choice": "fold"}]
+    assert not any(one.input.get("choice") == "hit" for one in board.buttons)
+    assert "Fold for 8" in labels(board)
+
+
+def test_a_house_shoe_has_a_button_to_hit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: at an electronic table nobody can hit."""
+    in_this_order(monkeypatch, BURNED + SPENT + LAST)
+    dealer, _ = dealt(source="house")
+    dealer.bets(seat1=1_000)
+    assert primary(dealer.board) == [{"do": "deal"}]
+    dealer("deal")
+    while dealer.board.due == "choose":
+        assert primary(dealer.board) == [{"do": "choose", "seat": 1, "choice": "hit"}]
+        dealer("choose", seat=1, choice="hit")
+
+
+def test_an_empty_shoe_is_shuffled_before_its_next_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the keys are open, every card is refused, and nobody knows why."""
+    dealer, _ = dealt(options=RARE_CUT)
+    run_out(dealer)
+    board = dealer.board
+    assert (board.due, board.card_keys) == ("choose", False)
+    assert primary(board) == [{"do": "choose", "seat": 2, "choice": "hit"}]
+    dealer("choose", seat=2, choice="hit")
+    assert primary(dealer.board) == [{"do": "shuffle"}]
+
+
+def test_every_button_that_is_drawn_is_accepted() -> None:
+    """Harm: a dealer presses what the screen offers, and is told off."""
+    floor_ = chance(11)
+    pressed = set()
+    for _ in range(500):
+        floor_.step()
+        hand = floor_.dealer
+        if floor_.random.random() < 0.3 and hand.board.buttons:
+            button = floor_.random.choice(hand.board.buttons)
+            hand(**button.input)
+            pressed.add(button.input["do"])
+    assert pressed >= {"close_bets", "choose", "take_back", "paid"}
+
+
+def test_what_can_be_entered_has_a_button_or_a_key() -> None:
+    """Harm: a round stands still because the one thing that would move it has no button."""
+    floor_ = chance(12, source="house", options=RARE_CUT)
+    for _ in range(200):
+        floor_.step()
+        board = floor_.dealer.board
+        assert board.due in ("closed", "dealer", "bets") or board.card_keys or len(primary(board)) == 1
+
+
+# --- who sees what --------------------------------------------------------------------------------------------
+
+
+def test_only_the_dealer_who_stands_there_gets_buttons(dealer: Hand) -> None:
+    """Harm: two dealers press on one table's screens."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 9)
+    assert dealer.board.buttons
+    ida, boss = floor.staff(Role.DEALER, "ida", "102"), floor.staff(Role.PIT_BOSS, "bert")
+    for staff in (ida, boss):
+        other = Hand(dealer.table, staff).board
+        assert (other.buttons, other.can_take_back) == ((), False)
+        assert other.seats == dealer.board.seats
+    floor.relieve(dealer.table, ida)
+    assert dealer.board.buttons == ()
+
+
+def test_what_can_be_taken_back_is_what_dealing_lets_be_taken_back() -> None:
+    """Harm: the button is there and refuses, or is missing when it is needed."""
+    floor_ = chance(13)
+    offered = 0
+    for _ in range(300):
+        floor_.step()
+        hand = floor_.dealer
+        offers, now = hand.board.can_take_back, hand.now
+        offered += offers
+        if now.dealer is None or now.dealer.username != hand.by.username:
+            assert not offers
+            continue
+        taken = True
+        try:
+            with transaction.atomic():
+                hand("take_back")
+                raise ZeroDivisionError
+        except Refused:
+            taken = False
+        except ZeroDivisionError:
+            pass
+        assert taken == offers
+    assert offered > 50
+
+
+# --- what the hands do ----------------------------------------------------------------------------------------
+
+
+def test_an_outcome_says_what_to_take_and_what_to_pay_in_chips(dealer: Hand) -> None:
+    """Harm: the dealer does the sum, with ten people looking on."""
+    dealer.bets(seat1=2_000, seat4=5_000, seat5=1_000)
+    dealer.cards(8, 4, 10, 9, 8)
+    (taken,) = dealer.board.outcomes
+    assert taken.hands == "take 16: keep 3 red 1 white, return 4 white"
+    assert taken.why == "pair of 8s: loses 8/10 of the bet"
+    assert [(one.count, one.colour) for one in taken.keep] == [(3, "red"), (1, "white")]
+    assert [(one.count, one.colour) for one in taken.give_back] == [(4, "white")]
+    dealer.cards(7, 10)
+    assert [line.hands for line in dealer.board.outcomes] == ["take 10: keep 2 red"]
+    dealer.cards(9)
+    (paid,) = dealer.board.outcomes
+    assert paid.hands == "pay 45: 1 green 4 red"
+    assert dealer.board.pay == paid
+
+
+def test_outcomes_are_walked_right_to_left(dealer: Hand) -> None:
+    """Harm: a seat is left out."""
+    dealer.bets(seat1=1_000, seat3=2_000, seat6=5_000)
+    dealer.cards(8, 9, 10, 3)
+    walked = []
+    while (line := dealer.board.pay) is not None:
+        board = dealer.board
+        assert board.due == "pay"
+        assert board.phrase.do == f"Seat {line.seat}: {line.hands}."
+        assert primary(board) == [{"do": "paid", "seat": line.seat}]
+        walked.append((line.seat, line.hands, board.pay_after))
+        dealer("paid", seat=line.seat)
+    assert walked == [(6, "pay 15: 3 red", 2), (3, "pay 6: 1 red 1 white", 1), (1, "pay 3: 3 white", 0)]
+    assert dealer.board.due == "bets"
+
+
+def test_a_seat_that_ends_the_round_by_losing_needs_no_walk(dealer: Hand) -> None:
+    """Harm: one more key for nothing: its chips were taken as the card fell."""
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 9, 8)
+    assert (dealer.board.pay, dealer.board.due) == (None, "bets")
+
+
+def test_chips_that_do_not_make_an_amount_do_not_stop_the_table(dealer: Hand) -> None:
+    """Harm: an operator takes the white chips away, and the screen of a round in progress fails."""
+    dealer.bets(seat1=2_000)
+    dealer.table.denominations.set(Denomination.objects.exclude(value_cents=100))
+    dealer.cards(8, 9, 8)
+    (line,) = dealer.board.outcomes
+    assert line.hands == "take 16: keep 16, return 4"
+    assert line.keep == ()
+
+
+# --- the picture ----------------------------------------------------------------------------------------------
+
+
+def test_the_layout_shows_bets_stacks_and_who_acts(dealer: Hand) -> None:
+    """Harm: the screen shows another table than the one in front of the dealer."""
+    dealer.bets(seat2=2_000, seat5=5_000)
+    dealer.cards(8, 9, 4, 7)
+    board = dealer.board
+    seats = {one.seat: (one.state, one.bet_cents, one.stack, one.acting) for one in board.seats}
+    assert seats == {
+        1: ("empty", 0, (), False),
+        2: ("in", 2_000, (8, 7), False),
+        3: ("empty", 0, (), False),
+        4: ("empty", 0, (), False),
+        5: ("in", 5_000, (9,), True),
+        6: ("empty", 0, (), False),
+    }
+    assert (board.dealer_stack, board.dealer_acting) == ((4,), False)
+    assert [(one.count, one.colour) for one in board.seats[1].bet] == [(4, "red")]
+
+
+def test_bets_of_the_round_before_are_offered_again(dealer: Hand) -> None:
+    """Harm: the same bets are typed anew every round."""
+    dealer.bets(seat2=2_000, seat5=5_000)
+    dealer.cards(8, 9, 3)
+    dealer.pay()
+    assert {one.seat: one.last_bet_cents for one in dealer.board.seats if one.last_bet_cents} == {2: 2_000, 5: 5_000}
+    assert [one.ask.seat for one in dealer.board.seats if one.ask] == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_shoes_depth_is_right_at_every_moment(dealer: Hand) -> None:
+    """Harm: the pit reads a shoe as fresh that is nearly dealt."""
+
+    def depth() -> tuple[int, int]:
+        shoe = dealer.board.shoe
+        assert shoe is not None
+        return shoe.cards_left, shoe.cut_at
+
+    assert depth() == (50, 11)
+    dealer.bets(seat1=1_000)
+    dealer.cards(8)
+    assert depth() == (49, 11)
+    dealer.cards(3)
+    assert depth() == (48, 11)  # the seat is still to be paid
+    dealer.pay()
+    assert depth() == (48, 11)
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert depth() == (48, 11)
+    dealer("cut_card_out")
+    dealer("close_bets")
+    dealer.cards(8, 3)
+    dealer.pay()
+    assert depth() == (46, 11)  # it waits to be shuffled
+    dealer("shuffle_shoe")
+    assert depth() == (55, 11)
+    dealer("place_cut_card")
+    dealer("burn")
+    assert depth() == (50, 11)
+    Hand(dealer.table, floor.staff(Role.PIT_BOSS, "bert"))("close_table")
+    assert depth() == (50, 11)
+
+
+def test_the_button_is_where_the_low_card_put_it() -> None:
+    """Harm: the next round's tie is broken from the wrong seat."""
+    dealer, _ = dealt(options={"decks": 1, "start": "low_card"})
+    dealer.bets(seat2=1_000, seat4=1_000)
+    dealer.cards(8, 2)
+    assert dealer.board.button == 4
+    dealer.cards(3)
+    dealer.pay()
+    assert dealer.board.button == 4
+
+
+def test_every_button_and_prompt_is_data_that_can_be_sent(dealer: Hand) -> None:
+    """Harm: a screen cannot post what it was told to."""
+    for _ in range(3):
+        for button in dealer.board.buttons:
+            assert inputs.spell(inputs.read(button.input)) == button.input
+        dealer("bet", seat=1, amount_cents=1_000)
+
+
+def test_a_board_costs_two_queries(dealer: Hand) -> None:
+    """Harm: eight tables, five screens each, and the database does nothing but draw."""
+    dealer.bets(seat1=1_000)
+    _ = dealer.board
+    with CaptureQueriesContext(connection) as captured:
+        _ = dealer.board
+    assert len(captured) == 2  # the log's head and the chips
+
+
+def test_in_mid_round_the_board_shows_the_limits_that_the_round_was_opened_under() -> None:
+    """A dealer who tells a player the new maximum in the old round starts a dispute."""
+    dealer, _ = dealt()
+    dealer("bet", seat=1, amount_cents=2_000)
+    Table.objects.filter(pk=dealer.table.pk).update(max_cents=50_000)
+    table = Table.objects.get(pk=dealer.table.pk)
+    assert board(table, dealer.by).max_cents == 10_000

@@ -1,0 +1,267 @@
+"""Nothing that a player holds facedown is on any page, in any answer, event or view of the log, for anybody else.
+
+The whole house is walked, address by address, as everybody who works there and as every seat, while games of several
+kinds go on at a house shoe; and what nobody may know is looked for in all of it.
+"""
+
+import json
+import logging
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.cache import cache
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from ledger.log import entries
+from ledger.models import LogEntry
+from ledger.proof.chain import Entry
+from tables.audit import history
+from tables.games.catalog import GAMES
+from tables.games.felt import AskChoice, Card
+from tables.log.telling import tell
+from tables.models import HouseShoe, Staff
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, Player, for_pot
+from tests.tables.chance import by_seed
+from tests.tables.test_roles import ADDRESSES, House
+
+pytestmark = pytest.mark.django_db
+
+SECRET_GAMES = ["hawthorn", "troll_guts", "monster", "sweep", "goblin_poker", "kitty", "regent"]
+OF_TABLES = [route for route in ADDRESSES if re.search(r"tables/<int:pk>|^pit/|^api/|logentry|transfer", route)]
+
+
+@dataclass
+class Game:
+    """A game that goes on at a house shoe, every seat with its page."""
+
+    dealer: Hand
+    boss: Hand
+    players: dict[int, Player]
+
+    @property
+    def log(self) -> list[Entry]:
+        """The entries of the game."""
+        return [one for one in entries(self.dealer.table.book_id) if one.round]
+
+    def hand(self, seat: int) -> tuple[int, ...]:
+        """What a seat holds facedown."""
+        current = self.dealer.now.round
+        return next(one.hand for one in current.game.view(current.state, seat).seats if one.seat == seat)
+
+    def secrets_of(self, seat: int) -> set[str]:
+        """What nobody but this seat may read, however it is spelled."""
+        found = set()
+        for held in {self.hand(seat), tuple(sorted(self.hand(seat)))}:
+            found |= {f'"hand":{json.dumps(held, separators=(",", ":"))}'} if held else set()
+            if len(held) > 3:  # fewer could stand anywhere
+                ranks = [str(rank) for rank in held]
+                found |= {json.dumps(held), json.dumps(held, separators=(",", ":")), ", ".join(ranks)}
+                found |= {" ".join(ranks), json.dumps(held, indent=1), json.dumps(held, indent=2)}
+        current = self.dealer.now.round
+        for ask in current.game.prompts(current.state):
+            if isinstance(ask, AskChoice) and ask.seat == seat:
+                found |= {f'"card":{one.card}' for one in ask.choices if one.card}
+        return found
+
+    def secrets_of_all(self) -> set[str]:
+        """What nobody at all may read while it goes on: what proves the log, and would give the cards away."""
+        found = set()
+        for entry in self.log:
+            if entry.subject == "round":
+                found |= {entry.content["salt"], entry.content["request"], str(entry.key)}
+        for shoe in HouseShoe.objects.all():
+            order = list(bytes(shoe.order))
+            found |= {bytes(shoe.nonce).hex(), json.dumps(order), json.dumps(order, separators=(",", ":"))}
+        return found | {one.token for one in self.players.values()}
+
+
+def dealt(name: str) -> Game:
+    """Cards lie facedown, and somebody has chosen in secret."""
+    game, chance = GAMES[name], random.Random(name)
+    seats = game.seat_counts[0] if len(game.seat_counts) == 1 else game.seat_counts[1]
+    chips = dict.fromkeys(range(1, seats + 1), 5_000) if game.coins else {}
+    dealer, boss = for_pot(name, seats=chips, source="house")
+    dealer("start_game", seats=list(range(1, seats + 1)))
+    found = Game(dealer, boss, {seat: floor.player(dealer, seat) for seat in range(1, seats + 1)})
+    for _ in range(seats - 1):
+        current = dealer.now.round
+        ask = current.game.prompts(current.state)[0]
+        if not isinstance(ask, AskChoice):
+            dealer("deal")
+            continue
+        careful = [one for one in ask.choices if one.name != "fold"]
+        found.players[ask.seat].chooses(chance.choice(careful or ask.choices))
+    assert not dealer.now.round.over
+    return found
+
+
+@pytest.fixture(params=[name for name in SECRET_GAMES if name in GAMES])
+def game(request: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> Game:
+    by_seed(monkeypatch, request.param)
+    return dealt(request.param)
+
+
+# --- the walk --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    cache.clear()  # the tries of the walk before count for a minute
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def walk(game: Game, routes: list[str]) -> Iterator[tuple[str, str, str]]:
+    """What everybody who works here gets at each of these addresses: who, where, and what."""
+    staff = [game.dealer.by, game.boss.by]
+    staff += [Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role]
+    newest = [one for one in game.log if one.subject == "round"]
+    keys = {"table": game.dealer.table.pk, "alert": 1, "discrepancy": 1}
+    for viewer in (None, *staff):
+        client = Client(raise_request_exception=False)
+        if viewer is not None:
+            client.force_login(viewer, backend="django.contrib.auth.backends.ModelBackend")
+        for route in routes:
+            for entry in newest if "logentry/<path" in route else newest[:1]:
+                house = House({}, _Keys(keys | {"logentry": entry.id}))
+                for path in {house.path(route), house.path(route).replace("do/retire-shoe", "do/take-back")}:
+                    mark = transaction.savepoint()
+                    answer = client.get(path)
+                    yield f"{viewer}", path, body_of(answer)
+                    transaction.savepoint_rollback(mark)
+
+
+class _Keys(dict[str, int]):
+    """The first of anything else."""
+
+    def __missing__(self, name: str) -> int:
+        return 1
+
+
+def body_of(answer: Any) -> str:
+    """All that an answer says; of a stream that never ends, nothing."""
+    if not answer.streaming:
+        return str(answer.content.decode(errors="replace"))
+    if answer["Content-Type"].startswith("text/event-stream"):
+        return ""
+
+    async def read() -> bytes:
+        return b"".join([part async for part in answer])
+
+    return async_to_sync(read)().decode(errors="replace")
+
+
+def leaks(text: str, secrets: set[str]) -> list[str]:
+    """Which of them it says, whatever a page or a table of values makes of its quotation marks."""
+    plain = text.replace("&quot;", '"').replace('""', '"')
+    spaceless = re.sub(r"(?<=[:,\[{])\s+", "", plain)
+    return sorted(one for one in secrets if one in plain or one in spaceless)
+
+
+def test_nobody_who_works_here_reads_what_a_player_holds(game: Game, quiet: None) -> None:
+    """Harm: a dealer, a pit boss or an auditor tells a friend at the table what the others have."""
+    secrets = game.secrets_of_all().union(*(game.secrets_of(seat) for seat in game.players))
+    assert any(game.hand(seat) for seat in game.players)
+    routes = ADDRESSES if game.dealer.table.game == "hawthorn" else OF_TABLES
+    found = {f"{who} reads {one} at {path}" for who, path, said in walk(game, routes) for one in leaks(said, secrets)}
+    assert found == set()
+
+
+def test_no_seat_reads_what_another_one_holds(game: Game, quiet: None) -> None:
+    """Harm: the page that was made to keep a hand secret shows it to the other players."""
+    for seat, player in game.players.items():
+        secrets = game.secrets_of_all() - {player.token}
+        others = {one for other in game.players if other != seat for one in game.secrets_of(other)}
+        for name in ("seat", "seat-board"):
+            said = body_of(Client().get(reverse(name, args=[player.token])))
+            own = [game.secrets_of(seat)] if game.hand(seat) else []
+            assert not leaks(said, secrets | others.difference(*own)), f"seat {seat}"
+            assert said.count("Your") >= bool(game.hand(seat))
+
+
+def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
+    """Harm: which kinds of choices a seat is offered tells what it holds."""
+    asks = [ask for ask in game.dealer.board.prompts if isinstance(ask, AskChoice)]
+    assert asks
+    hidden = [ask for ask in asks if game.hand(ask.seat)]
+    assert not [ask for ask in hidden if ask.choices]
+    if hidden:
+        assert not [one for one in game.dealer.board.buttons if one.input["do"] == "choose"]
+        assert "Waiting for seat" in game.dealer.board.phrase.do
+
+
+# --- the log ---------------------------------------------------------------------------------------------------
+
+
+def test_the_log_tells_a_game_by_what_everyone_saw_until_it_is_over(game: Game) -> None:
+    """Harm: the one place that everybody may read, so that nobody has to trust it, is where the cards are read."""
+    book = game.dealer.table.book_id
+    told = {one.seq: one for one in history.log(book, count=1_000) if one.subject == "round"}
+    faceup = faceup_cards(game)
+    for entry in game.log:
+        if entry.subject != "round":
+            continue
+        content = told[entry.seq].content
+        assert content["sealed"]
+        assert told[entry.seq].hash == entry.hash
+        assert not content.keys() & {"salt", "request", "apart", "opened"}
+        assert len(content["actions"]) == len(entry.content["actions"])
+        assert sum("rank" in one for one in content["actions"] if one["do"] == "card") <= faceup
+        assert not [one for one in content["actions"] if one.keys() & {"cards", "card"} and "choice" not in one]
+        assert "cannot be read" not in tell("round", "play", content)
+
+
+def faceup_cards(game: Game) -> int:
+    """How many cards of the game were turned for all to see: those in stacks and in the middle, or discarded since."""
+    current = game.dealer.now.round
+    down = sum(len(game.hand(seat)) for seat in game.players)
+    return sum(isinstance(action, Card) for play in current.plays for action in play.actions) - down
+
+
+def test_when_the_game_is_over_everyone_who_may_read_the_log_reads_all_of_it(game: Game) -> None:
+    """Harm: nobody can ever prove what was dealt."""
+    chance = random.Random(7)
+    while not game.dealer.now.round.over:
+        current = game.dealer.now.round
+        ask = chance.choice(current.game.prompts(current.state))
+        if isinstance(ask, AskChoice):
+            game.players[ask.seat].chooses(chance.choice(ask.choices))
+        else:
+            game.dealer("deal" if ask.__class__.__name__ == "AskCard" else "shuffle")
+    told = [one for one in history.log(game.dealer.table.book_id, count=1_000) if one.subject == "round"]
+    raw = {one.seq: one.body for one in game.log}
+    assert all(bytes(one.body) == bytes(raw[one.seq]) for one in told)
+    story = history.story(game.dealer.table, 1)
+    assert story is not None
+    assert story.record is not None
+
+
+def test_an_open_game_has_no_record(game: Game, quiet: None) -> None:
+    """Harm: the record of a game, made to be replayed by anybody, is had before the game is over."""
+    story = history.story(game.dealer.table, 1)
+    assert story is not None
+    assert story.sealed
+    assert story.record is None
+    client = floor.client(game.dealer.by)
+    answer = client.get(f"/api/tables/{game.dealer.table.pk}/rounds/1/")
+    assert (answer.status_code, answer.json()["code"]) == (409, "round_sealed")
+
+
+def test_nobody_finds_an_entry_by_what_is_in_it(game: Game, quiet: None) -> None:
+    """Harm: what the administration does not show is guessed through its filters, one guess after the other."""
+    entry = LogEntry.objects.filter(book_id=game.dealer.table.book_id, subject="round").earliest("seq")
+    client = Client()
+    auditor = Staff.objects.create_staff("ada", name="Ada", role=Role.AUDITOR)
+    client.force_login(auditor, backend="django.contrib.auth.backends.ModelBackend")
+    for query in (f"key={entry.key}", f"key__startswith={str(entry.key)[:4]}", "body__contains=choice"):
+        assert client.get(f"/admin/ledger/logentry/?{query}").status_code in (302, 400)

@@ -1,0 +1,332 @@
+"""Closing a gaming day: who may, when, once; and what arrives for it later."""
+
+import json
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.proof.chain import canonical
+from tables import inputs, standing
+from tables.audit import proofs
+from tables.day import closing, figures, hours
+from tables.log.telling import tell
+from tables.models import DayClose, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, dealt, signs
+from tests.tables.at_once import at_once
+from tests.tables.day.test_figures import box, count, plays, record
+
+pytestmark = pytest.mark.django_db
+
+
+def evening(clock: Clock) -> datetime:
+    """A moment of a day's middle, so that a test does not run over the end of a real day."""
+    noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    clock.stand(noon)
+    return noon
+
+
+@pytest.fixture
+def noon(clock: Clock) -> datetime:
+    return evening(clock)
+
+
+@pytest.fixture
+def dealer(noon: datetime) -> Hand:
+    """A table at which a round was played and cash dropped; it is open."""
+    hand = dealt(options={"decks": 6})[0]
+    plays(hand)
+    hand("sell_chips", amount_cents=10_000)
+    return hand
+
+
+@pytest.fixture
+def boss(dealer: Hand) -> Staff:
+    return Staff.objects.get(username="bella")
+
+
+@pytest.fixture
+def operator(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga")
+
+
+@pytest.fixture
+def over(dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> date:
+    """The day is over, and everything of it was counted."""
+    Hand(dealer.table, boss)("close_table")
+    box(dealer.table, cash=((10_000, 1),))
+    on = hours.day_of(noon)
+    clock.stand(noon + timedelta(days=1))
+    return on
+
+
+def refused(call: Any) -> Refused:
+    with pytest.raises(Refused) as found:
+        call()
+    return found.value
+
+
+def closes(on: date, boss: Staff, operator: Staff) -> DayClose:
+    return closing.close(on, by=operator, digest=closing.propose(on, by=boss).digest)
+
+
+def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: a day's win that one person alone stands for."""
+    proposed = closing.propose(over, by=boss)
+    assert [row["name"] for row in proposed.rows] == ["Rocket 1"]
+    row = closing.close(over, by=operator, digest=proposed.digest)
+    assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
+    found = closing.closed(over)
+    assert found is not None
+    assert found.as_closed == [line.row() for line in found.now.lines]
+    assert not found.adjustments
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    said = json.loads(bytes(LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body))["content"]
+    assert tell("day", "closed", said) == f"Olga signs second: {over} is closed"
+
+
+def test_the_same_again_is_answered_as_before(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: a button pressed twice signs twice."""
+    first = closing.propose(over, by=boss)
+    assert closing.propose(over, by=boss).seq == first.seq
+    row = closing.close(over, by=operator, digest=first.digest)
+    assert closing.close(over, by=operator, digest=first.digest) == row
+    assert refused(lambda: closing.propose(over, by=boss)).code == "day_closed"
+    other = floor.staff(Role.OPERATOR, "otto")
+    assert refused(lambda: closing.close(over, by=other, digest=first.digest)).code == "day_closed"
+
+
+def test_who_signs_first_and_who_second(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: the second signature is worth nothing where anybody may give it."""
+    for role in set(Role) - {Role.PIT_BOSS}:
+        who = floor.staff(role, f"a.{role}")
+        assert refused(lambda who=who: closing.propose(over, by=who)).code == "not_permitted"
+    digest = closing.propose(over, by=boss).digest
+    for role in set(Role) - {Role.OPERATOR}:
+        who = floor.staff(role, f"b.{role}")
+        assert refused(lambda who=who: closing.close(over, by=who, digest=digest)).code == "not_permitted"
+
+
+def test_nobody_signs_twice_whatever_their_role_became(over: date, boss: Staff) -> None:
+    """Harm: a pit boss is made an operator overnight, and signs under their own figures."""
+    digest = closing.propose(over, by=boss).digest
+    boss.role = Role.OPERATOR
+    boss.save()
+    assert refused(lambda: closing.close(over, by=boss, digest=digest)).code == "signed_already"
+    with pytest.raises(IntegrityError, match="tables_dayclose_by_two"), transaction.atomic():
+        DayClose.objects.create(day=over, seq=1, proposed_by="bella", closed_by="bella", at=timezone.now())
+
+
+def test_a_day_that_goes_on_is_not_closed(dealer: Hand, boss: Staff, noon: datetime) -> None:
+    """Harm: what is played after the close belongs to no day."""
+    assert refused(lambda: closing.propose(hours.day_of(noon), by=boss)).code == "day_goes_on"
+
+
+def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> None:
+    """Harm: figures that nobody counted are signed as if somebody had."""
+    on = hours.day_of(noon)
+    clock.stand(noon + timedelta(days=1))
+    says = refused(lambda: closing.propose(on, by=boss)).sentence
+    assert "Rocket 1 was open at the end" in says
+    assert "A drop box of Rocket 1 is not counted" in says
+    Hand(dealer.table, boss)("close_table")
+    box(dealer.table, cash=(), counted=False)
+    reasons = closing.open_matters(on)
+    assert reasons == ["A drop box of Rocket 1 is not counted: remove it, and have it counted twice."]
+    count(dealer.table, standing.of(dealer.table).slips[-1].name, ((10_000, 1),))
+    assert closing.open_matters(on) == []
+
+
+def test_a_day_waits_for_its_slips(dealer: Hand, boss: Staff, over: date, noon: datetime, clock: Clock) -> None:
+    """Harm: a fill on its way is in no table's figures, and the day is closed."""
+    clock.stand(noon + timedelta(hours=25))
+    Hand(dealer.table, boss)("open_table")
+    clock.stand(noon + timedelta(hours=26))
+    signs(dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((500, 20),)))
+    assert closing.open_matters(over) == []
+    on = hours.day_of(noon + timedelta(hours=26))
+    assert "fill/" in " ".join(closing.open_matters(on))
+
+
+def test_figures_that_changed_since_the_first_signature_are_signed_anew(
+    over: date, dealer: Hand, boss: Staff, operator: Staff, monkeypatch: Any
+) -> None:
+    """Harm: the second person signs other figures than the first, or than they saw."""
+    first = closing.propose(over, by=boss)
+    assert refused(lambda: closing.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
+    monkeypatch.setattr(figures, "edge_of", lambda table: None)
+    assert refused(lambda: closing.close(over, by=operator, digest=first.digest)).code == "figures_changed"
+    again = closing.propose(over, by=boss)
+    assert again.seq > first.seq
+    assert closing.close(over, by=operator, digest=again.digest).day == over
+
+
+def test_what_arrives_later_is_an_adjustment(
+    over: date, dealer: Hand, boss: Staff, operator: Staff, clock: Clock
+) -> None:
+    """Harm: a closed day's figures change in silence, or a mispay found later is told of another day."""
+    closes(over, boss, operator)
+    before = closing.closed(over)
+    assert before is not None
+    clock.stand(timezone.now() + timedelta(hours=1))
+    Hand(dealer.table, boss)("open_table")
+    correct(dealer, boss)
+    found = closing.closed(over)
+    assert found is not None
+    assert found.as_closed == before.as_closed
+    [late] = found.adjustments
+    assert late.what == "correction of round 1"
+    assert late.cents != 0
+    assert found.now.lines[0].win_cents == int(found.as_closed[0]["win_cents"]) + late.cents
+
+
+def correct(dealer: Hand, boss: Staff) -> None:
+    """The seat that was paid 3 too little gets them."""
+    won = dealer.now.round
+    assert won is not None
+    seat = won.settled[0].seat
+    handed = won.settled[0].net_cents - 300 if won.settled[0].net_cents > 0 else won.settled[0].net_cents + 300
+    proposed = inputs.ProposeCorrection(1, seat, handed, "Paid wrong by 3")
+
+    record(dealer.table, proposed, boss)
+    slip = f"correction/{timezone.localtime().year}/1"
+    record(dealer.table, inputs.SignCorrection(slip), floor.staff(Role.PIT_BOSS, "bert"))
+
+
+# --- What a forger may try ------------------------------------------------------------------------------------
+
+
+def forged(on: date, first: closing.Proposal, **changed: Any) -> None:
+    """A close as the ledger would write it, with its row, but for some of what it says."""
+    content = {
+        "day": on.isoformat(), "figures": list(first.rows), "digest": first.digest,
+        "through": {row["name"]: 1 for row in first.rows}, "username": "olga",
+        "name": "Olga", "role": "operator", "proposal": first.seq, "proposed_by": first.username,
+    } | changed  # fmt: skip
+    with transaction.atomic():
+        seq = log.append(house.lock(), Draft("day", "closed", "olga Olga", content)).seq
+    DayClose.objects.create(day=on, seq=seq, proposed_by="bella", closed_by="olga", at=timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"username": "bella"}, "as it is kept beside the log"),
+        ({"proposed_by": "omar"}, "as it is kept beside the log"),
+        ({"day": "2020-01-01"}, "as it is kept beside the log"),
+        ({"proposal": 1}, "nobody proposed"),
+        ({"digest": "0" * 64}, "not those that were signed first"),
+        ({"figures": []}, "not those that its digest names"),
+        ({"role": "pit_boss"}, "Olga may not sign it as pit_boss"),
+        ({"name": "Otto"}, "signed by Otto, and olga Olga wrote it"),
+    ],
+)
+def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff, changed: dict[str, Any], says: str) -> None:
+    """Harm: a day closed over other figures, or by one person, and the proof believes it."""
+    forged(over, closing.propose(over, by=boss), **changed)
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    assert says in fault.what
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"role": "operator"}, "Bella may not sign it as operator"),
+        ({"name": "Otto"}, "signed by Otto, and bella Bella wrote it"),
+        ({"day": "2999-01-01"}, "not those that its digest names"),
+        ({"figures": []}, "not those that its digest names"),
+        ({"through": {}}, "not those of the books that it read"),
+        ({"win_cents": 10**9}, "Rocket 1 won 1000000000 by it, its parts come to"),
+        ({"at": timedelta(hours=-20)}, "of a day that goes on"),
+        ({"closed": True}, "of a day that was closed before"),
+    ],
+)
+def test_a_forged_first_signature_is_found(
+    over: date, boss: Staff, operator: Staff, clock: Clock, changed: dict[str, Any], says: str
+) -> None:
+    """Harm: figures that nobody may sign, that do not add up or come too early, and an operator signs beneath them."""
+    content = closing._figures(over) | closing._person(boss)
+    if "win_cents" in changed:
+        content["figures"][0]["win_cents"] = changed["win_cents"]
+        named = {"day": content["day"], "figures": content["figures"]}
+        content["digest"] = sha256(canonical(named)).hexdigest()
+    if "at" in changed:
+        clock.stand(timezone.now() + changed["at"])
+    if "closed" in changed:
+        closes(over, boss, operator)
+    content |= {name: value for name, value in changed.items() if name in content}
+    with transaction.atomic():
+        log.append(house.lock(), Draft("day", "proposed", "bella Bella", content))
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    assert says in fault.what
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"closer_cents": 100, "win_cents": 100},
+        {"drop_cents": -10_000, "win_cents": -10_000},
+        {"handle_cents": 1},
+        {"rounds": 1},
+        {"open_seconds": -60},
+    ],
+)
+def test_figures_that_two_people_invented_are_found(
+    over: date, boss: Staff, operator: Staff, changed: dict[str, int]
+) -> None:
+    """Harm: two people sign a win that no round bears out, and every later total starts from it."""
+    content = closing._figures(over)
+    [row] = content["figures"]
+    invented = {name: row[name] + added for name, added in changed.items()}
+    says = signed_by_two(over, boss, content | {"figures": [row | invented]})
+    name = next(iter(changed))
+    assert f"Rocket 1: its {name} is {invented[name]}, and the log has {row[name]}" in says
+
+
+def test_a_table_left_out_of_a_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: the table that lost most is not in the day's figures."""
+    says = signed_by_two(over, boss, closing._figures(over) | {"figures": [], "through": {}})
+    assert "the log of Rocket 1 was not read to the end of the day" in says
+
+
+def signed_by_two(on: date, boss: Staff, content: dict[str, Any]) -> str:
+    """What the proof says of a close of these figures, signed by a pit boss and by Olga."""
+    named = {name: content[name] for name in ("day", "figures")}
+    content = content | {"digest": sha256(canonical(named)).hexdigest()}
+    with transaction.atomic():
+        log.append(house.lock(), Draft("day", "proposed", "bella Bella", content | closing._person(boss)))
+    first = closing.proposal(on)
+    assert first is not None
+    forged(on, first, **content)
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    return fault.what
+
+
+# --- At the same moment ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, operator: Staff) -> None:
+    """Harm: two operators close one day, over figures of two moments."""
+    proposals = at_once(*[lambda: closing.propose(over, by=boss)] * 4)
+    assert len({one.seq for one in proposals}) == 1
+    digest = proposals[0].digest
+    others = [operator, floor.staff(Role.OPERATOR, "otto")]
+    results = at_once(*[lambda who=who: closing.close(over, by=who, digest=digest) for who in others * 2])
+    assert DayClose.objects.count() == 1
+    assert {one.code for one in results if isinstance(one, Refused)} == {"day_closed"}
+    assert len({one.pk for one in results if isinstance(one, DayClose)}) == 1
+    assert LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed").count() == 1

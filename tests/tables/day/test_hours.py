@@ -1,0 +1,344 @@
+"""The gaming day and its shifts, on days when clocks change and days when the house changes its hours."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger import alerts, cage, house, log
+from ledger.log import Draft
+from ledger.models import HOUSE, Book, LogEntry
+from tables.audit import proofs
+from tables.day import hours as shifts
+from tables.day import house_clock
+from tables.day.hours import DAY, Calendar, Hours
+from tables.log.telling import tell
+from tables.models import HouseHours, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests.tables.at_once import at_once
+
+HOUR = timedelta(hours=1)
+THREE = (("Day", time(6)), ("Swing", time(14)), ("Grave", time(22)))
+
+
+def hours(zone: str = "UTC", starts: time = time(6), named: Any = THREE, from_day: date = date.min) -> Hours:
+    return Hours(from_day, zone, starts, named)
+
+
+def calendar(*periods: Hours) -> Calendar:
+    return Calendar(periods)
+
+
+# --- Days and shifts ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "length", "third"),
+    [
+        ("Europe/Berlin", date(2026, 3, 28), 23 * HOUR, 7 * HOUR),
+        ("Europe/Berlin", date(2026, 10, 24), 25 * HOUR, 9 * HOUR),
+        ("Europe/Berlin", date(2026, 10, 25), 24 * HOUR, 8 * HOUR),
+        ("America/New_York", date(2026, 3, 7), 23 * HOUR, 7 * HOUR),
+        ("America/New_York", date(2026, 10, 31), 25 * HOUR, 9 * HOUR),
+        ("Australia/Lord_Howe", date(2026, 4, 4), 24.5 * HOUR, 8.5 * HOUR),
+        ("Australia/Lord_Howe", date(2026, 10, 3), 23.5 * HOUR, 7.5 * HOUR),
+    ],
+)
+def test_a_day_is_as_long_as_the_clocks_make_it(zone: str, day: date, length: timedelta, third: timedelta) -> None:
+    """Harm: an hour of a night's play that belongs to two days, or to none."""
+    made = calendar(hours(zone))
+    start, end = made.span(day)
+    assert end - start == length
+    assert [one.end - one.start for one in made.shifts_of(day)] == [8 * HOUR, 8 * HOUR, third]
+
+
+def test_a_start_that_clocks_leap_over_is_the_moment_of_the_leap() -> None:
+    """Harm: at 2:30, which that night does not have, nobody knows which shift it is; or the next one starts earlier."""
+    made = calendar(hours("America/New_York", time(2, 30), (("Night", time(2, 30)), ("Late", time(3)))))
+    leap = datetime(2026, 3, 8, 7, tzinfo=UTC)
+    assert made.span(date(2026, 3, 8)).start == leap
+    assert made.shifts_of(date(2026, 3, 8))[0] == ("Late", leap, made.span(date(2026, 3, 8)).end)
+    assert [one.name for one in made.shifts_of(date(2026, 3, 9))] == ["Night", "Late"]
+
+
+def test_a_start_that_clocks_show_twice_is_the_first_one() -> None:
+    """Harm: the day begins twice."""
+    made = calendar(hours("America/New_York", time(1, 30), (("Night", time(1, 30)),)))
+    assert made.span(date(2026, 11, 1)).start == datetime(2026, 11, 1, 5, 30, tzinfo=UTC)
+
+
+def test_a_date_that_a_calendar_leaves_out_has_no_time() -> None:
+    """Harm: Samoa's 30 December 2011, which never was, takes a day's play with it."""
+    made = calendar(hours("Pacific/Apia", time(0), (("Day", time(0)),)))
+    start, end = made.span(date(2011, 12, 30))
+    assert start == end
+    assert made.day_of(start) == date(2011, 12, 31)
+    assert made.day_of(start - timedelta(microseconds=1)) == date(2011, 12, 29)
+    assert made.shifts_of(date(2011, 12, 30)) == []
+
+
+def test_a_shift_after_midnight_belongs_to_the_day_before() -> None:
+    """Harm: the win of a Friday night is told on Saturday."""
+    made = calendar(hours("UTC", time(14), (("Evening", time(14)), ("Night", time(2)))))
+    late = datetime(2026, 5, 2, 3, tzinfo=UTC)
+    assert made.day_of(late) == date(2026, 5, 1)
+    assert made.shift_of(late) == (
+        "Night",
+        datetime(2026, 5, 2, 2, tzinfo=UTC),
+        datetime(2026, 5, 2, 14, tzinfo=UTC),
+    )
+
+
+ZONES = st.sampled_from(
+    ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "UTC",
+     *sorted(available_timezones() - {"localtime", "Factory", "posixrules"})[::37]]
+)  # fmt: skip
+MINUTES = st.integers(0, 24 * 60 - 1)
+
+
+@st.composite
+def any_hours(draw: st.DrawFn, from_day: date = date.min) -> Hours:
+    """A house that starts its day and its shifts whenever it likes."""
+    starts = draw(MINUTES)
+    later = sorted(draw(st.sets(st.integers(1, 24 * 60 - 1), max_size=4)))
+    at = [divmod((starts + minutes) % (24 * 60), 60) for minutes in (0, *later)]
+    named = tuple((f"Shift {number}", time(*one)) for number, one in enumerate(at, 1))
+    return Hours(from_day, draw(ZONES), named[0][1], named)
+
+
+MOMENTS = st.datetimes(datetime(1995, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@given(any_hours(), MOMENTS)
+def test_every_moment_belongs_to_one_day_and_one_shift(made: Hours, moment: datetime) -> None:
+    """Harm: chips that are counted in two shifts, or in none."""
+    known = calendar(made)
+    day = known.day_of(moment)
+    start, end = known.span(day)
+    assert start <= moment < end
+    assert known.span(day + DAY).start == end
+    found = known.shifts_of(day)
+    assert found[0].start == start
+    assert found[-1].end == end
+    assert all(earlier.end == later.start for earlier, later in pairwise(found))
+    assert sum(one.start <= moment < one.end for one in found) == 1
+    assert known.shift_of(moment) in found
+
+
+@given(any_hours(), any_hours(from_day=date(2026, 6, 1)), st.integers(-80 * 60, 80 * 60))
+def test_days_join_where_the_hours_change(before: Hours, after: Hours, minutes: int) -> None:
+    """Harm: a house that moves its clock loses the hours between the old day and the new one."""
+    known = calendar(before)
+    if shifts.faults(after, known, datetime(2026, 5, 20, tzinfo=UTC)):
+        return
+    known = known.with_hours(after)
+    moment = known.span(date(2026, 6, 1)).start + timedelta(minutes=minutes)
+    start, end = known.span(known.day_of(moment))
+    assert start <= moment < end
+    assert sum(one.start <= moment < one.end for one in known.shifts_of(known.day_of(moment))) == 1
+
+
+# --- What may be set ------------------------------------------------------------------------------------------
+
+NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("changed", "setting", "says"),
+    [
+        ({"time_zone": "Berlin"}, "time_zone", "IANA"),
+        ({"time_zone": "../../etc/passwd"}, "time_zone", "IANA"),
+        ({"from_day": date(2026, 5, 20)}, "from_day", "from 2026-05-21 on"),
+        ({"from_day": date(2028, 1, 1)}, "from_day", "no later than"),
+        ({"shifts": ()}, "shifts", "1 to 6 shifts"),
+        ({"shifts": (("Day", time(6)), ("day", time(14)))}, "shifts", "same name"),
+        ({"shifts": (("", time(6)),)}, "shifts", "called by a name"),
+        ({"shifts": (("Day", time(7)),)}, "shifts", "first shift starts with the day"),
+        ({"shifts": (("A", time(6)), ("B", time(22)), ("C", time(14)))}, "shifts", "in the order"),
+        ({"shifts": (("A", time(6)), ("B", time(6)))}, "shifts", "in the order"),
+        ({"shifts": (("A", time(6)), ("B", time(6, 0, 30)))}, "shifts", "on the minute"),
+    ],
+)
+def test_hours_that_make_no_day_are_refused(changed: dict[str, Any], setting: str, says: str) -> None:
+    """Harm: a day that nobody can say the beginning of."""
+    found = shifts.faults(replace(hours(from_day=date(2026, 6, 1)), **changed), calendar(hours()), NOW)
+    assert says in found[setting]
+
+
+def test_a_clock_that_would_leave_no_time_for_the_day_before_is_refused() -> None:
+    """Harm: from Honolulu's clock to Kiritimati's, a whole day's figures have no hours to be made in."""
+    known = calendar(hours("Pacific/Honolulu"))
+    moved = hours("Pacific/Kiritimati", from_day=date(2026, 6, 1))
+    assert "less than an hour" in shifts.faults(moved, known, NOW)["day_starts"]
+    later = hours("Pacific/Kiritimati", time(14), (("Day", time(14)),), date(2026, 6, 1))
+    assert shifts.faults(later, known, NOW) == {}
+
+
+# --- In the house ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def operator(db: None) -> Staff:
+    cage.open_house()
+    return Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
+
+
+def tomorrow() -> date:
+    return shifts.day_of(timezone.now()) + DAY
+
+
+def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> None:
+    """Harm: a report that needs a setting which nobody has made yet."""
+    at = datetime(2026, 5, 20, 5, 59, tzinfo=UTC)
+    assert shifts.day_of(at) == date(2026, 5, 19)
+    assert shifts.shift_of(at).name == "Grave"
+    assert [one.name for one in shifts.shifts_of(date(2026, 5, 19))] == ["Day", "Swing", "Grave"]
+
+
+def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
+    """Harm: a day that was reported changes its bounds afterwards, and its win with them."""
+    today = shifts.span(shifts.day_of(timezone.now()))
+    made = replace(hours("Europe/Berlin"), from_day=tomorrow())
+    row = shifts.set_hours(made, by=operator)
+    assert shifts.calendar().periods[-1] == made
+    assert shifts.span(shifts.day_of(timezone.now())).start == today.start
+    said = json.loads(bytes(LogEntry.objects.get(seq=row.seq, book__name=HOUSE).body))
+    assert (said["subject"], said["kind"], said["by"]) == ("hours", "changed", "omar Omar")
+    assert said["content"]["before"]["time_zone"] == "UTC"
+    assert tell("hours", "changed", said["content"]).endswith(
+        "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
+    )
+    with pytest.raises(Refused, match="have not begun"):
+        shifts.set_hours(replace(made, from_day=tomorrow() - DAY), by=operator)
+
+
+def test_a_day_to_come_can_be_set_again(operator: Staff) -> None:
+    """Harm: a typing error that can only be undone by living through it."""
+    shifts.set_hours(hours("Europe/Berlin", from_day=tomorrow()), by=operator)
+    shifts.set_hours(hours("Europe/Paris", from_day=tomorrow()), by=operator)
+    assert shifts.calendar().hours_of(tomorrow()).time_zone == "Europe/Paris"
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+@pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
+def test_only_an_operator_sets_hours(operator: Staff, role: Role) -> None:
+    """Harm: who is judged by a day's figures chooses where the day ends."""
+    other = Staff.objects.create_staff("other", name="Other", role=role)
+    with pytest.raises(Refused) as refused:
+        shifts.set_hours(hours(from_day=tomorrow()), by=other)
+    assert refused.value.code == "not_permitted"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_operators_at_once_are_both_written_in_one_order(transactional_db: None) -> None:
+    """Harm: the log tells one order, the house lives by another."""
+    cage.open_house()
+    by = Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
+    day = tomorrow() + timedelta(days=1)  # by no clock of these has it begun
+    made = [hours(zone, from_day=day) for zone in ("Europe/Berlin", "Europe/Paris", "Asia/Tokyo")]
+    rows = at_once(*[lambda one=one: shifts.set_hours(one, by=by) for one in made])
+    last = max(rows, key=lambda row: row.seq)
+    assert shifts.calendar().hours_of(day).time_zone == last.time_zone
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+# --- What a forger may try ------------------------------------------------------------------------------------
+
+
+def house_fault() -> str:
+    found = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert found is not None, "the forgery was believed"
+    return found.what
+
+
+def written(made: Hours, **content: Any) -> int:
+    """An entry about hours as the ledger would write it, with no more care than that."""
+    with transaction.atomic():
+        said = {**made.spelled(), "before": shifts.default().spelled() | {"from_day": str(made.from_day)}, **content}
+        return log.append(house.lock(), Draft("hours", "changed", "omar Omar", said)).seq
+
+
+def beside(made: Hours, seq: int) -> None:
+    facts = {"time_zone": made.time_zone, "day_starts": made.day_starts, "shifts": made.spelled()["shifts"]}
+    HouseHours.objects.create(seq=seq, from_day=made.from_day, by="omar Omar", at=timezone.now(), **facts)
+
+
+def test_hours_of_a_day_that_had_begun_are_found(operator: Staff) -> None:
+    """Harm: whoever has the database moves yesterday's end to where it suits them."""
+    made = hours("Europe/Berlin", from_day=tomorrow() - DAY)
+    beside(made, written(made))
+    assert "have not begun" in house_fault()
+
+
+def test_an_entry_without_its_row_and_a_row_without_its_entry_are_found(operator: Staff) -> None:
+    """Harm: the house lives by hours that its log does not know."""
+    made = hours("Europe/Berlin", from_day=tomorrow())
+    shifts.set_hours(made, by=operator)
+    beside(hours("Asia/Tokyo", from_day=tomorrow()), 10_000)
+    assert "a row of gaming day and shifts names it" in house_fault()
+
+
+def test_an_entry_that_says_other_hours_than_its_row_is_found(operator: Staff) -> None:
+    """Harm: the log is shown, and the house lives by the row."""
+    made = hours("Europe/Berlin", from_day=tomorrow())
+    beside(replace(made, time_zone="Asia/Tokyo"), written(made))
+    assert "beside the log, are others" in house_fault()
+
+
+def test_an_entry_that_tells_another_past_is_found(operator: Staff) -> None:
+    """Harm: the change looks smaller than it was."""
+    made = hours("Europe/Berlin", from_day=tomorrow())
+    beside(made, written(made, before=made.spelled()))
+    assert "the hours were others before it: its before.time_zone" in house_fault()
+
+
+# --- In the admin ---------------------------------------------------------------------------------------------
+
+
+def signed_in(staff: Staff) -> Client:
+    client = Client()
+    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
+    """Harm: a setting that only a programmer can make."""
+    client, page = signed_in(operator), reverse("admin:tables_househours_add")
+    shown = client.get(page).content.decode()
+    assert "Day 06:00\nSwing 14:00\nGrave 22:00" in shown
+    typed = {"from_day": str(tomorrow()), "time_zone": "Europe/Berlin", "day_starts": "08:00", "shifts": "Day 06:00"}
+    answer = client.post(page, typed)
+    assert "starts with the day, at 08:00" in answer.content.decode()
+    assert "on a line of its own" in client.post(page, typed | {"shifts": "Early bird"}).content.decode()
+    answer = client.post(page, typed | {"shifts": "Early bird 08:00\nNight 20:00"})
+    assert answer.status_code == 302, dict(answer.context["adminform"].form.errors)
+    row = HouseHours.objects.get()
+    assert row.shifts == [["Early bird", "08:00"], ["Night", "20:00"]]
+    assert "Early bird 08:00, Night 20:00" in client.get(reverse("admin:tables_househours_changelist")).content.decode()
+    assert client.post(reverse("admin:tables_househours_change", args=[row.pk]), typed).status_code == 403
+
+
+# --- The house's clock on its pages -----------------------------------------------------------------------------
+
+
+def test_pages_tell_the_time_as_the_house_does(operator: Staff) -> None:
+    """Harm: a slip that says 03:10 beside a gaming day that ended at 06:00, because the server stands elsewhere."""
+    there = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
+    rows = {name: there[name] for name in ("from_day", "time_zone", "day_starts", "shifts")}
+    house_clock.forget()
+    HouseHours.objects.create(seq=1, at=timezone.now(), **rows)
+    alert = alerts.raise_alert(None, "test", "Something to look at")
+    page = signed_in(operator).get(reverse("pit:alerts")).content.decode()
+    assert f"{alert.at.astimezone(ZoneInfo('Pacific/Auckland')):%H:%M:%S}" in page
+    assert f"{alert.at.astimezone(UTC):%H:%M:%S}" not in page

@@ -1,0 +1,602 @@
+"""Disputes and corrections: who may say what about a round that is over, and which chips move for it."""
+
+import json
+import uuid
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from ledger import cage, log
+from ledger.log import Draft
+from ledger.models import Account, Alert, LogEntry, Slip, SlipSignature, Transfer
+from ledger.proof.moves import Move
+from tables import dealing, past
+from tables.audit import history, proofs
+from tables.disputes import claims, corrections
+from tables.inputs import (
+    BeginSlip,
+    CloseDispute,
+    DeclineCorrection,
+    DisputeInput,
+    Input,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+)
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt, for_pot
+from tests.tables.at_once import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CLAIM = OpenDispute(round=1, seat=1, claim="Not paid", claimant="Player at seat 1", claim_cents=2_000)
+OWED = ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was passed over")
+
+
+@pytest.fixture
+def felt() -> Hand:
+    """Seat 1 won 20 in round 1, seat 4 lost 20 of its 50; another round's bets lie."""
+    dealer, _ = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 9)
+    dealer("choose", seat=4, choice="fold")
+    dealer.cards(10)
+    dealer.pay()
+    dealer("bet", seat=2, amount_cents=1_000)
+    return dealer
+
+
+@pytest.fixture
+def boss() -> Staff:
+    return Staff.objects.get(username="bella")
+
+
+@pytest.fixture
+def second() -> Staff:
+    return floor.staff(Role.PIT_BOSS, "bruno", "201")
+
+
+def enter(hand: Hand, by: Staff, entered: Input) -> int:
+    return dealing.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None).seq
+
+
+def code(hand: Hand, by: Staff, entered: Input) -> str:
+    """Why it is refused; nothing was written."""
+    seq = hand.now.seq
+    with pytest.raises(Refused) as refused:
+        enter(hand, by, entered)
+    assert hand.now.seq == seq
+    return refused.value.code
+
+
+def moved(hand: Hand) -> list[tuple[str, str, str, int]]:
+    """The transfers of the newest entry."""
+    found = Transfer.objects.filter(book_id=hand.table.book_id, seq=hand.now.seq).order_by("leg")
+    return [(one.kind, one.source_place, one.target_place, one.amount_cents) for one in found]
+
+
+def rack(hand: Hand) -> int:
+    return cage.balance(Account.objects.get(book_id=hand.table.book_id, place="rack"))
+
+
+def waiting(hand: Hand) -> str:
+    (one,) = corrections.waiting(hand.table.book_id, hand.now.seq)
+    return one.slip
+
+
+def holds(hand: Hand) -> bool:
+    found = proofs.verify(hand.table.book).fault
+    assert found is None, found
+    return True
+
+
+def correct(hand: Hand, boss: Staff, second: Staff, entered: ProposeCorrection) -> str:
+    enter(hand, boss, entered)
+    slip = waiting(hand)
+    enter(hand, second, SignCorrection(slip))
+    return slip
+
+
+# --- A dispute -------------------------------------------------------------------------------------------------
+
+
+def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a claim that was heard by somebody and ended nowhere."""
+    enter(felt, felt.by, CLAIM)
+    enter(felt, boss, NoteDispute(1, "Player at seat 1", "Says the stack was left untouched"))
+    enter(felt, felt.by, NoteDispute(1, "Dealer", "Does not remember"))
+    enter(felt, boss, RuleDispute(1, "player", "The camera shows no payment"))
+    slip = correct(felt, boss, second, ProposeCorrection(1, 1, 0, "Seat 1 was passed over", dispute=1))
+    enter(felt, boss, CloseDispute(1))
+    (case,) = claims.cases(felt.table.book_id)
+    assert (case.dispute.state, case.dispute.ruling, case.dispute.notes) == ("closed", "player", 2)
+    assert case.corrections == (slip,)
+    assert [one.kind for one in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
+    listed, there_are = claims.listed(9)
+    assert ([one.dispute.state for one in listed], there_are) == (["closed"], 1)
+    assert holds(felt)
+
+
+def test_the_evidence_is_fixed_when_a_dispute_is_opened(felt: Hand, boss: Staff) -> None:
+    """Harm: a ruling on a round that was changed after the claim, and nobody can tell."""
+    enter(felt, boss, CLAIM)
+    one = claims.listed(9)[0][0].dispute
+    last = LogEntry.objects.get(book_id=felt.table.book_id, seq=one.last_seq)
+    assert (one.last_hash, last.round) == (bytes(last.hash).hex(), 1)
+    told = history.story(felt.table, 1)
+    assert told is not None
+    then = past.as_of(felt.table.book_id, 1, felt.now.seq)
+    assert then is not None
+    assert one.record_hash == then.record_hash
+    assert told.record is not None
+
+
+def test_the_round_itself_stays_as_it_was(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a correction that rewrites what was dealt and paid."""
+    before = history.story(felt.table, 1)
+    enter(felt, boss, CLAIM)
+    correct(felt, boss, second, OWED)
+    assert history.story(felt.table, 1) == before
+    assert not Transfer.objects.filter(kind="reversal").exists()
+
+
+def test_open_disputes_are_found_for_the_whole_floor(felt: Hand, boss: Staff) -> None:
+    """Harm: a shift that ends with a claim of which the next one knows nothing."""
+    other = floor.table("Rocket 2")
+    enter(felt, boss, CLAIM)
+    enter(felt, boss, OpenDispute(1, "Fold reckoned wrongly", "Seat 4", seat=4, claim_cents=500))
+    assert [(one.table, one.dispute.number, one.dispute.seat) for one in claims.listed(9)[0]] == [
+        ("Rocket 1", 1, 1),
+        ("Rocket 1", 2, 4),
+    ]
+    assert code(Hand(other, boss), boss, CLAIM) == "unknown_round"
+
+
+def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: years of closed disputes are read for a page that shows one which is open."""
+    for number in (1, 2, 3):
+        enter(felt, boss, OpenDispute(1, f"Claim {number}", "Seat 1"))
+    for number in (1, 3):
+        enter(felt, second, RuleDispute(number, "stands", "Seen on video"))
+        enter(felt, boss, CloseDispute(number, ""))
+    lines, there_are = claims.listed(10)
+    assert [(one.table, one.dispute.number, one.dispute.state) for one in lines] == [
+        ("Rocket 1", 2, "opened"),
+        ("Rocket 1", 3, "closed"),
+        ("Rocket 1", 1, "closed"),
+    ]
+    assert {one.dispute.number: one.opened_at for one in lines} == {
+        one.dispute.number: one.opened_at for one in claims.cases()
+    }
+    assert there_are == 3
+    assert [one.dispute.number for one in claims.listed(2)[0]] == [2, 3]
+    for number in (1, 2, 3):
+        found = claims.case(felt.table.book_id, number)
+        assert found in claims.cases()
+        assert found is not None
+        assert found.dispute.number == number
+    assert claims.case(felt.table.book_id, 4) is None
+
+
+@pytest.mark.parametrize(("cents", "reportable"), [(49_999, False), (50_000, True)])
+def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, cents: int, reportable: bool) -> None:
+    """Harm: a report that was due and nobody thought of."""
+    enter(felt, boss, OpenDispute(1, "Bet of 500", "Seat 1", seat=1, claim_cents=cents))
+    one = claims.listed(9)[0][0].dispute
+    assert one.reportable is reportable
+    assert Alert.objects.filter(message__contains="reportable").exists() is reportable
+
+
+@pytest.mark.parametrize(
+    ("entered", "why"),
+    [
+        (OpenDispute(7, "x", "y"), "unknown_round"),
+        (OpenDispute(1, "x", "y", seat=9), "unknown_seat"),
+        (OpenDispute(1, " ", "y"), "no_words"),
+        (OpenDispute(1, "x" * 501, "y"), "bad_words"),
+        (OpenDispute(1, "x", "\x07"), "bad_words"),
+        (OpenDispute(1, "x", "y", claim_cents=-1), "bad_amount"),
+        (NoteDispute(1, "x", "y"), "unknown_dispute"),
+        (RuleDispute(1, "stands", "y"), "unknown_dispute"),
+        (CloseDispute(1), "unknown_dispute"),
+    ],
+)
+def test_a_dispute_is_about_something(felt: Hand, boss: Staff, entered: DisputeInput, why: str) -> None:
+    """Harm: a file without a round, a claim or a name."""
+    assert code(felt, boss, entered) == why
+
+
+def test_a_dispute_goes_forward_only(felt: Hand, boss: Staff) -> None:
+    """Harm: a ruling that is replaced when somebody complains, or a closed file that is written on."""
+    enter(felt, boss, CLAIM)
+    assert code(felt, boss, CloseDispute(1, "x")) == "not_ruled"
+    assert code(felt, boss, RuleDispute(1, "maybe", "x")) == "unknown_ruling"
+    enter(felt, boss, RuleDispute(1, "stands", "The camera shows the payment"))
+    assert code(felt, boss, RuleDispute(1, "player", "x")) == "ruled_already"
+    enter(felt, boss, CloseDispute(1))
+    assert code(felt, boss, NoteDispute(1, "x", "y")) == "dispute_closed"
+    assert holds(felt)
+
+
+def test_a_ruling_about_money_closes_with_a_correction_or_a_word(felt: Hand, boss: Staff) -> None:
+    """Harm: a player who was right and never paid."""
+    enter(felt, boss, CLAIM)
+    enter(felt, boss, RuleDispute(1, "player", "Not paid"))
+    assert code(felt, boss, CloseDispute(1)) == "no_correction"
+    enter(felt, boss, CloseDispute(1, "The player has left; the amount waits at the cage"))
+    assert holds(felt)
+
+
+def test_who_dealt_the_round_does_not_rule_on_it(felt: Hand, boss: Staff) -> None:
+    """Harm: a judge in their own case."""
+    enter(felt, boss, CLAIM)
+    assert code(felt, felt.by, RuleDispute(1, "stands", "x")) == "not_permitted"
+    felt("take_back")
+    felt("bet", seat=1, amount_cents=1_000)
+    Hand(felt.table, boss)("take_back")  # now the boss has entered something in round 2
+    felt("bet", seat=1, amount_cents=1_000)
+    enter(felt, felt.by, OpenDispute(2, "My bet was more", "Seat 1", seat=1))
+    assert code(felt, boss, RuleDispute(2, "stands", "x")) == "own_round"
+
+
+@pytest.mark.parametrize("role", [Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER])
+def test_who_has_no_part_in_a_dispute(felt: Hand, boss: Staff, role: Role) -> None:
+    """Harm: files written by whoever passes by."""
+    other = floor.staff(role, "other", "300")
+    assert code(felt, other, CLAIM) == "not_permitted"
+    enter(felt, boss, CLAIM)
+    assert code(felt, other, NoteDispute(1, "x", "y")) == "not_permitted"
+    assert code(felt, other, RuleDispute(1, "stands", "y")) == "not_permitted"
+    assert code(felt, other, OWED) == "not_permitted"
+
+
+def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, boss: Staff) -> None:
+    """Harm: a claim that has to wait, or a ruling that pays before the round is over."""
+    enter(felt, boss, OpenDispute(2, "That was my bet", "Seat 2", seat=2))
+    assert code(felt, boss, RuleDispute(1, "void", "x")) == "round_open"
+    assert code(felt, boss, ProposeCorrection(2, 2, 0, "x")) == "round_open"
+    felt("close_bets")
+    assert holds(felt)
+
+
+def test_the_cards_of_a_game_that_goes_on_stay_hidden() -> None:
+    """Harm: a dispute is opened in order to see what a player holds."""
+    dealer, boss = for_pot("pairs", seats={1: 5_000, 2: 5_000}, source="house")
+    dealer("start_game")
+    assert dealer.now.round is not None
+    assert dealer.now.round.secret
+    enter(dealer, boss.by, OpenDispute(1, "Misdeal", "Seat 1"))
+    one = claims.listed(9)[0][0].dispute
+    assert one.record_hash is None
+    body = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq").body
+    assert b"rank" not in bytes(body)
+    assert holds(dealer)
+
+
+# --- A correction ----------------------------------------------------------------------------------------------
+
+
+def test_a_seat_that_was_not_paid_is_paid_by_two(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: chips that leave a rack on one person's word. The mispay had left 20 too many there, which is booked."""
+    before = rack(felt)
+    enter(felt, boss, OWED)
+    assert moved(felt) == []
+    enter(felt, second, SignCorrection(waiting(felt)))
+    assert moved(felt) == [("over", "over_short", "rack", 2_000), ("correct_pay", "rack", "players", 2_000)]
+    assert rack(felt) == before
+    (one,) = corrections.shown(felt.table.book_id, 1)
+    assert (one.state, one.by, one.correction.recorded_cents) == ("signed", "201 Bruno", 2_000)
+    assert holds(felt)
+
+
+def test_a_seat_that_was_paid_twice_gives_back(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: the sign the wrong way round, so that the player is paid a third time."""
+    before = rack(felt)
+    correct(felt, boss, second, ProposeCorrection(1, 1, 4_000, "Paid twice"))
+    assert moved(felt) == [("short", "rack", "over_short", 2_000), ("correct_take", "players", "rack", 2_000)]
+    assert rack(felt) == before
+    assert holds(felt)
+
+
+def test_what_a_count_has_taken_over_is_not_booked_again(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a difference that is booked by the count and by the correction: the next count is off by it."""
+    felt("take_back")
+    hand = Hand(felt.table, boss)
+    floor.counted(hand, "rack", over_cents=2_000)
+    before = rack(felt)
+    correct(felt, boss, second, OWED)
+    assert moved(felt) == [("correct_pay", "rack", "players", 2_000)]
+    assert rack(felt) == before - 2_000
+    assert holds(felt)
+
+
+def test_a_void_round_gives_back_what_was_lost(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a void that stays a word."""
+    enter(felt, boss, OpenDispute(1, "A card was exposed", "Seat 4"))
+    enter(felt, boss, RuleDispute(1, "void", "The card was seen by all"))
+    correct(felt, boss, second, ProposeCorrection(1, 4, -2_000, "Void", due_cents=0, dispute=1))
+    assert moved(felt) == [("correct_pay", "rack", "players", 2_000)]
+    enter(felt, boss, CloseDispute(1))
+    assert holds(felt)
+
+
+@pytest.mark.parametrize(
+    ("entered", "why"),
+    [
+        (ProposeCorrection(9, 1, 0, "x"), "unknown_round"),
+        (ProposeCorrection(1, 3, 0, "x"), "unknown_seat"),
+        (ProposeCorrection(1, 1, 0, " "), "no_words"),
+        (ProposeCorrection(1, 1, 2_000, "x"), "nothing_to_correct"),
+        (ProposeCorrection(1, 1, 0, "x", due_cents=5_000), "no_ruling"),
+        (ProposeCorrection(1, 1, -2_001, "x"), "bad_amount"),
+        (ProposeCorrection(1, 1, 0, "x", dispute=4), "unknown_dispute"),
+        (ProposeCorrection(1, 1, 0, "x", earlier="correction/2026/1"), "unknown_slip"),
+    ],
+)
+def test_a_correction_follows_from_the_round(felt: Hand, boss: Staff, entered: ProposeCorrection, why: str) -> None:
+    """Harm: a gift under the name of a correction."""
+    assert code(felt, boss, entered) == why
+
+
+def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand, boss: Staff) -> None:
+    """Harm: one person pays out alone, or two friends of whom one has no say."""
+    enter(felt, boss, OWED)
+    slip = waiting(felt)
+    assert code(felt, boss, SignCorrection(slip)) == "signed_already"
+    for role in (Role.DEALER, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
+        assert code(felt, floor.staff(role, f"a.{role}"), SignCorrection(slip)) == "not_permitted"
+    enter(felt, floor.staff(Role.OPERATOR, "olga"), SignCorrection(slip))
+    assert holds(felt)
+
+
+def test_a_seat_is_not_corrected_twice_without_saying_so(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: the same claim is paid in two shifts."""
+    first = correct(felt, boss, second, ProposeCorrection(1, 1, 500, "Paid 5"))
+    assert code(felt, boss, OWED) == "corrected_already"
+    again = ProposeCorrection(1, 1, 1_500, "5 of the correction fell back into the rack", earlier=first)
+    correct(felt, boss, second, again)
+    assert moved(felt) == [("over", "over_short", "rack", 500), ("correct_pay", "rack", "players", 500)]
+    assert holds(felt)
+
+
+def test_a_seat_has_one_correction_that_waits(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: two that are signed one after the other."""
+    enter(felt, boss, OWED)
+    assert code(felt, second, OWED) == "waits_already"
+
+
+def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a gap in the numbers, behind which a slip disappeared."""
+    enter(felt, boss, OWED)
+    first = waiting(felt)
+    enter(felt, second, DeclineCorrection(first, "The camera shows the payment"))
+    assert moved(felt) == []
+    assert code(felt, second, SignCorrection(first)) == "unknown_slip"
+    enter(felt, boss, OWED)
+    year = timezone.localtime().year
+    assert (first, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
+    assert [one.state for one in corrections.shown(felt.table.book_id, 1)] == ["proposed", "declined"]
+    assert [str(one) for one in Slip.objects.filter(series="correction").order_by("number")] == [first, waiting(felt)]
+    assert holds(felt)
+
+
+def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: two screens on which the same slip is signed at the same moment, and the player is paid twice."""
+    enter(felt, boss, OWED)
+    slip, olga = waiting(felt), floor.staff(Role.OPERATOR, "olga")
+    answers = at_once(*[partial(enter, felt, by, SignCorrection(slip)) for by in (second, olga) * 4])
+    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert Transfer.objects.filter(kind="correct_pay").count() == 1
+    assert holds(felt)
+
+
+def test_of_many_proposals_at_once_one_waits(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: the same mispay is proposed by both bosses of a pit, and signed twice."""
+    answers = at_once(*[partial(enter, felt, by, OWED) for by in (boss, second) * 4])
+    assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
+    assert waiting(felt).endswith("/1")
+    assert holds(felt)
+
+
+def test_no_chips_leave_a_closed_table(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a rack that was counted and locked, and is short in the morning."""
+    felt("take_back")
+    hand = Hand(felt.table, boss)
+    enter(felt, boss, OWED)
+    floor.counted(hand, "closer")
+    assert code(felt, second, SignCorrection(waiting(felt))) == "table_closed"
+    enter(felt, boss, CLAIM)
+    assert holds(felt)
+
+
+def test_nothing_is_corrected_while_the_rack_is_counted(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: chips that leave between two counts."""
+    felt("take_back")
+    enter(felt, boss, OWED)
+    slip = waiting(felt)
+    floor.signs(felt.table, boss, BeginSlip("rack", ((100, 9),)))
+    assert code(felt, second, SignCorrection(slip)) == "count_open"
+
+
+def test_games_between_players_are_none_of_the_houses_corrections() -> None:
+    """Harm: the house pays for what one player owes another."""
+    dealer, boss = for_pot("pairs", seats={1: 5_000, 2: 5_000})
+    dealer("start_game")
+    assert code(dealer, boss.by, ProposeCorrection(1, 1, 0, "x")) in ("round_open", "not_banked")
+
+
+def test_the_database_keeps_two_people_and_the_numbers(felt: Hand, boss: Staff) -> None:
+    """Harm: one who writes past the rules signs twice, or leaves a number out."""
+    enter(felt, boss, OWED)
+    slip = Slip.objects.get(series="correction")
+    with pytest.raises(IntegrityError, match="person_once"), transaction.atomic():
+        SlipSignature.objects.create(
+            slip=slip, stage="signed", username="bella", role="pit_boss", book=felt.table.book, seq=1
+        )
+    with pytest.raises(IntegrityError, match="gapless"), transaction.atomic():
+        Slip.objects.create(
+            series="correction", year=2026, number=9, previous=1, book=felt.table.book, seq=1, total_cents=1
+        )
+
+
+# --- Forgeries -------------------------------------------------------------------------------------------------
+
+
+def newest(hand: Hand, subject: str) -> dict[str, Any]:
+    body = LogEntry.objects.filter(book_id=hand.table.book_id, subject=subject).latest("seq").body
+    content: dict[str, Any] = json.loads(bytes(body))["content"]
+    return content
+
+
+def forge(hand: Hand, subject: str, kind: str, content: dict[str, Any], by: str, moves: tuple[Move, ...] = ()) -> str:
+    """Add an entry as the ledger does; what a proof says of it."""
+    with transaction.atomic():
+        draft = Draft(subject, kind, by, content)
+        seq = cage.post(log.lock(hand.table.book_id), draft, moves).seq
+    found = proofs.verify(hand.table.book).fault
+    assert found is not None, "the forgery was believed"
+    assert found.seq == seq
+    return found.what
+
+
+BOSS, BRUNO, DORA = "bella Bella", "201 Bruno", "101 Dora"
+AS_BRUNO = {"username": "bruno", "name": "Bruno", "badge": "201", "role": "pit_boss"}
+AS_DORA = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"round": 7}, "Round 7 was not dealt"),
+        ({"number": 5}, "number is 5, not 2"),
+        ({"last_hash": "00" * 32}, "last_hash is"),
+        ({"record_hash": None}, "record_hash is null"),
+        ({"first_seq": 1}, "first_seq is 1"),
+        ({"state": "closed"}, 'state is "closed"'),
+        ({"ruling": "house"}, 'ruling is "house"'),
+        ({"opened_by": BRUNO}, "opened_by is"),
+    ],
+)
+def test_a_dispute_opens_on_the_evidence_that_there_is(
+    felt: Hand, boss: Staff, change: dict[str, Any], says: str
+) -> None:
+    """Harm: evidence made to fit, or a file that is closed before it was opened."""
+    enter(felt, boss, CLAIM)
+    content = newest(felt, "dispute")
+    made = content["dispute"] | {"number": 2} | change
+    content |= {"dispute": made, "open": [content["dispute"], made], "last": made["number"]}
+    assert says in forge(felt, "dispute", "opened", content, BOSS)
+
+
+def test_a_ruling_is_by_a_pit_boss_who_did_not_deal(felt: Hand, boss: Staff) -> None:
+    """Harm: a dealer's own ruling, slipped into the log."""
+    enter(felt, boss, CLAIM)
+    content = newest(felt, "dispute")
+    ruled = content["dispute"] | {"state": "ruled", "ruling": "stands", "reason": "x", "ruled_by": DORA}
+    content |= {"dispute": ruled, "open": [ruled]} | AS_DORA
+    assert "Only a pit boss rules" in forge(felt, "dispute", "ruled", content, DORA)
+
+
+def test_a_dispute_does_not_vanish_from_the_open_ones(felt: Hand, boss: Staff) -> None:
+    """Harm: a claim that the next shift does not see."""
+    enter(felt, boss, CLAIM)
+    content = newest(felt, "dispute")
+    noted = content["dispute"] | {"notes": 1}
+    content |= {"dispute": noted, "open": [], "heard": "x", "text": "y"}
+    assert "open is []" in forge(felt, "dispute", "noted", content, BOSS)
+
+
+def test_a_closed_dispute_names_the_corrections_that_there_are(felt: Hand, boss: Staff) -> None:
+    """Harm: a ruling for a player that looks paid."""
+    enter(felt, boss, CLAIM)
+    enter(felt, boss, RuleDispute(1, "player", "Not paid"))
+    content = newest(felt, "dispute")
+    closed = content["dispute"] | {"state": "closed"}
+    content |= {"dispute": closed, "open": [], "text": "x", "corrections": ["correction/2026/8"]}
+    assert "corrections is" in forge(felt, "dispute", "closed", content, BOSS)
+
+
+def test_somebody_else_does_not_write_in_ones_name(felt: Hand, boss: Staff, second: Staff) -> None:
+    """Harm: a ruling that its author never made."""
+    enter(felt, boss, CLAIM)
+    content = newest(felt, "dispute")
+    noted = content["dispute"] | {"notes": 1}
+    content |= {"dispute": noted, "open": [noted], "heard": "x", "text": "y"}
+    assert "wrote it" in forge(felt, "dispute", "noted", content, BRUNO)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"recorded_cents": 9_000}, "recorded_cents is 9000, not 2000"),
+        ({"believed_cents": 9_000}, "believed_cents is 9000, not 2000"),
+        ({"due_cents": 9_000}, "due only by a ruling"),
+        ({"seat": 3}, "Seat 3 had no bet"),
+        ({"proposed_by": "nobody"}, "proposed_by is"),
+        ({"dispute": 3}, "There is no dispute 3"),
+    ],
+)
+def test_a_correction_says_what_the_engine_decided(felt: Hand, boss: Staff, change: dict[str, Any], says: str) -> None:
+    """Harm: a recorded payout that never was, so that a gift looks like a debt."""
+    enter(felt, boss, ProposeCorrection(1, 4, 0, "Nothing was taken"))
+    content = newest(felt, "correction")
+    other = content["correction"] | {"seat": 1, "recorded_cents": 2_000, "believed_cents": 2_000, "due_cents": 2_000}
+    other |= {"slip": "correction/2026/2"} | change
+    content |= {"correction": other, "open": [*content["open"], other]}
+    assert says in forge(felt, "correction", "proposed", content, BOSS)
+
+
+@pytest.fixture
+def signed(felt: Hand, boss: Staff, second: Staff) -> dict[str, Any]:
+    """What an honest second signature on a correction of 20 to seat 1 would say."""
+    enter(felt, boss, OWED)
+    content = newest(felt, "correction")
+    return {**content, **AS_BRUNO, "open": [], "counted": False, "off_cents": 2_000, "difference_cents": 2_000}
+
+
+def pays(hand: Hand, cents: int, off: int = 2_000) -> tuple[Move, ...]:
+    chart = cage.chart(hand.table.book_id)
+    booked = (chart.move("over", "over_short", "rack", off),) if off else ()
+    return (*booked, chart.move("correct_pay", "rack", "players", cents))
+
+
+def test_a_correction_moves_what_it_says(felt: Hand, signed: dict[str, Any]) -> None:
+    """Harm: a slip over 20 for which 200 left the rack."""
+    assert "its transfer 2 is" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 20_000))
+
+
+def test_a_correction_is_not_signed_by_who_proposed_it(felt: Hand, signed: dict[str, Any]) -> None:
+    """Harm: one person alone, written past the rules."""
+    alone = {**signed, "username": "bella", "name": "Bella", "badge": None}
+    assert "another person has to sign" in forge(felt, "correction", "signed", alone, BOSS, pays(felt, 2_000))
+
+
+def test_a_correction_says_rightly_whether_the_rack_was_counted(felt: Hand, signed: dict[str, Any]) -> None:
+    """Harm: a difference that is booked twice, or never."""
+    counted = {**signed, "counted": True, "off_cents": 0}
+    assert "counted is true, not false" in forge(felt, "correction", "signed", counted, BRUNO, pays(felt, 2_000, 0))
+
+
+def test_a_correction_that_nobody_proposed_is_named(felt: Hand, signed: dict[str, Any]) -> None:
+    """Harm: chips that leave on a slip of which the first signature is missing."""
+    other = {**signed, "correction": {**signed["correction"], "slip": "correction/2026/7"}}
+    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, pays(felt, 2_000))
+
+
+def test_a_correction_without_its_signature_beside_it_is_named(felt: Hand, signed: dict[str, Any]) -> None:
+    """Harm: an entry in the log for which nobody gave a PIN."""
+    assert "not signed beside it" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 2_000))
+
+
+def test_chips_of_a_correction_move_by_nothing_else(felt: Hand) -> None:
+    """Harm: a payment that calls itself a correction in the entry of something else."""
+    move = cage.chart(felt.table.book_id).move("correct_pay", "rack", "players", 2_000)
+    assert "correct_pay" in forge(felt, "chips", "buy_in", {}, BOSS, (move,))

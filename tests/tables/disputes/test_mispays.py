@@ -1,0 +1,289 @@
+"""The mispay finder: a mistake that was planted in a day of rounds is found, with the right sign, and soon."""
+
+import random
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tables import dealing
+from tables.disputes import mispays
+from tables.disputes.mispays import Dealt, Exchange, Slip, Suspect
+from tables.games.felt import Payout
+from tables.inputs import BuyIn
+from tests.floor import dealt, for_pot
+from tests.tables import rocket_day
+from tests.tables.rocket_day import KINDS, VALUES
+
+HOUR = 60
+"""Rounds of an hour."""
+
+
+def names(found: Sequence[Slip]) -> set[tuple[str, int]]:
+    return {(slip.kind, slip.seat) for slip in found}
+
+
+def place_of(found: Sequence[Suspect], number: int) -> int:
+    """How far down the list a round is, from 1 on."""
+    return next(place for place, one in enumerate(found, 1) if one.round == number)
+
+
+# --- A planted mistake -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_planted_mistake_is_in_the_list(kind: str) -> None:
+    """Harm: the one round that the pit looks for is left out, and somebody else's is blamed."""
+    for seed in range(4):
+        chance = random.Random(f"{kind} {seed}")
+        day = rocket_day.day(HOUR, chance)
+        planted = rocket_day.plant(kind, day, chance)
+        found = mispays.suspects(day, [], planted.rack_cents, VALUES)
+        (suspect,) = [one for one in found if one.round == planted.round]
+        assert (kind, planted.seat) in names(suspect.slips)
+        assert {slip.rack_cents for one in found for slip in one.slips} == {planted.rack_cents}
+
+
+def test_planted_mistakes_of_an_hour_are_soon_come_to() -> None:
+    """Harm: a list in which the true round stands as far down as chance would put it."""
+    places = []
+    for seed in range(6):
+        chance = random.Random(seed)
+        day = rocket_day.day(HOUR, chance)
+        for kind in KINDS:
+            planted = rocket_day.plant(kind, day, chance)
+            found = mispays.suspects(day, [], planted.rack_cents, VALUES)
+            places.append((place_of(found, planted.round), len(found)))
+    within_five = sum(place <= 5 for place, _ in places) / len(places)
+    first_half = sum(place <= (listed + 1) / 2 for place, listed in places) / len(places)
+    assert within_five > 0.25
+    assert first_half > 0.6
+
+
+def test_an_odd_amount_leads_to_its_round() -> None:
+    """Harm: an amount that only one round can explain, lost among those that are near it."""
+    chance = random.Random(5)
+    day = rocket_day.day(300, chance)
+    at = next(at for at, one in enumerate(day) if any(payout.net_cents > 0 for payout in one.payouts))
+    odd = tuple(replace_bet(one, 3_700) if one.net_cents > 0 else one for one in day[at].payouts)
+    day[at] = replace(day[at], payouts=odd)
+    won = next(one for one in odd if one.net_cents > 0)
+    found = mispays.suspects(day, [], -won.net_cents, VALUES)
+    assert place_of(found, day[at].number) <= 5
+
+
+def replace_bet(payout: Payout, bet: int) -> Payout:
+    assert payout.card is not None
+    return Payout(payout.seat, bet, bet + payout.card * bet // 10, payout.outcome, payout.card, payout.why)
+
+
+# --- The sign --------------------------------------------------------------------------------------------------
+
+
+def of(*payouts: tuple[int, int, int, str, int | None]) -> Dealt:
+    """A round of these payouts: seat, staked, net, outcome, card."""
+    made = tuple(Payout(seat, bet, bet + net, outcome, card, "") for seat, bet, net, outcome, card in payouts)
+    one = rocket_day.deal(1, random.Random(1))
+    return replace(one, game=NoCards(), actions=(), payouts=made)
+
+
+class NoCards(type(rocket_day.GAME)):  # type: ignore[misc]
+    """Rocket, of which only what was paid is looked at."""
+
+
+@pytest.mark.parametrize(
+    ("variance", "slip"),
+    [
+        (-1_000, ("paid_twice", 1)),
+        (1_000, ("not_paid", 1)),
+        (2_000, ("wrong_way", 1)),
+        (3_000, ("wrong_way", 1)),
+        (-600, ("not_taken", 2)),
+        (600, ("taken_twice", 2)),
+        (-1_200, ("wrong_way", 2)),
+        (1_400, ("took_all", 2)),
+        (-3_000, ("push_paid", 3)),
+        (3_000, ("took_all", 3)),
+        (500, ("other_rank", 1)),
+        (-100, ("chip_more", 2)),
+        (100, ("chip_more", 2)),
+    ],
+)
+def test_each_mistake_leaves_the_rack_off_in_its_own_direction(variance: int, slip: tuple[str, int]) -> None:
+    """Harm: the house looks for a seat that it paid twice when it was the player who was not paid."""
+    won, lost, even = (1, 2_000, 1_000, "dealer_pair", 10), (2, 2_000, -600, "fold", 3), (3, 3_000, 0, "push", None)
+    assert slip in names(mispays.slips(of(won, lost, even), variance, VALUES))
+
+
+def test_a_seat_that_is_paid_as_its_neighbour() -> None:
+    """Harm: two bets side by side, one paid for the other, and nobody finds which."""
+    both = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
+    assert ("neighbour", 1) in names(mispays.slips(both, -2_700, VALUES))
+    assert ("neighbour", 2) in names(mispays.slips(both, 2_700, VALUES))
+
+
+def test_a_chip_more_in_a_bet_than_was_entered() -> None:
+    """Harm: a bet that was keyed wrongly and settled as it lay."""
+    won = of((4, 5_000, 2_000, "dealer_pair", 4))
+    assert ("other_bet", 4) in names(mispays.slips(won, -1_000, VALUES))  # 75 lay there: 30 was paid, not 20
+    assert ("other_bet", 4) in names(mispays.slips(won, 1_000, VALUES))  # 25 lay there
+
+
+@pytest.mark.parametrize(("fours_gone", "possible"), [(0, True), (3, False)])
+def test_a_card_is_only_another_one_that_could_have_come(fours_gone: int, possible: bool) -> None:
+    """Harm: the pit is told that a fifth 4 may have lain there, in a deck that has four."""
+    dealt = (0, 0, 0, fours_gone, *(0,) * 6)
+    one = rocket_day.by_hand({1: 2_000}, [8, 10, 9, 4, 7, 10], dealt)
+    assert [pay.net_cents for pay in one.payouts] == [2_000]
+    found = {slip.says for slip in mispays.slips(one, 1_200, VALUES) if slip.kind == "card"}
+    assert ("Card 3 of the dealer was named 10 and may have been 4." in found) == possible
+
+
+def test_trouble_makes_a_round_likelier_and_players_who_are_paid_too_little_speak_up() -> None:
+    """Harm: a list that puts what would have been noticed before what would not."""
+    won = of((1, 2_000, 1_000, "dealer_pair", 5))
+    (more,) = [one for one in mispays.slips(won, -1_000, VALUES) if one.kind == "paid_twice"]
+    (less,) = [one for one in mispays.slips(won, 1_000, VALUES) if one.kind == "not_paid"]
+    assert less.weight == mispays.RATES["not_paid"] * mispays.PLAYERS_NOTICE
+    (again,) = [one for one in mispays.slips(replace(won, troubled=True), -1_000, VALUES) if one.kind == "paid_twice"]
+    assert again.weight == more.weight * mispays.TROUBLED
+
+
+def test_neighbouring_keys_are_pressed_for_each_other() -> None:
+    """Harm: a 2 for a 9 is thought as likely as a 2 for a 3."""
+    assert mispays.nearness(2, 3) > mispays.nearness(2, 4) > mispays.nearness(2, 9)
+    assert mispays.nearness(6, 9) > mispays.nearness(5, 8)
+
+
+# --- Exchanges -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "variance", "kind"),
+    [
+        (Exchange(1, "buy_in", 5_000, 2), 5_000, "brought_as_bought"),
+        (Exchange(1, "buy_in", 5_000, 2), -5_000, "given_twice"),
+        (Exchange(1, "buy_in", 5_000, 2), 2_500, "chip_more"),
+        (Exchange(1, "buy_in", 5_000, 2), -7_500, "chip_other"),
+        (Exchange(1, "brought", 5_000, 2), -5_000, "bought_as_brought"),
+        (Exchange(1, "rake", 300, None, 7), -300, "rake_missed"),
+        (Exchange(1, "rake", 300, None, 7), 300, "taken_twice"),
+        (Exchange(1, "rake", 300, None, 7), -100, "chip_more"),
+        (Exchange(1, "time_charge", 500, 3), -500, "charge_missed"),
+    ],
+)
+def test_what_goes_wrong_in_an_exchange(one: Exchange, variance: int, kind: str) -> None:
+    """Harm: a shortage at a table with a pot is looked for in games, where no chip of the house moves."""
+    assert kind in {slip.kind for slip in mispays.exchange_slips(one, variance, VALUES)}
+    (suspect, *_) = mispays.suspects([], [one], variance, VALUES)
+    assert suspect.round == one.round
+
+
+# --- In a table's log ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_rounds_of_a_span_and_no_others_are_looked_at() -> None:
+    """Harm: a mistake before the last count, which that count has settled, is found once more."""
+    dealer, _ = dealt(options={"decks": 6})
+    for _ in range(2):
+        dealer.bets(seat1=2_000)
+        dealer.cards(8, 10, 9, 10)
+        dealer.pay()
+    (first, second) = mispays.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
+    assert [(one.seat, one.net_cents) for one in first.payouts] == [(1, 2_000)]
+    assert [one.round for one in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
+    later = mispays.find(dealer.table, -2_000, first.seq, dealer.now.seq)
+    assert ([one.round for one in later.suspects], later.rounds) == ([2], 1)
+    before = mispays.find(dealer.table, -2_000, first.seq, second.seq - 1)
+    assert (before.suspects, before.rounds) == ((), 0)
+    assert second.seq > first.seq
+
+
+@pytest.mark.django_db
+def test_a_variance_that_nothing_explains_says_so() -> None:
+    """Harm: an empty page, of which nobody knows whether anything was looked at."""
+    dealer, _ = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000)
+    dealer.cards(8, 10, 9, 10)
+    dealer.pay()
+    found = mispays.find(dealer.table, 37, 0, dealer.now.seq)
+    assert (found.suspects, found.says) == ((), "No single mistake in 1 round explains this amount.")
+    assert mispays.find(dealer.table, 0, 0, dealer.now.seq).says.startswith("There is nothing to explain")
+
+
+@pytest.mark.django_db
+def test_a_round_counts_as_it_stands_after_its_corrections() -> None:
+    """Harm: a payout that was taken back at the table is suspected in the count."""
+    dealer, _ = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000)
+    dealer.cards(8, 10, 9, 10)
+    dealer("take_back")
+    (nothing,) = [*mispays.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)] or [None]
+    assert nothing is None
+    dealer.cards(3)
+    dealer.pay()
+    (one,) = mispays.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)
+    assert ([pay.net_cents for pay in one.payouts], one.troubled) == ([600], True)
+
+
+@pytest.mark.django_db
+def test_a_search_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a year's log is read in one request, or a search that stopped half way looks whole."""
+    monkeypatch.setattr(mispays, "MOST_ROUNDS", 2)
+    dealer, _ = dealt(options={"decks": 6})
+    for _ in range(4):
+        dealer.bets(seat1=2_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+    found = mispays.find(dealer.table, 600, 0, dealer.now.seq)
+    assert (found.rounds, found.cut_at, [one.round for one in found.suspects]) == (2, 3, [4, 3])
+    assert found.says.endswith("Rounds before 3 were not looked at.")
+
+
+@pytest.mark.django_db
+def test_a_search_asks_as_often_for_many_rounds_as_for_one() -> None:
+    """Harm: a page that takes longer each hour of the evening."""
+    dealer, _ = dealt(options={"decks": 6})
+
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            mispays.find(dealer.table, -600, 0, dealer.now.seq)
+        return len(asked)
+
+    dealer.bets(seat1=2_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    before = queries()
+    for _ in range(4):
+        dealer.bets(seat1=2_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+    assert queries() <= before
+
+
+@pytest.mark.django_db
+def test_a_table_with_a_pot_is_searched_by_what_its_rack_saw() -> None:
+    """Harm: the finder fails at every table that is not Rocket's, or blames a game between players."""
+    dealer, _ = for_pot("pairs", seats={1: 5_000, 2: 5_000}, rake_permille=100)
+    now = dealer.now.seq
+    dealing.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=now)
+    found = mispays.find(dealer.table, 5_000, 0, dealer.now.seq)
+    assert {slip.kind for one in found.suspects for slip in one.slips} >= {"brought_as_bought"}
+    assert [
+        slip.kind for one in mispays.find(dealer.table, -4_000, 0, dealer.now.seq).suspects for slip in one.slips
+    ] == ["bought_as_brought"]
+
+
+def test_a_day_of_a_table_is_searched_in_a_few_seconds() -> None:
+    """Harm: nobody waits for it, so nobody uses it. (The bound is ten times what was measured.)"""
+    day = rocket_day.day(150, random.Random(1))
+    started = perf_counter()
+    mispays.suspects(day, [], -600, VALUES)
+    assert perf_counter() - started < 3

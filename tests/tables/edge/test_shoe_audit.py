@@ -1,0 +1,276 @@
+"""Shoes audited after the fact: exact, once, never while dealt from; read by auditors, and each look is logged."""
+
+import io
+import json
+import random
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from openpyxl import load_workbook
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.models import Book, LogEntry
+from tables.audit import proofs
+from tables.day import figures, hours, outliers
+from tables.edge import shoe_audit, worth
+from tables.edge.shoe_audit import SCALE, ShoeAudit
+from tables.games.cards import shoe
+from tables.log import telling
+from tables.maths.situation import Situation
+from tables.maths.value import solve
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt
+from tests.load import whole
+from tests.tables.chance import by_seed
+
+
+def play(dealer: Hand, rounds: int, chance: random.Random) -> None:
+    """Rounds of two seats with bets of any size; they hit but for a fold now and then."""
+    for _ in range(rounds):
+        dealer.bets(seat1=chance.choice([1_000, 2_000, 5_000]), seat4=1_000)
+        dealer("deal")
+        while dealer.now.round_open and not dealer.board.pay:
+            if dealer.board.due == "choose":
+                seat = next(one.seat for one in dealer.board.prompts if hasattr(one, "choices"))
+                dealer("choose", seat=seat, choice=chance.choice(["hit", "fold"]))
+            else:
+                dealer("deal")
+        dealer.pay()
+
+
+@pytest.fixture
+def dealer(db: None, monkeypatch: pytest.MonkeyPatch) -> Hand:
+    """A house shoe of one deck; two rounds were dealt from it."""
+    by_seed(monkeypatch, 5)
+    dealer, _ = dealt(source="house")
+    play(dealer, 2, random.Random(5))
+    return dealer
+
+
+def begun(hand: Hand) -> int:
+    """The entry that shuffled the shoe on the table."""
+    return LogEntry.objects.filter(book_id=hand.table.book_id, subject="shoe", kind="shuffled").latest("seq").seq
+
+
+def client_of(role: Role) -> Client:
+    client = Client()
+    client.force_login(floor.staff(role, f"some_{role.value}"), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def views() -> list[dict[str, Any]]:
+    """What the house's book says of looks."""
+    rows = LogEntry.objects.filter(book__name="house", subject="shoe_audit").order_by("seq")
+    return [{"kind": row.kind, "by": row.by} | json.loads(bytes(row.body))["content"] for row in rows]
+
+
+def test_a_shoe_on_the_table_is_not_audited_and_a_finished_one_is_once(dealer: Hand) -> None:
+    """Harm: the worth of the next round is known while it can still be bet on; or a shoe counts twice, or never."""
+    assert shoe_audit.audit_shoes() == 0
+    assert not ShoeAudit.objects.exists()
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    shoe_audit.audit_shoes()
+    row = ShoeAudit.objects.get()
+    assert [one["round"] for one in row.rounds] == [1, 2]
+    first, second = row.rounds
+    assert first["edge"] == round(0.020788201249412625 * SCALE)
+    gone = [0] * 10
+    for entry in LogEntry.objects.filter(book_id=dealer.table.book_id, subject="round", round=1):
+        for act in json.loads(bytes(entry.body))["content"].get("actions", []):
+            if act["do"] == "card":
+                gone[act["rank"] - 1] += 1
+    assert second["gone"] == gone
+    unseen = tuple(whole - out for whole, out in zip(shoe(1), gone, strict=True))
+    exact = solve(Situation(1, unseen, 5))
+    assert second["edge"] == round(exact.house_edge * SCALE)
+    assert second["variance"] == round(exact.variance * SCALE)
+    bets = [[bet for _, bet, _ in one["bets"]] for one in row.rounds]
+    assert row.staked_cents == sum(map(sum, bets))
+    assert row.worth == sum(one["edge"] * sum(staked) for one, staked in zip(row.rounds, bets, strict=True))
+    assert row.crossed == sum(2 * one * other for one, other in bets)
+
+
+def test_shoes_that_were_missed_are_caught_up_and_none_is_read_again(
+    dealer: Hand, django_assert_max_num_queries: Any
+) -> None:
+    """Harm: a shoe that no worker saw is never audited; or each run reads the whole history again."""
+    chance = random.Random(6)
+    for _ in range(3):
+        dealer("retire_shoe")
+        dealer.ready_shoe()
+        play(dealer, 1, chance)
+    shoe_audit.audit_shoes()
+    rows = list(ShoeAudit.objects.order_by("begun_seq"))
+    assert [len(one.rounds) for one in rows] == [2, 1, 1]
+    assert begun(dealer) > rows[-1].ended_seq
+    with django_assert_max_num_queries(3):  # the tables, the last audit, and the marks since
+        shoe_audit.audit_shoes()
+
+
+def test_what_was_taken_back_does_not_count(db: None) -> None:
+    """Harm: a wrong key leaves a bet in the audit that nobody made."""
+    dealer, _ = dealt()
+    dealer("bet", seat=1, amount_cents=5_000)
+    dealer("bet", seat=1, amount_cents=2_000)
+    dealer("close_bets")
+    dealer.cards(4)
+    dealer("take_back")
+    dealer.cards(5, 3)
+    dealer.pay()
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    (one,) = ShoeAudit.objects.get().rounds
+    assert one["bets"] == [[1, 2_000, 600]]
+
+
+def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> None:
+    """Harm: a pit boss who knows when the shoe is good; and nobody knows who looked."""
+    seq = begun(dealer)
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    addresses = [
+        reverse("pit:shoes"),
+        reverse("pit:shoes-csv") + "?as=xlsx",
+        reverse("pit:shoe", args=[dealer.table.pk, seq]),
+        reverse("pit:shoe-csv", args=[dealer.table.pk, seq]),
+    ]
+    for role in set(Role) - {Role.AUDITOR}:
+        client = client_of(role)
+        assert [client.get(address).status_code for address in addresses] == [403] * 4
+    assert views() == []
+    auditor = client_of(Role.AUDITOR)
+    pages = [auditor.get(address) for address in addresses]
+    assert [page.status_code for page in pages] == [200] * 4
+    rows = list(load_workbook(io.BytesIO(whole(pages[1]))).active.values)
+    assert [(*row[:3], row[5]) for row in rows[1:]] == [("Rocket 1", 1, seq, 1), ("Rocket 1", 1, seq, 4)]
+    assert "Rocket 1, shoe 1" in pages[2].content.decode()
+    assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
+    assert {one["by"] for one in views()} == {"some_auditor Some_Auditor"}
+    assert "some_auditor".title() in telling.tell("shoe_audit", "viewed", views()[2])
+    assert proofs.verify(Book.objects.get(name="house")).fault is None
+
+
+def test_the_list_as_csv_has_every_bet_and_what_was_unseen(dealer: Hand) -> None:
+    """Harm: an auditor who has to believe the numbers, for nothing tells what they were computed from."""
+    seq = begun(dealer)
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    answer = client_of(Role.AUDITOR).get(reverse("pit:shoe-csv", args=[dealer.table.pk, seq]), {"as": "xlsx"})
+    assert whole(answer)[:2] == b"PK"
+    from dealer_ui.shoe_audits import HEADER, _rows
+
+    rows = [dict(zip(HEADER, row, strict=True)) for row in _rows(ShoeAudit.objects.get())]
+    assert len(rows) == 4
+    assert [rows[0][f"unseen_{rank}"] for rank in range(1, 11)] == list(shoe(1))
+
+
+def test_a_shoe_that_is_dealt_from_has_no_page(dealer: Hand) -> None:
+    """Harm: an auditor tells a friend at the table when to bet."""
+    auditor, seq = client_of(Role.AUDITOR), begun(dealer)
+    for name in ("pit:shoe", "pit:shoe-csv"):
+        answer = auditor.get(reverse(name, args=[dealer.table.pk, seq]))
+        assert answer.status_code == 409
+        assert "This shoe is on Rocket 1" in answer.content.decode()
+        assert auditor.get(reverse(name, args=[dealer.table.pk, seq - 1])).status_code == 404
+    dealer("retire_shoe")
+    waiting = auditor.get(reverse("pit:shoe", args=[dealer.table.pk, seq]))
+    assert waiting.status_code == 409
+    assert "not audited yet" in waiting.content.decode()
+    assert views() == []
+
+
+@pytest.mark.parametrize(
+    ("role", "begun_seq", "says"),
+    [
+        ("pit_boss", 0, "it shows a shoe's audit to somebody who is no auditor"),
+        ("auditor", 1, "it shows the audit of a shoe that was not finished"),
+    ],
+)
+def test_a_look_that_nobody_can_have_had_is_named(dealer: Hand, role: str, begun_seq: int, says: str) -> None:
+    """Harm: a forged entry that puts an auditor, or somebody who must not look, before a shoe."""
+    dealer("retire_shoe")
+    seq = begun(dealer)
+    shoe_audit.audit_shoes()
+    content = {"role": role, "username": "x", "name": "X", "badge": None, "table": "Rocket 1", "shoe": 1}
+    with transaction.atomic():
+        after = log.append(
+            house.lock(), Draft("shoe_audit", "viewed", "x X", content | {"begun_seq": begun_seq or seq})
+        )
+    found = proofs.verify(Book.objects.get(name="house")).fault
+    assert found is not None
+    assert (found.seq, found.what) == (after.seq, says)
+
+
+def test_a_look_before_the_shoe_was_finished_is_named(dealer: Hand) -> None:
+    """Harm: somebody looked while it was dealt from, and the log says so to nobody."""
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    row = ShoeAudit.objects.get()
+    content = {"role": "auditor", "table": "Rocket 1", "begun_seq": row.begun_seq}
+    assert shoe_audit.not_seen(content, timezone.now()) is None
+    assert shoe_audit.not_seen(content, row.ended_at - timedelta(seconds=1)) is not None
+
+
+def today() -> figures.Report:
+    return figures.day(hours.day_of(timezone.now()))
+
+
+def test_the_theoretical_win_is_exact_where_a_shoe_was_audited(dealer: Hand) -> None:
+    """Harm: a house that pays by a full shoe's edge what it never dealt; or bets that count twice, or not at all."""
+    (before,) = today().lines
+    assert before.theoretical_is == figures.FULL_SHOE
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    row = ShoeAudit.objects.get()
+    (exact,) = today().lines
+    assert (exact.theoretical_is, exact.audited_cents) == (figures.EXACT, before.handle_cents)
+    assert exact.theoretical == Fraction(int(row.worth), SCALE) != before.theoretical
+    assert outliers.day(hours.day_of(timezone.now()))[0].win is not None
+    dealer.ready_shoe()
+    play(dealer, 1, random.Random(1))
+    (mixed,) = today().lines
+    assert mixed.theoretical_is == figures.MIXED
+    edge = figures.edge_of(dealer.table)
+    assert edge is not None
+    assert mixed.theoretical == exact.theoretical + edge * (mixed.handle_cents - exact.handle_cents)
+
+
+def test_spans_that_cut_a_shoe_add_up_to_the_whole(dealer: Hand) -> None:
+    """Harm: a shoe over the end of a shift is worth something to both shifts, or to neither."""
+    play(dealer, 1, random.Random(2))
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    row, book = ShoeAudit.objects.get(), dealer.table.book_id
+    whole = worth.of([(book, 0, row.ended_seq + 5)])[0]
+    assert whole.staked_cents == row.staked_cents
+    for cut in [row.begun_seq, *(one["seq"] for one in row.rounds), row.ended_seq - 1, row.ended_seq]:
+        first, second = worth.of([(book, 0, cut), (book, cut, row.ended_seq + 5)])
+        assert first.staked_cents + second.staked_cents == whole.staked_cents
+        assert first.cents + second.cents == whole.cents
+        assert first.spread + second.spread == whole.spread
+        assert first.squares + second.squares == whole.squares
+        assert first.crossed + second.crossed == whole.crossed == row.crossed
+        assert first.crossed_spread + second.crossed_spread == whole.crossed_spread
+
+
+def test_a_closed_day_keeps_what_its_audited_bets_were_worth(dealer: Hand) -> None:
+    """Harm: the month forgets what its days had counted exactly; or a day closed before audits cannot be read."""
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    (exact,) = today().lines
+    signed = exact.row()
+    joined = figures.joined(dealer.table, [figures.Figures.read(signed)])
+    assert (joined.theoretical, joined.audited_cents) == (exact.theoretical_cents, exact.handle_cents)
+    old = {name: value for name, value in signed.items() if name != "audited_cents"}
+    edge = figures.edge_of(dealer.table)
+    assert edge is not None
+    assert figures.joined(dealer.table, [figures.Figures.read(old)]).theoretical == edge * exact.handle_cents

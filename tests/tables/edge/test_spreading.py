@@ -1,0 +1,61 @@
+"""A simulation spread over workers: each chunk once, whoever is killed, and the sum is that of one process."""
+
+import psycopg
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from tables.edge import spreading
+from tables.games.rocket import Rules
+from tables.maths.simulation import Table, deal, described, nothing, seed_of
+from tables.maths.situation import fresh
+from tables.maths.value import solve
+from tables.models import SimulatedChunk
+from tests.conftest import database_url
+
+pytestmark = pytest.mark.django_db
+
+
+def a_table() -> Table:
+    return Table(Rules(1), 1, solve(fresh(1)))
+
+
+RUN = spreading.name(described(a_table(), 7))
+
+
+def test_what_another_worker_is_at_is_left_to_it_until_it_is_gone() -> None:
+    """Harm: rounds counted twice because two workers dealt them, or never because one was killed at them."""
+    with psycopg.connect(database_url("casino_app"), autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"simulation {RUN} 0"])
+        assert spreading.turn(RUN, 2) == 1
+        assert [one.number for one in SimulatedChunk.objects.all()] == [1]
+    assert spreading.turn(RUN, 2) == 1
+    assert spreading.turn(RUN, 2) == 0
+    alone = deal(a_table(), seed_of(7, 0)) + deal(a_table(), seed_of(7, 1))
+    assert spreading.added_up(RUN, 2, nothing(1)).counts() == alone.counts()
+    assert spreading.added_up(RUN, 1, nothing(1)).rounds == 1_000_000
+
+
+def test_a_turn_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the watch waits for hours behind a simulation."""
+    monkeypatch.setattr(spreading, "TURN_SECONDS", 0)
+    assert spreading.turn(RUN, 1_000) <= 1
+
+
+def test_without_workers_the_command_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a bar that stands still for a night, and nobody is told why."""
+    monkeypatch.setattr(spreading, "TURN_SECONDS", 0)
+    monkeypatch.setattr(spreading, "_ask", lambda *_: None)
+    told: list[tuple[int, int]] = []
+    with pytest.raises(spreading.NobodyDeals):
+        spreading.deal(RUN, 3, 1, lambda *at: told.append(at))
+
+
+def test_a_chunk_is_written_once_and_stays() -> None:
+    """Harm: a sum that somebody has bettered."""
+    SimulatedChunk.objects.create(run=RUN, number=0, counts={})
+    with pytest.raises(IntegrityError, match="tables_simulatedchunk_once"), transaction.atomic():
+        SimulatedChunk.objects.create(run=RUN, number=0, counts={})
+    for sql in ("UPDATE tables_simulatedchunk SET number = 5", "DELETE FROM tables_simulatedchunk"):
+        refused = pytest.raises(DatabaseError, match="permission denied")
+        with refused, transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(sql)

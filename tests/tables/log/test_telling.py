@@ -1,0 +1,144 @@
+"""Log entries in plain words: what somebody who was not there has to understand."""
+
+from typing import Any
+
+import pytest
+
+from tables.log.telling import tell
+
+SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "content", "words"),
+    [
+        ("round", "play", {"actions": [{"do": "bet", "seat": 2, "amount_cents": 2_050}]}, "Seat 2 bets 20.50"),
+        ("round", "play", {"actions": [{"do": "bet", "seat": 2, "amount_cents": 0}]}, "Seat 2 takes its bet off"),
+        ("round", "play", {"actions": [{"do": "close_bets"}]}, "No more bets"),
+        ("round", "play", {"actions": [{"do": "card", "rank": 8, "to": 1}]}, "Seat 1: 8"),
+        ("round", "play", {"actions": [{"do": "card", "rank": 3, "to": 0}]}, "Dealer: 3"),
+        (
+            "round",
+            "play",
+            {"actions": [{"do": "card", "rank": 8, "to": 1}, {"do": "card", "rank": 3, "to": 0}]},
+            "Seat 1: 8, dealer: 3",
+        ),
+        (
+            "round",
+            "play",
+            {"actions": [{"do": "choose", "seat": 4, "choice": "hit"}, {"do": "card", "rank": 7, "to": 4}]},
+            "Seat 4: hit, draws 7",
+        ),
+        ("round", "play", {"actions": [{"do": "choose", "seat": 4, "choice": "fold"}]}, "Seat 4: fold"),
+        ("round", "play", {"actions": [{"do": "shuffle"}]}, "The discards are shuffled"),
+        (
+            "round",
+            "take_back",
+            {"corrects": 41, "actions": [{"do": "card", "rank": 3, "to": 0}]},
+            "Takes back entry 41: Dealer: 3",
+        ),
+        ("round", "paid", {"seat": 4}, "Seat 4 is done"),
+        ("shoe", "loaded", {"shoe": SHOE}, "Shoe 3 is loaded: 6 decks, keyed"),
+        ("shoe", "burned", {"shoe": SHOE}, "Shoe 3: 5 cards burned, ready"),
+        ("shoe", "cut_card_out", {"shoe": SHOE}, "Shoe 3: the cut card is out, last round"),
+        (
+            "shoe",
+            "deck_check_failed",
+            {"shoe": SHOE, "counts": [6, 11]},
+            "Deck check of shoe 3 failed: counted 6, 11",
+        ),
+        ("dealer", "signed_in", {"name": "Dan", "relieves": "dora"}, "Dan takes the table, relieving dora"),
+        ("dealer", "signed_in", {"name": "Dan", "relieves": None}, "Dan takes the table"),
+        (
+            "dealer",
+            "signed_in",
+            {"name": "Dan", "relieves": "dora", "confirmed_by": "bella"},
+            "Dan takes the table, relieving dora; bella agreed",
+        ),
+        (
+            "staff",
+            "emergency_sign_in",
+            {"username": "olga", "with": "omar"},
+            "olga comes in by emergency codes, with that of omar",
+        ),
+        ("table", "closed", {"rack_cents": 896_600}, "The table closes, 8,966 in the rack"),
+        (
+            "table",
+            "settings_changed",
+            {
+                "before": {"min_cents": 1_000, "cap_cents": None, "options": {"decks": 1, "burn": 5}},
+                "after": {"min_cents": 2_000, "cap_cents": 50_000, "options": {"decks": 6, "burn": 5}},
+            },
+            "Changed: min 10 → 20, cap 500, decks 1 → 6",
+        ),
+        (
+            "table",
+            "settings_changed",
+            {"before": {}, "after": {"game": "rocket", "denominations": [500, 100], "options": {"start": "low_card"}}},
+            "Set up: game rocket, denominations 5 1, start low card",
+        ),
+        ("alert", "card_refused", {"rank": 1, "says": "no 1 is left"}, "A 1 is keyed, and refused: no 1 is left"),
+        (
+            "dispute",
+            "opened",
+            {"dispute": {"number": 3, "round": 17, "seat": 2, "claimant": "Seat 2", "claim": "not paid"}},
+            "Dispute 3 about round 17, seat 2 is opened: Seat 2 claims: not paid",
+        ),
+        (
+            "dispute",
+            "noted",
+            {"dispute": {"number": 3}, "heard": "Dealer", "text": "does not remember"},
+            "Dispute 3, Dealer: does not remember",
+        ),
+        (
+            "dispute",
+            "ruled",
+            {"dispute": {"number": 3, "ruling": "void", "reason": "An exposed card."}},
+            "Dispute 3 is ruled: the round is void. An exposed card.",
+        ),
+        (
+            "dispute",
+            "closed",
+            {"dispute": {"number": 3}, "corrections": ["correction/2026/4"], "text": ""},
+            "Dispute 3 is closed: correction/2026/4",
+        ),
+        (
+            "correction",
+            "signed",
+            {
+                "correction": {
+                    "slip": "correction/2026/4",
+                    "round": 17,
+                    "seat": 2,
+                    "due_cents": 1_600,
+                    "handed_cents": 0,
+                },
+                "name": "Boris",
+            },
+            "correction/2026/4: pay seat 2 16 for round 17, signed by Boris",
+        ),
+        (
+            "correction",
+            "declined",
+            {
+                "correction": {
+                    "slip": "correction/2026/5",
+                    "round": 17,
+                    "seat": 2,
+                    "due_cents": -400,
+                    "handed_cents": 0,
+                },
+                "text": "Taken already",
+            },
+            "correction/2026/5: take 4 from seat 2 for round 17, declined: Taken already",
+        ),
+        ("dispute", "ruled", {}, "dispute ruled: what it says cannot be read"),
+        ("chips", "vanished", {}, "chips vanished"),
+        ("round", "play", {}, "round play: what it says cannot be read"),
+        ("round", "play", {"actions": [7]}, "round play: what it says cannot be read"),
+        ("shoe", "loaded", {"shoe": None}, "shoe loaded: what it says cannot be read"),
+    ],
+    ids=str,
+)
+def test_an_entry_in_words(subject: str, kind: str, content: dict[str, Any], words: str) -> None:
+    assert tell(subject, kind, content) == words

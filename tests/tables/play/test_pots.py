@@ -1,0 +1,458 @@
+"""Tables with a pot: chips at the seats, payments as transfers, all-in, rake and time charge, and what is refused."""
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from django.utils import timezone
+
+from ledger import cage
+from ledger.models import Transfer
+from tables import dealing, standing
+from tables.audit import commitments, history, proofs
+from tables.games.catalog import GAMES
+from tables.games.felt import AskCard, AskChoice, Game
+from tables.games.record import judge
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import table_settings
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, Player, for_pot
+from tests.intruder import at_work
+
+pytestmark = pytest.mark.django_db
+
+POT_GAMES = [name for name, game in GAMES.items() if not game.banked]
+
+
+def refused(hand: Hand, do: str, **facts: Any) -> Refused:
+    """The refusal of an input; nothing may have been written."""
+    before = hand.now.seq
+    with pytest.raises(Refused) as found:
+        hand(do, **facts)
+    assert hand.now.seq == before
+    return found.value
+
+
+def lying(hand: Hand) -> dict[str, int]:
+    """What the ledger says lies at each place of the table, in cents; empty places are left out."""
+    return {str(account): cents for account, cents in cage.balances(hand.table.book_id).items() if cents}
+
+
+def at_seats(hand: Hand) -> dict[int, int]:
+    """What the ledger says lies at the seats."""
+    places = lying(hand)
+    return {int(place[5:]): cents for place, cents in places.items() if place.startswith("seat ")}
+
+
+def moved(hand: Hand) -> list[tuple[str, str, str, int]]:
+    """The transfers of the latest entry: kind, from, to, cents."""
+    found = Transfer.objects.filter(book_id=hand.table.book_id, seq=hand.now.seq).order_by("leg")
+    return [(one.kind, str(one.source), str(one.target), one.amount_cents) for one in found]
+
+
+def play_out(hand: Hand, chance: random.Random, players: Mapping[int, Player]) -> Iterator[None]:
+    """Answer the game's prompts as chance will have it, an input at a time. Who has a page chooses there."""
+    while not hand.now.round.over:
+        prompts = hand.now.round.game.prompts(hand.now.round.state)
+        ask = chance.choice(prompts)
+        if isinstance(ask, AskCard) and hand.table.source == "house":
+            hand("deal")
+        elif isinstance(ask, AskCard):
+            hand("card", rank=chance.choice(ask.may_come))
+        elif isinstance(ask, AskChoice) and ask.seat in players:
+            players[ask.seat].chooses(chance.choice(ask.choices))
+        elif isinstance(ask, AskChoice):
+            choice = msgspec.to_builtins(chance.choice(ask.choices))
+            named = {key: choice[key] for key in ("card", "cards", "target", "count") if key in choice}
+            hand("choose", seat=ask.seat, choice=choice["name"], **named)
+        else:
+            hand("shuffle")
+        yield
+
+
+def judged(hand: Hand) -> dict[int, int]:
+    """What the latest game came to, in cents, by the record that anyone can replay without us."""
+    told = history.story(hand.table, hand.now.round.number)
+    assert told is not None
+    assert told.record is not None
+    answer = judge(json.dumps(told.record))
+    assert answer["complete"]
+    return {result["seat"]: result["net"] * told.coin_cents for result in answer["results"]}
+
+
+def verified(hand: Hand) -> str | None:
+    """What the proof of the table's log finds."""
+    fault = proofs.verify(hand.table.book).fault
+    return fault and str(fault)
+
+
+# --- whole games ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["keyed", "house"])
+@pytest.mark.parametrize("name", POT_GAMES)
+def test_whole_games_move_chips_and_lose_none(name: str, source: str) -> None:
+    """Harm: a coin that the game moved and the ledger did not, or the other way round; a log that cannot be proved."""
+    game, chance = GAMES[name], random.Random(f"{name} {source}")
+    rake = {"rake_permille": 100, "rake_cap_cents": 300} if game.coins else {}
+    hand, boss = _with_players(game, chance, source=source, **rake)
+    brought = sum(at_seats(hand).values())
+    players = {seat: floor.player(hand, seat) for seat in _able(hand)} if source == "house" else {}
+    for _ in range(3):
+        playing = _able(hand)
+        if len(playing) not in game.seat_counts:
+            break
+        hand("start_game", seats=playing)
+        for _ in play_out(hand, chance, players):
+            assert at_seats(hand) == hand.now.stacks
+            assert lying(hand).get("pot", 0) == hand.now.pot_cents
+        hand.ready_shoe()
+        assert judged(hand) == {payout.seat: payout.net_cents for payout in hand.now.round.settled}
+    raked = sum(Transfer.objects.filter(book=hand.table.book, kind="rake").values_list("amount_cents", flat=True))
+    assert sum(at_seats(hand).values()) + hand.now.pot_cents + raked == brought
+    for seat in list(hand.now.stacks):
+        hand("cash_out", seat=seat)
+    assert at_seats(hand) == {}
+    assert verified(hand) is None
+    if source == "house":
+        assert list(commitments.prove(hand.table))
+    known = hand.now
+    standing.cache.clear()
+    assert hand.now == known
+    boss("close_table")
+
+
+def _with_players(game: Game[Any, Any], chance: random.Random, **chosen: Any) -> tuple[Hand, Hand]:
+    most = game.seat_counts[-1]
+    seats = {seat: chance.choice([300, 1_000, 5_000]) for seat in range(1, most + 1)} if game.coins else {}
+    options = {"settlement": "cutchfeld", "five_card_catch": True} if game.name == "pairs" else {}
+    return for_pot(game.name, seats=seats, options=options, **chosen)
+
+
+def _able(hand: Hand) -> list[int]:
+    game = GAMES[hand.table.game]
+    return sorted(hand.now.stacks) if game.coins else list(range(1, game.seat_counts[-1] + 1))
+
+
+def test_an_ante_goes_to_the_pot_and_the_pot_to_the_winner() -> None:
+    """Harm: the ledger knows what a game came to, but not who paid whom."""
+    dealer, _ = for_pot("starboard", seats={2: 1_000, 5: 1_000})
+    dealer("start_game")
+    assert moved(dealer) == [("pay_pot", "seat 2", "pot", 100), ("pay_pot", "seat 5", "pot", 100)]
+    dealer.cards(4, 7)
+    acting = dealer.now.round.state.prompts[0].seat
+    other = 7 - acting
+    dealer("choose", seat=acting, choice="lock")
+    assert moved(dealer) == [("win_pot", "pot", f"seat {seat}", 100) for seat in (2, 5)]
+    assert other in dealer.now.stacks
+    assert dealer.now.stacks == {2: 1_000, 5: 1_000}
+    assert verified(dealer) is None
+
+
+def test_naming_the_card_means_that_the_seat_drew_it() -> None:
+    """Harm: a tap too many for each card of a game whose cards all go to the middle."""
+    dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    dealer("start_game")
+    dealer.cards(4, 7, 9)
+    assert dealer.board.seats
+    assert dealer.now.round.game.view(dealer.now.round.state, None).middle == (4, 7, 9)
+    assert [kind for kind, *_ in moved(dealer)] == ["pay_pot"]
+
+
+def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:
+    """Harm: coins that nobody owns vanish between two games."""
+    dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000, 3: 1_000})
+    dealer("start_game")
+    dealer.cards(4, 7)
+    first = dealer.now.round.state.prompts[0].seat
+    dealer.cards(9)  # the first one draws and pays a fourth coin, then all three lock
+    for _ in range(2):
+        dealer("choose", seat=dealer.now.round.state.prompts[0].seat, choice="lock")
+    assert dealer.now.round.over
+    assert dealer.now.pot_cents == 100, "4 coins among 3 seats leave one"
+    dealer("start_game")
+    assert dealer.now.round.opening.pot == 1
+    assert dealer.now.round.opening.button == first
+    assert dealer.now.pot_cents == 400
+    assert verified(dealer) is None
+
+
+# --- all-in, rake, time -----------------------------------------------------------------------------------------
+
+
+def test_a_player_who_cannot_cover_a_penalty_pays_what_is_there() -> None:
+    """Harm: a debt that no chips stand for; or a player sent away although the rules keep the seat."""
+    dealer, _ = for_pot("troll_guts", seats={1: 300, 2: 5_000, 3: 5_000})
+    dealer("start_game")
+    dealer.cards(2, 5, 9)
+    while dealer.now.round.state.prompts[0].seat != 1:
+        dealer("choose", seat=dealer.now.round.state.prompts[0].seat, choice="draw")
+        dealer("card", rank=1)
+    dealer.cards(2)
+    payout = next(one for one in dealer.now.round.game.settle(dealer.now.round.state) if one.seat == 1)
+    assert payout.why == "pair of 2s: pays 2 to the pot"
+    assert at_seats(dealer).get(1) is None
+    dealer, _ = _another("starboard", seats={1: 100, 2: 1_000})
+    dealer("start_game")
+    dealer.cards(4, 7)
+    assert 1 not in {ask.seat for ask in dealer.now.round.state.prompts}, "with nothing left there is nothing to buy"
+
+
+def _another(game: str, seats: dict[int, int]) -> tuple[Hand, Hand]:
+    """Another table of the same house."""
+    boss, dirk = floor.staff(Role.PIT_BOSS, "beate"), floor.staff(Role.DEALER, "dirk", "103")
+    made = floor.table(game.title(), game=game, seats=8, min_cents=100, max_cents=100_000, options={})
+    Hand(made, boss)("open_table")
+    dealing.sign_in(made, dirk)
+    other = Hand(made, dirk)
+    other.ready_shoe()
+    for seat, cents in seats.items():
+        other("buy_in", seat=seat, amount_cents=cents)
+    return other, Hand(other.table, boss)
+
+
+def test_all_in_says_so() -> None:
+    """Harm: a reason that names a payment which was never made."""
+    dealer, _ = for_pot("troll_guts", seats={1: 300, 2: 5_000, 3: 5_000})
+    dealer("start_game")
+    dealer.cards(3, 5, 9)
+    assert dealer.now.round.state.prompts[0].seat == 1
+    dealer.cards(3)
+    payout = next(one for one in dealer.now.round.game.settle(dealer.now.round.state) if one.seat == 1)
+    assert payout.why == "pair of 3s: pays 2 of 3, all that is there to the pot"
+    assert dealer.now.stacks == {2: 4_900, 3: 4_900}
+    assert dealer.now.pot_cents == 500
+
+
+def test_the_rake_has_its_share_and_its_cap_and_goes_to_the_rack() -> None:
+    """Harm: the house takes more of a pot than the players were told."""
+    dealer, _ = for_pot("troll_guts", seats={1: 5_000, 2: 5_000, 3: 5_000}, rake_permille=200, rake_cap_cents=200)
+    rack = lying(dealer)["rack"]
+    dealer("start_game")
+    dealer.cards(3, 5, 9)
+    dealer.cards(3, 5)  # seats 1 and 2 draw and pair: 3 + 3 + 5 coins; a fifth of 11 is 2
+    assert [one for one in moved(dealer) if one[0] != "pay_pot"] == [
+        ("rake", "pot", "rack", 200),
+        ("win_pot", "pot", "seat 3", 900),
+    ]
+    assert lying(dealer)["rack"] == rack + 200
+    assert dealer.now.pot_cents == 0
+    assert verified(dealer) is None
+
+
+def test_time_is_charged_once_for_each_half_hour_and_no_more_than_is_there(clock: Clock) -> None:
+    """Harm: a seat pays twice for one half hour, or owes the house."""
+    dealer, _ = for_pot("troll_guts", seats={1: 300, 2: 5_000}, time_charge_cents=200)
+    assert refused(dealer, "time_charge").code == "not_due"
+    began = timezone.now()
+    clock.stand(began + timedelta(minutes=65))
+    dealer("time_charge")
+    assert moved(dealer) == [("time_charge", "seat 1", "rack", 300), ("time_charge", "seat 2", "rack", 400)]
+    assert dealer.now.stacks == {2: 4_600}
+    assert refused(dealer, "time_charge").code == "not_due", "65 minutes are two half hours, which are paid"
+    clock.stand(began + timedelta(minutes=95))
+    dealer("time_charge")
+    assert dealer.now.stacks == {2: 4_400}
+    assert verified(dealer) is None
+
+
+# --- buying in and leaving --------------------------------------------------------------------------------------
+
+
+def test_chips_are_bought_from_the_rack_or_brought_along() -> None:
+    """Harm: chips at a seat that came from nowhere."""
+    dealer, _ = for_pot("starboard", seats={})
+    rack = lying(dealer)["rack"]
+    dealer("buy_in", seat=1, amount_cents=1_000)
+    assert moved(dealer) == [
+        ("buy_in", "rack", "players", 1_000),
+        ("drop", "cash", "drop_box", 1_000),
+        ("sit_down", "players", "seat 1", 1_000),
+    ]
+    dealer("buy_in", seat=2, amount_cents=500, chips=True)
+    assert moved(dealer) == [("sit_down", "players", "seat 2", 500)]
+    assert (lying(dealer)["rack"], lying(dealer)["players"], lying(dealer)["drop_box"]) == (rack - 1_000, -500, 1_000)
+    dealer("cash_out", seat=1)
+    assert moved(dealer) == [("stand_up", "seat 1", "players", 1_000)]
+    assert dealer.now.stacks == {2: 500}
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        ({"seat": 9, "amount_cents": 1_000}, "There is no seat 9: Starboard has 8."),
+        ({"seat": 0, "amount_cents": 1_000}, "There is no seat 0: Starboard has 8."),
+        ({"seat": 1, "amount_cents": 150}, "A buy-in is a multiple of 1, the table's coin."),
+        ({"seat": 1, "amount_cents": -100}, "A buy-in is a multiple of 1, the table's coin."),
+        ({"seat": 1, "amount_cents": 0}, "A buy-in is a multiple of 1, the table's coin."),
+        ({"seat": 1, "amount_cents": 100}, "Seat 1 would have 1 in play; it plays with 2 to 50."),
+        ({"seat": 2, "amount_cents": 4_100}, "Seat 2 would have 51 in play; it plays with 2 to 50."),
+    ],
+)
+def test_a_buy_in_that_is_none_is_refused(facts: dict[str, int], says: str) -> None:
+    """Harm: half a coin, a debt, or more than the table's limit in play."""
+    dealer, _ = for_pot("starboard", seats={2: 1_000}, min_cents=200, max_cents=5_000)
+    assert refused(dealer, "buy_in", **facts).sentence == says
+
+
+def test_nobody_buys_or_leaves_in_the_middle_of_a_game() -> None:
+    """Harm: a player takes chips off the table that the game may still ask for."""
+    dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    dealer("start_game")
+    assert refused(dealer, "buy_in", seat=3, amount_cents=1_000).code == "round_open"
+    assert refused(dealer, "cash_out", seat=1).code == "round_open"
+    assert refused(dealer, "start_game").code == "out_of_turn"
+    assert refused(boss, "close_table").code == "round_open"
+
+
+def test_a_table_does_not_close_over_chips_in_play() -> None:
+    """Harm: chips of players are left on a table that nobody watches."""
+    dealer, boss = for_pot("starboard", seats={3: 1_000})
+    assert refused(boss, "close_table").sentence == "There are chips in play at seat 3: cash them out first."
+    dealer("cash_out", seat=3)
+    boss("close_table")
+
+
+@pytest.mark.parametrize(
+    ("seats", "says"),
+    [
+        ([1], "Starboard is played by 2 to 7; 1 can be dealt in."),
+        ([1, 4], "Seat 4 has no chips in play: buy in first, or leave it out."),
+        ([1, 9], "There is no seat 9: Starboard has 8."),
+    ],
+)
+def test_a_game_needs_players_with_chips(seats: list[int], says: str) -> None:
+    """Harm: a game that cannot be settled."""
+    dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    assert refused(dealer, "start_game", seats=seats).sentence == says
+
+
+def test_against_the_house_there_is_no_pot() -> None:
+    """Harm: an input of one kind of table moves chips at the other."""
+    dealer, _ = floor.dealt()
+    for do, facts in {
+        "buy_in": {"seat": 1, "amount_cents": 1_000},
+        "cash_out": {"seat": 1},
+        "time_charge": {},
+        "start_game": {},
+    }.items():
+        assert refused(dealer, do, **facts).code in ("no_pot", "out_of_turn")
+    dealer, _ = _another("starboard", seats={1: 1_000, 2: 1_000})
+    assert refused(dealer, "bet", seat=1, amount_cents=1_000).code == "no_game"
+
+
+# --- taking back ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_taken_back_brings_its_chips_back() -> None:
+    """Harm: a wrong key costs a player an ante, or a pot."""
+    dealer, _ = for_pot("troll_guts", seats={1: 5_000, 2: 5_000, 3: 5_000})
+    start = at_seats(dealer)
+    dealer("start_game")
+    dealer("take_back")
+    assert (at_seats(dealer), dealer.now.pot_cents) == (start, 0)
+    assert not dealer.now.round_open
+    dealer("start_game")
+    dealer.cards(3, 5, 9)
+    dealer.cards(3, 5)
+    assert dealer.now.round.over
+    won = at_seats(dealer)
+    dealer("take_back")
+    assert dealer.now.round_open
+    assert at_seats(dealer) == dealer.now.stacks != won
+    dealer.cards(5)
+    assert at_seats(dealer) == dealer.now.stacks == won
+    assert verified(dealer) is None
+
+
+def test_a_game_stands_once_somebody_has_cashed_out() -> None:
+    """Harm: a pot is given back that its winner has carried to the cage."""
+    dealer, _ = for_pot("troll_guts", seats={1: 5_000, 2: 5_000, 3: 5_000})
+    dealer("start_game")
+    dealer.cards(3, 5, 9)
+    dealer.cards(3, 5)
+    dealer("cash_out", seat=3)
+    assert refused(dealer, "take_back").code == "card_stands"
+
+
+# --- settings ---------------------------------------------------------------------------------------------------
+
+
+def test_what_the_chips_rest_on_waits_until_they_are_gone() -> None:
+    """Harm: chips in play are worth something else after a change of settings."""
+    dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    olga = floor.staff(Role.OPERATOR, "olga")
+    for change in ({"unit_cents": 200}, {"game": "troll_guts"}, {"seats": 5}):
+        with pytest.raises(Refused) as found:
+            table_settings.change_table(dealer.table, change, by=olga)
+        assert "when all seats have cashed out" in found.value.sentence
+    table_settings.change_table(dealer.table, {"rake_permille": 50}, by=olga)
+
+
+# --- what an intruder writes ------------------------------------------------------------------------------------
+
+
+def _change(name: str, value: Any) -> Any:
+    def change(document: dict[str, Any]) -> None:
+        document["content"][name] = value
+
+    return change
+
+
+def _pin(name: str, value: Any) -> Any:
+    def change(document: dict[str, Any]) -> None:
+        pinned = document["content"]["opening"]
+        (pinned if name in pinned else pinned["opening"])[name] = value
+
+    return change
+
+
+FORGED = {
+    "a buy-in that leaves more at the seat than was bought": (0, _change("stacks", [[1, 9_000], [2, 1_000]])),
+    "time that is said to be paid": (0, _change("charged_at", "2030-01-01T00:00:00+00:00")),
+    "a buy-in of another amount": (0, _change("amount_cents", 900)),
+    "a game that starts with other chips": (1, _pin("stacks", [[1, 1_000], [2, 2_000]])),
+    "a game that starts with a fuller pot": (1, _pin("pot_cents", 500)),
+    "coins of another worth": (1, _pin("coin_cents", 200)),
+    "a rake that the table does not take": (1, _pin("rake", {"permille": 200, "cap_coins": None})),
+    "physical cards at a house shoe, or the other way round": (1, _pin("blind", False)),
+    "a start that chance did not choose": (1, _pin("first", None)),
+    "a button that never lay there": (1, _pin("button", 2)),
+    "a player who has no chips": (1, _pin("seats", [1, 2, 3])),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("after", "change"), FORGED.values(), ids=FORGED)
+def test_what_an_intruder_rewrites_is_found(after: int, change: Any) -> None:
+    """Harm: chips are said to lie where they never lay, and the proof of the log agrees."""
+    dealer, _ = for_pot("starboard", seats={1: 1_000, 2: 1_000}, rake_permille=100)
+    seq = dealer.now.seq + after
+    dealer("start_game")
+    dealer.cards(4, 7)
+    dealer("choose", seat=dealer.now.round.state.prompts[0].seat, choice="lock")
+    assert verified(dealer) is None
+    with at_work() as intruder:
+        intruder.rewrite(dealer.table.book_id, seq, change)
+        assert f"entry {seq}" in str(verified(dealer))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rack_that_is_said_to_hold_other_chips_is_found() -> None:
+    """Harm: a table opens with fewer chips than were filled, and what is missing was never there."""
+    dealer, boss = for_pot("starboard", seats={1: 1_000, 2: 1_000})
+    for seat in (1, 2):
+        dealer("cash_out", seat=seat)
+    boss("close_table")
+    closed = dealer.now.opened_seq
+    assert verified(dealer) is None
+    with at_work() as intruder:
+        intruder.rewrite(dealer.table.book_id, closed, _change("rack_cents", 5))
+        assert f"entry {closed}" in str(verified(dealer))
+        assert "its rack_cents is 5" in str(verified(dealer))

@@ -1,0 +1,327 @@
+"""What an operator may set about a table, when it may change, and what the log says of it."""
+
+import json
+import threading
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from ledger.models import Account, LogEntry
+from tables import dealing, standing
+from tables.audit import proofs
+from tables.games.felt import MOST_CENTS, Bet
+from tables.log.terms import Settings, rules_of
+from tables.models import Denomination, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import denominations, table_settings
+from tests import floor
+
+SETTINGS = Settings(
+    options={"decks": 2}, unit_cents=100, min_cents=1_000, max_cents=10_000, denominations=(100, 500, 2_500)
+)
+
+
+@pytest.fixture
+def operator(db: None) -> Staff:
+    """Somebody who sets up tables, in a house that has chips."""
+    for value, colour, face in floor.CHIPS:
+        Denomination.objects.create(value_cents=value, colour=colour, face=face)
+    return floor.staff(Role.OPERATOR, "omar")
+
+
+@pytest.fixture
+def dealt(operator: Staff) -> floor.Hand:
+    """A table of the floor's own, ready for bets."""
+    return floor.dealt()[0]
+
+
+def entries(table: Table) -> list[dict[str, Any]]:
+    """The bodies of the entries about a table's settings."""
+    found = LogEntry.objects.filter(book=table.book, subject="table", kind="settings_changed").order_by("seq")
+    return [json.loads(bytes(entry.body)) for entry in found]
+
+
+def fields(refused: Any) -> dict[str, str]:
+    return dict(refused.value.facts["fields"])
+
+
+# --- A new table ----------------------------------------------------------------------------------------------
+
+
+def test_a_new_table_has_its_places_for_chips_and_says_in_its_log_who_set_it_up_and_how(operator: Staff) -> None:
+    """Else nobody could say later under which settings its first rounds were dealt."""
+    table = table_settings.create_table("Rocket 9", SETTINGS, by=operator)
+    (said,) = entries(table)
+    assert said["by"] == "omar Omar"
+    assert said["content"]["before"] == {}
+    assert said["content"]["after"]["denominations"] == [2_500, 500, 100]
+    assert said["content"]["after"]["options"] == {"decks": 2, "burn": 5, "reshuffle_at": 0.2, "start": "dealer_left"}
+    layout = Account.objects.filter(book=table.book, place="layout").values_list("seat", flat=True)
+    assert sorted(layout) == [1, 2, 3, 4, 5, 6]
+    assert table_settings.settings_of(Table.objects.get(pk=table.pk)) == replace(
+        SETTINGS, options=said["content"]["after"]["options"], denominations=(2_500, 500, 100)
+    )
+    assert proofs.verify(table.book).fault is None
+
+
+def test_an_option_that_was_not_named_is_pinned_all_the_same(operator: Staff) -> None:
+    """Else a new default in a later version would change tables that nobody touched."""
+    assert "burn" in table_settings.create_table("Rocket 9", SETTINGS, by=operator).options
+
+
+def test_the_unit_is_the_tables_and_is_typed_once(operator: Staff) -> None:
+    """Two places to type it could disagree, and then payments would not come out even."""
+    table = table_settings.create_table("Rocket 9", replace(SETTINGS, unit_cents=500, min_cents=5_000), by=operator)
+    assert "unit" not in table.options
+    assert rules_of(table).unit == 500
+
+
+WRONG: list[tuple[str, dict[str, Any], str, str]] = [
+    ("an unknown game", {"game": "poker"}, "game", "There is no game 'poker'; there is blackstone, "),
+    ("no seat", {"seats": 0}, "seats", "Rocket is played with 1 to 6 seats."),
+    ("too many seats", {"seats": 7}, "seats", "Rocket is played with 1 to 6 seats."),
+    ("an unknown shoe", {"source": "magic"}, "source", "A shoe is one of keyed, house."),
+    ("a unit of nothing", {"unit_cents": 0}, "unit_cents", "The chip unit is more than 0"),
+    ("a negative unit", {"unit_cents": -100}, "unit_cents", "The chip unit is more than 0"),
+    ("a unit beyond all chips", {"unit_cents": 10**18}, "unit_cents", "The chip unit is more than 0"),
+    ("a unit beyond the game's", {"unit_cents": 10**13}, "unit_cents", "Rocket does not take so large a chip unit."),
+    ("a minimum of nothing", {"min_cents": 0}, "min_cents", "The minimum is more than 0"),
+    (
+        "a minimum between two bets",
+        {"min_cents": 1_500},
+        "min_cents",
+        "The minimum is a multiple of 10, ten chip units: 10 or 20.",
+    ),
+    (
+        "a minimum under ten units",
+        {"min_cents": 500},
+        "min_cents",
+        "The minimum is a multiple of 10, ten chip units: 10.",
+    ),
+    ("a maximum between two bets", {"max_cents": 10_001}, "max_cents", "ten chip units: 100 or 110."),
+    ("a maximum beyond the ledger", {"max_cents": 10**30}, "max_cents", "at most 10,000,000,000,000."),
+    ("a maximum under the minimum", {"min_cents": 20_000}, "max_cents", "The maximum is under the minimum of 200."),
+    ("a cap that no bet fits under", {"cap_cents": 900}, "cap_cents", "The cap is at least the minimum of 10"),
+    ("a cap beyond the ledger", {"cap_cents": 10**16}, "cap_cents", "The cap is at least the minimum of 10"),
+    ("no chips", {"denominations": ()}, "denominations", "A table needs chips."),
+    ("chips that are not the house's", {"denominations": (100, 777)}, "denominations", "no chip worth 7.77."),
+    ("chips too large to pay with", {"denominations": (500,)}, "denominations", "These chips cannot pay 1,"),
+    ("an unknown option", {"options": {"jokers": 2}}, "options", "Object contains unknown field jokers."),
+    ("an option out of range", {"options": {"decks": 9}}, "options", "Decks: expected int <= 8."),
+    ("an option of another kind", {"options": {"decks": "two"}}, "options", "Decks: expected int, got str."),
+    ("the unit typed twice", {"options": {"unit": 100}}, "options", "The unit is the table's chip unit"),
+]
+
+
+@pytest.mark.parametrize(("changed", "field", "says"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
+def test_settings_that_could_not_be_dealt_are_refused_and_nothing_is_written(
+    operator: Staff, changed: dict[str, Any], field: str, says: str
+) -> None:
+    """Else the fault shows at the table, with players waiting."""
+    with pytest.raises(Refused) as refused:
+        table_settings.create_table("Rocket 9", replace(SETTINGS, **changed), by=operator)
+    assert says in fields(refused)[field]
+    assert not Table.objects.exists()
+    assert not LogEntry.objects.filter(subject="table").exists()
+
+
+def test_the_largest_bets_fit(operator: Staff) -> None:
+    """The bound is the ledger's, not one short of it."""
+    assert table_settings.create_table(
+        "High", replace(SETTINGS, max_cents=MOST_CENTS, cap_cents=MOST_CENTS), by=operator
+    ).pk
+
+
+@pytest.mark.parametrize("name", ["", " ", " Rocket", "Rocket ", "R" * 41, "house", "a\nb", "rocket 1"])
+def test_a_name_that_the_log_could_not_keep_apart_is_refused(dealt: floor.Hand, operator: Staff, name: str) -> None:
+    """A table is known in the log by its name for good: two of one name could be taken for each other."""
+    with pytest.raises(Refused) as refused:
+        table_settings.create_table(name, SETTINGS, by=operator)
+    assert set(fields(refused)) == {"name"}
+
+
+@pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
+def test_only_operators_set_tables(dealt: floor.Hand, role: Role) -> None:
+    """Whoever reaches the function by another way than the admin is refused as well."""
+    somebody = floor.staff(role, "somebody")
+    with pytest.raises(Refused) as created:
+        table_settings.create_table("Rocket 9", SETTINGS, by=somebody)
+    with pytest.raises(Refused) as changed:
+        table_settings.change_table(dealt.table, {"min_cents": 2_000}, by=somebody)
+    assert created.value.status == changed.value.status == 403
+
+
+# --- Changes --------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_in_the_log_with_what_was_before_and_nothing_else(dealt: floor.Hand, operator: Staff) -> None:
+    """A limit that moved without a trace is how a dispute is lost."""
+    table_settings.change_table(dealt.table, {"min_cents": 2_000, "max_cents": 10_000}, by=operator)
+    assert entries(dealt.table)[-1]["content"] == {"before": {"min_cents": 1_000}, "after": {"min_cents": 2_000}}
+    assert proofs.verify(dealt.table.book).fault is None
+
+
+def test_a_change_of_nothing_is_no_entry(dealt: floor.Hand, operator: Staff) -> None:
+    """Entries that say nothing hide those that do."""
+    before = dealt.now.seq
+    table_settings.change_table(
+        dealt.table, {"min_cents": 1_000, "denominations": (100, 500, 2_500, 10_000)}, by=operator
+    )
+    assert dealt.now.seq == before
+
+
+def test_new_limits_hold_from_the_next_round_on(dealt: floor.Hand, operator: Staff) -> None:
+    """A player who bet under the old limits keeps them until the round is over."""
+    dealt("bet", seat=1, amount_cents=1_000)
+    table_settings.change_table(dealt.table, {"min_cents": 5_000}, by=operator)
+    dealt.table.refresh_from_db()
+    dealt("bet", seat=2, amount_cents=1_000)
+    dealt("close_bets")
+    dealt.cards(5, 6, 3)
+    dealt.pay()
+    with pytest.raises(Refused) as refused:
+        dealt("bet", seat=1, amount_cents=1_000)
+    assert "under the minimum of 50" in refused.value.sentence
+    dealt("bet", seat=1, amount_cents=5_000)
+    assert proofs.verify(dealt.table.book).fault is None
+
+
+WAITS: list[dict[str, Any]] = [
+    {"options": {"decks": 2}},
+    {"seats": 4},
+    {"source": "house"},
+    {"unit_cents": 200, "min_cents": 2_000},
+    {"denominations": (100, 500)},
+]
+
+
+@pytest.mark.parametrize("changes", WAITS, ids=[next(iter(one)) for one in WAITS])
+def test_what_a_round_rests_on_waits_until_it_is_over(
+    dealt: floor.Hand, operator: Staff, changes: dict[str, Any]
+) -> None:
+    """Changed in mid-round, the cards left, the seats that act or the chips to pay with would no longer fit it."""
+    dealt.bets(seat1=1_000)
+    seq, setting = dealt.now.seq, next(iter(changes))
+    with pytest.raises(Refused) as refused:
+        table_settings.change_table(dealt.table, changes, by=operator)
+    assert set(fields(refused)) == {setting}
+    assert fields(refused)[setting].startswith("Round 1 is open at Rocket 1: the ")
+    assert fields(refused)[setting].endswith(" can change when it is over.")
+    assert dealt.now.seq == seq
+    dealt.cards(5, 3)
+    dealt.pay()
+    table_settings.change_table(dealt.table, changes, by=operator)
+    assert setting in entries(dealt.table)[-1]["content"]["after"]
+
+
+def test_a_table_that_gains_seats_gains_their_places_on_the_layout(dealt: floor.Hand, operator: Staff) -> None:
+    """Else the first stake on the new seat had nowhere to go."""
+    table_settings.change_table(dealt.table, {"seats": 2}, by=operator)
+    small = table_settings.create_table("Rocket 8", replace(SETTINGS, seats=1), by=operator)
+    table_settings.change_table(small, {"seats": 3}, by=operator)
+    assert Account.objects.filter(book=small.book, place="layout").count() == 3
+    assert Account.objects.filter(book=dealt.table.book, place="layout").count() == 6
+
+
+def test_two_operators_who_change_different_things_both_get_their_way(dealt: floor.Hand, operator: Staff) -> None:
+    """A form that was opened earlier must not write old values over new ones."""
+    stale = Table.objects.get(pk=dealt.table.pk)
+    table_settings.change_table(dealt.table, {"max_cents": 20_000}, by=operator)
+    table_settings.change_table(stale, {"min_cents": 2_000}, by=operator)
+    now = Table.objects.get(pk=dealt.table.pk)
+    assert (now.min_cents, now.max_cents) == (2_000, 20_000)
+
+
+def test_an_input_made_on_the_old_settings_is_stale(dealt: floor.Hand, operator: Staff) -> None:
+    """A first bet that was on its way while the minimum rose would open a round under limits that are gone."""
+    table, seq = Table.objects.get(pk=dealt.table.pk), dealt.now.seq
+    table_settings.change_table(dealt.table, {"min_cents": 5_000}, by=operator)
+    with pytest.raises(Refused) as refused:
+        dealing.record(table, Bet(1, 1_000), by=dealt.by, key=uuid4(), expected_seq=seq)
+    assert refused.value.code == "stale_sequence"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_round_that_opens_at_the_same_moment_comes_before_or_after_a_change_never_into_it(
+    transactional_db: None,
+) -> None:
+    """Both look at the table, then write: without the book's lock a round could open while its seats change."""
+    for value, colour, face in floor.CHIPS:
+        Denomination.objects.create(value_cents=value, colour=colour, face=face)
+    operator, dealer = floor.staff(Role.OPERATOR, "omar"), floor.dealt()[0]
+    answers: list[str] = []
+
+    def bet() -> None:
+        try:
+            dealer("bet", seat=6, amount_cents=1_000)
+            answers.append("bet")
+        except Refused as refused:
+            answers.append(refused.code)
+        finally:
+            connection.close()
+
+    def shrink() -> None:
+        try:
+            table_settings.change_table(Table.objects.get(pk=dealer.table.pk), {"seats": 4}, by=operator)
+            answers.append("changed")
+        except Refused as refused:
+            answers.append(refused.code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=one) for one in (bet, shrink)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) in (["bad_settings", "bet"], ["changed", "stale_sequence"])
+    table = Table.objects.get(pk=dealer.table.pk)
+    assert standing.of(table).round_open is (table.seats == 6)
+
+
+# --- Chips ----------------------------------------------------------------------------------------------------
+
+
+def test_a_new_kind_of_chip_and_another_look_are_in_the_houses_log(operator: Staff) -> None:
+    """What a chip is called is what dealers say when they pay: a change without a trace would confuse both."""
+    chip = denominations.add_denomination(value_cents=250, colour="pink", face="#ffaacc", by=operator)
+    denominations.change_denomination(chip, {"colour": "rose"}, by=operator)
+    added, changed = [
+        json.loads(bytes(entry.body))["content"] for entry in LogEntry.objects.filter(subject="chips").order_by("seq")
+    ]
+    assert added == {"value_cents": 250, "colour": "pink", "face": "#ffaacc"}
+    assert changed == {"value_cents": 250, "before": {"colour": "pink"}, "after": {"colour": "rose"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"value_cents": 0}, "value_cents"),
+        ({"value_cents": 500}, "value_cents"),
+        ({"colour": "red"}, "colour"),
+        ({"colour": "R3D"}, "colour"),
+        ({"colour": ""}, "colour"),
+        ({"face": "pink"}, "face"),
+        ({"face": "#FFAACC"}, "face"),
+        ({"face": '#ffaacc" onload="'}, "face"),
+    ],
+)
+def test_a_chip_that_could_be_taken_for_another_is_refused(operator: Staff, given: dict[str, Any], field: str) -> None:
+    """Two reds, or two chips of 5, and the dealer pays with the wrong one."""
+    chip: dict[str, Any] = {"value_cents": 250, "colour": "pink", "face": "#ffaacc"} | given
+    with pytest.raises(Refused) as refused:
+        denominations.add_denomination(**chip, by=operator)
+    assert set(fields(refused)) == {field}
+
+
+def test_only_operators_change_chips(operator: Staff) -> None:
+    """By whatever way they come."""
+    boss = floor.staff(Role.PIT_BOSS, "bella")
+    with pytest.raises(Refused):
+        denominations.add_denomination(value_cents=250, colour="pink", face="#ffaacc", by=boss)
+    with pytest.raises(Refused):
+        denominations.change_denomination(Denomination.objects.all()[0], {"colour": "rose"}, by=boss)

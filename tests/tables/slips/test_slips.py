@@ -1,0 +1,544 @@
+"""Slips: who signs what, what each signature moves, and that no number, person or chip appears twice."""
+
+import threading
+import uuid
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import psycopg
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from ledger import cage, log, slips
+from ledger.lanes import Busy
+from ledger.log import Draft
+from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
+from tables import dealing, standing
+from tables.audit import proofs
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log import paper
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor
+from tests.floor import CREW, Hand, crew, dealt, signs
+from tests.intruder import at_work
+from tests.tables.at_once import at_once
+
+CHIPS = ((500, 10), (100, 50))
+
+
+@pytest.fixture
+def hands(db: None) -> tuple[Hand, Hand]:
+    return dealt()
+
+
+def held(table: Table) -> dict[str, int]:
+    """What lies in each place of the table and the house that has no seat."""
+    found: dict[str, int] = {}
+    for book in (table.book_id, cage.open_house().pk):
+        for account, cents in cage.balances(book).items():
+            if account.seat is None:
+                found[account.place] = found.get(account.place, 0) + cents
+    return found
+
+
+def changed(before: dict[str, int], table: Table) -> dict[str, int]:
+    return {place: cents - before[place] for place, cents in held(table).items() if cents != before[place]}
+
+
+def refused(table: Table, by: Staff, entered: Any) -> Refused:
+    """A signature that is not taken; nothing of it stays."""
+    before = LogEntry.objects.count(), Slip.objects.count(), SlipSignature.objects.count()
+    with pytest.raises(Refused) as raised:
+        signs(table, by, entered)
+    assert (LogEntry.objects.count(), Slip.objects.count(), SlipSignature.objects.count()) == before
+    return raised.value
+
+
+def someone(role: Role, name: str) -> Staff:
+    return Staff.objects.filter(username=name).first() or floor.staff(role, name)
+
+
+def begun(table: Table, by: Staff, series: str, chips: paper.Chips = CHIPS, box: str = "") -> str:
+    signs(table, by, BeginSlip(series, chips, box))
+    return standing.of(table).slips[-1].name
+
+
+def numbers(series: str) -> list[int]:
+    return sorted(Slip.objects.filter(series=series).values_list("number", flat=True))
+
+
+# --- fills and credits -----------------------------------------------------------------------------------------
+
+
+def test_a_fill_is_nobodys_until_it_is_received(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips that are on their way stand in the rack, or still in the cage, of whoever is asked."""
+    dealer, boss = hands
+    table, before = dealer.table, held(dealer.table)
+    slip = begun(table, boss.by, "fill")
+    signs(table, crew("issued"), SignSlip(slip, "issued"))
+    assert changed(before, table) == {}
+    signs(table, crew("carried"), SignSlip(slip, "carried"))
+    assert changed(before, table) == {"cage": -10_000, "transit": 10_000}
+    signs(table, dealer.by, SignSlip(slip, "received"))
+    assert changed(before, table) == {"cage": -10_000, "transit": 10_000}
+    signs(table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    assert changed(before, table) == {"cage": -10_000, "rack": 10_000}
+    assert not dealer.now.slips
+    assert proofs.verify(table.book).fault is None
+
+
+def test_a_credit_goes_the_other_way(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    table, before = dealer.table, held(dealer.table)
+    slip = begun(table, boss.by, "credit")
+    signs(table, dealer.by, SignSlip(slip, "issued"))
+    signs(table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    assert changed(before, table) == {}
+    signs(table, crew("carried"), SignSlip(slip, "carried"))
+    assert changed(before, table) == {"rack": -10_000, "transit": 10_000}
+    signs(table, crew("issued"), SignSlip(slip, "received"))
+    assert changed(before, table) == {"rack": -10_000, "cage": 10_000}
+    assert proofs.verify(table.book).fault is None
+
+
+def test_five_people_sign_a_fill(hands: tuple[Hand, Hand]) -> None:
+    """Harm: who asks for chips also says that they came."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    for stage in ("issued", "carried"):
+        signs(dealer.table, crew(stage), SignSlip(slip, stage))
+    signs(dealer.table, dealer.by, SignSlip(slip, "received"))
+    again = refused(dealer.table, boss.by, SignSlip(slip, "confirmed"))
+    assert (again.code, again.status) == ("signed_already", 409)
+    assert again.sentence == "Bella signed on this slip already: another person has to."
+
+
+def test_the_database_takes_no_second_signature_of_anybody(hands: tuple[Hand, Hand]) -> None:
+    """Harm: Python is changed, and one person signs for two."""
+    dealer, boss = hands
+    begun(dealer.table, boss.by, "fill")
+    slip, entry = Slip.objects.get(series="fill", book=dealer.table.book, total_cents=10_000), dealer.now.opened_seq
+    for stage, username, rule in (("issued", boss.by.username, "person_once"), ("requested", "somebody", "stage_once")):
+        with pytest.raises(IntegrityError, match=rule), transaction.atomic():
+            SlipSignature.objects.create(
+                slip=slip, stage=stage, username=username, role="cashier", book=dealer.table.book, seq=entry
+            )
+
+
+WRONG = [
+    (stage, role)
+    for stage in CREW
+    for role in Role
+    if role not in next(one.by for one in paper.STAGES["fill"] if one.name == stage)
+]
+
+
+@pytest.mark.parametrize(("stage", "role"), WRONG)
+def test_each_step_is_signed_by_who_does_it(hands: tuple[Hand, Hand], stage: str, role: Role) -> None:
+    """Harm: a dealer who gives out chips at the cage, a cashier who counts them in at the table."""
+    table, somebody = hands[0].table, someone(role, "nosy")
+    if stage == "requested":
+        assert refused(table, somebody, BeginSlip("fill", CHIPS)).code == "wrong_role"
+        return
+    slip = begun(table, crew("requested"), "fill")
+    for before in list(CREW)[1 : list(CREW).index(stage)]:
+        signs(table, hands[0].by if before == "received" else crew(before), SignSlip(slip, before))
+    assert refused(table, somebody, SignSlip(slip, stage)).code == "wrong_role"
+
+
+def test_the_dealer_at_the_table_counts_the_chips_in(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a dealer of another table signs for chips that they never saw."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    for stage in ("issued", "carried"):
+        signs(dealer.table, crew(stage), SignSlip(slip, stage))
+    assert refused(dealer.table, crew("received"), SignSlip(slip, "received")).code == "not_the_dealer"
+
+
+def test_steps_are_signed_in_order_and_once(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    early = refused(dealer.table, crew("carried"), SignSlip(slip, "carried"))
+    assert early.sentence == f"Fill {slip.split('/')[2]}: given out by the cage comes next."
+    assert refused(dealer.table, crew("issued"), SignSlip("fill/2026/999", "issued")).code == "unknown_slip"
+
+
+@pytest.mark.parametrize(
+    ("series", "chips", "code"),
+    [
+        ("fill", (), "bad_amount"),
+        ("fill", ((500, -1),), "bad_count"),
+        ("fill", ((500, 10**9),), "bad_count"),
+        ("fill", ((700, 1),), "unknown_chip"),
+        ("fill", ((10_000, 100_000),), "bad_amount"),
+        ("credit", ((10_000, 1_000),), "bad_amount"),
+        ("marker", CHIPS, "unknown_slip"),
+        ("drop", (), "bad_box"),
+    ],
+)
+def test_what_no_slip_can_say_is_refused_and_takes_no_number(
+    hands: tuple[Hand, Hand], series: str, chips: paper.Chips, code: str
+) -> None:
+    before = numbers(series)
+    by = someone(Role.SECURITY, "sue") if series == "drop" else hands[1].by
+    assert refused(hands[0].table, by, BeginSlip(series, chips)).code == code
+    assert numbers(series) == before
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_requests_at_once_have_numbers_without_a_gap() -> None:
+    """Harm: two slips with one number, or one that nobody can account for."""
+    tables = [floor.table(f"Rocket {number}") for number in range(1, 6)]
+    first = max(numbers("fill"))
+    boss = crew("requested")
+
+    def begins(table: Table) -> None:
+        """Who is told that the book is held does the same again, as the sentence says."""
+        for _ in range(20):
+            with suppress(Busy):
+                return signs(table, boss, BeginSlip("fill", CHIPS))
+        raise AssertionError("the book was held for all that time")
+
+    answers = at_once(*[partial(begins, table) for table in tables for _ in range(10)])
+    assert not [one for one in answers if isinstance(one, BaseException)]
+    assert numbers("fill") == list(range(1, first + 51))
+    for table in tables:
+        assert proofs.verify(table.book).fault is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_dies_half_way_leaves_no_gap(superuser_connection: psycopg.Connection) -> None:
+    """Harm: a number is taken by a process that is killed, and an auditor looks for that slip for ever."""
+    table = floor.table()
+    taken, killed = threading.Event(), threading.Event()
+
+    def dies() -> None:
+        try:
+            with transaction.atomic():
+                assert slips.next_number("fill", standing_year()) == max(numbers("fill")) + 1
+                taken.set()
+                killed.wait(10)
+                with connection.cursor() as cursor:
+                    cursor.execute("SELECT 1")
+        except Exception:
+            connection.close()
+
+    first = max(numbers("fill"))
+    thread = threading.Thread(target=dies)
+    thread.start()
+    assert taken.wait(10)
+    superuser_connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    killed.set()
+    thread.join()
+    signs(table, crew("requested"), BeginSlip("fill", CHIPS))
+    assert numbers("fill") == list(range(1, first + 2))
+
+
+def standing_year() -> int:
+    return int(Slip.objects.latest("pk").year)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tables_do_not_carry_the_same_chips_out_of_the_cage() -> None:
+    """Harm: each of them sees that the cage has enough, and it gives what it has twice."""
+    carriers, deeds = [crew("carried"), floor.staff(Role.SECURITY, "sue")], []
+    tables = [floor.table(f"Rocket {number}") for number in (1, 2)]
+    there = cage.balance(Account.objects.get(place="cage"))
+    chips = ((100, there // 100 - 1_000),)
+    for table, carrier in zip(tables, carriers, strict=True):
+        slip = begun(table, crew("requested"), "fill", chips)
+        signs(table, crew("issued"), SignSlip(slip, "issued"))
+        deeds.append(lambda table=table, carrier=carrier, slip=slip: signs(table, carrier, SignSlip(slip, "carried")))
+    answers = at_once(*deeds)
+    assert sorted(isinstance(one, Refused) for one in answers) == [False, True], answers
+    assert cage.balance(Account.objects.get(place="cage")) == 100_000
+
+
+def test_every_year_begins_with_one(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
+    from tables.slips import signing as writing
+
+    dealer, boss = hands
+    begun(dealer.table, boss.by, "fill")
+    new_year = datetime(2031, 1, 1, 0, 5, tzinfo=ZoneInfo("UTC"))
+    monkeypatch.setattr(writing.timezone, "localtime", lambda: new_year)
+    assert begun(dealer.table, boss.by, "fill") == "fill/2031/1"
+    assert begun(dealer.table, crew("requested"), "fill") == "fill/2031/2"
+
+
+def test_a_number_that_is_left_out_is_refused_by_the_database(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    begun(dealer.table, boss.by, "fill")
+    last = Slip.objects.latest("pk")
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"number": last.number + 5, "previous": last.number + 4}, "ledger_slip_follows"),
+        ({"number": last.number + 2, "previous": last.number}, "ledger_slip_gapless"),
+        ({"number": last.number, "previous": last.number - 1}, "ledger_slip_number"),
+    ]
+    for facts, rule in wrong:
+        with pytest.raises(IntegrityError, match=rule), transaction.atomic():
+            Slip.objects.create(
+                series="fill", year=last.year, book=last.book, seq=dealer.now.opened_seq, total_cents=1, **facts
+            )
+
+
+def test_the_same_form_twice_is_one_slip(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a double click asks the cage for twice the chips."""
+    dealer, boss = hands
+    key, entered, before = uuid.uuid4(), BeginSlip("fill", CHIPS), len(numbers("fill"))
+    first, second = (dealing.record(dealer.table, entered, by=boss.by, key=key, expected_seq=None) for _ in range(2))
+    assert (first.entry, second.again) == (second.entry, True)
+    assert len(numbers("fill")) == before + 1
+
+
+# --- counts ----------------------------------------------------------------------------------------------------
+
+
+def count(table: Table, series: str, first: int, second: int) -> None:
+    """A dealer counts so many whites, a pit boss so many."""
+    slip = begun(table, crew("received"), series, ((100, first),))
+    signs(table, crew("requested"), SignSlip(slip, "recounted", ((100, second),)))
+
+
+def test_a_table_opens_only_when_two_people_counted_the_same(db: None) -> None:
+    """Harm: one of them signs what the other one says."""
+    table = floor.table()
+    count(table, "opener", 9_000, 8_999)
+    assert not standing.of(table).is_open
+    assert not standing.of(table).slips, "the slip came to nothing: the rack is counted anew"
+    count(table, "opener", 9_000, 9_000)
+    assert standing.of(table).is_open
+    assert numbers("opener") == [1, 2]
+    assert proofs.verify(table.book).fault is None
+
+
+@pytest.mark.parametrize(
+    ("whites", "moved"), [(9_001, {"over_short": -100, "rack": 100}), (8_990, {"over_short": 1_000, "rack": -1_000})]
+)
+def test_what_a_count_finds_goes_to_over_and_short(db: None, whites: int, moved: dict[str, int]) -> None:
+    """Harm: a difference that is absorbed, and seen by nobody."""
+    table = floor.table()
+    before = held(table)
+    count(table, "opener", whites, whites)
+    assert changed(before, table) == moved
+    opened = LogEntry.objects.get(book=table.book, subject="table", kind="opened")
+    assert proofs.verify(table.book).fault is None
+    assert standing.of(table).opening_rack_cents == whites * 100
+    assert f'"variance_cents":{whites * 100 - 900_000}' in bytes(opened.body).decode()
+
+
+def test_a_rack_is_counted_by_a_dealer_and_a_pit_boss(db: None) -> None:
+    table = floor.table()
+    slip = begun(table, crew("requested"), "opener", ((100, 9_000),))
+    assert refused(table, crew("confirmed"), SignSlip(slip, "recounted", ((100, 9_000),))).code == "wrong_role"
+    signs(table, crew("received"), SignSlip(slip, "recounted", ((100, 9_000),)))
+    assert standing.of(table).is_open
+
+
+def test_nothing_is_dealt_or_sold_while_the_rack_is_counted(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips move between the first count and the second."""
+    dealer, _ = hands
+    begun(dealer.table, crew("received"), "closer", ((100, 9_000),))
+    for do, facts in (("bet", {"seat": 1, "amount_cents": 1_000}), ("sell_chips", {"amount_cents": 1_000})):
+        with pytest.raises(Refused) as raised:
+            dealer(do, **facts)
+        assert raised.value.code == "count_open"
+    assert refused(dealer.table, crew("requested"), BeginSlip("rack", ((100, 1),))).code == "count_open"
+
+
+def test_a_table_does_not_close_under_a_fill(hands: tuple[Hand, Hand]) -> None:
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    for stage in ("issued", "carried"):
+        signs(dealer.table, crew(stage), SignSlip(slip, stage))
+    assert refused(dealer.table, crew("received"), BeginSlip("closer", ((100, 1),))).code == "slip_open"
+
+
+# --- cash and drop boxes ---------------------------------------------------------------------------------------
+
+
+def test_cash_goes_into_the_box_and_chips_to_the_player(hands: tuple[Hand, Hand]) -> None:
+    dealer, _ = hands
+    before = held(dealer.table)
+    dealer("sell_chips", amount_cents=20_000)
+    assert changed(before, dealer.table) == {
+        "cash": -20_000, "drop_box": 20_000, "rack": -20_000, "players": 20_000,
+    }  # fmt: skip
+    dealer("change_chips", amount_cents=10_000, up=True)
+    assert changed(before, dealer.table)["rack"] == -20_000, "by value nothing moves"
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+@pytest.mark.parametrize("amount", [0, -100, 150, 10**12])
+def test_no_chips_are_sold_that_are_not_there(hands: tuple[Hand, Hand], amount: int) -> None:
+    with pytest.raises(Refused) as raised:
+        hands[0]("sell_chips", amount_cents=amount)
+    assert raised.value.code == "bad_amount"
+
+
+@pytest.fixture
+def boxed(hands: tuple[Hand, Hand]) -> tuple[Table, str]:
+    """A box with 300 in it has left the table."""
+    dealer, _ = hands
+    dealer("sell_chips", amount_cents=30_000)
+    slip = begun(dealer.table, someone(Role.SECURITY, "sue"), "drop", (), "R1 night")
+    signs(dealer.table, someone(Role.COUNTER, "cole"), SignSlip(slip, "witnessed"))
+    return dealer.table, slip
+
+
+def test_a_box_is_counted_until_two_people_agree(boxed: tuple[Table, str]) -> None:
+    """Harm: the second counter reads what the first one wrote, and both are wrong."""
+    table, slip = boxed
+    before = held(table)
+    counters = [someone(Role.COUNTER, name) for name in ("cleo", "carl", "cora")]
+    signs(table, counters[0], SignSlip(slip, "counted", ((10_000, 3),)))
+    signs(table, counters[1], SignSlip(slip, "recounted", ((10_000, 2), (5_000, 1))))
+    assert changed(before, table) == {}, "they do not agree"
+    assert refused(table, counters[0], SignSlip(slip, "recounted_2", ((10_000, 3),))).code == "signed_already"
+    signs(table, counters[2], SignSlip(slip, "recounted_2", ((10_000, 2), (5_000, 1))))
+    assert changed(before, table) == {"boxes": -30_000, "bank": 25_000, "cash_over_short": 5_000}
+    assert not standing.of(table).slips
+    assert proofs.verify(table.book).fault is None
+
+
+def test_nobody_who_worked_at_the_table_carries_its_box(hands: tuple[Hand, Hand]) -> None:
+    """Harm: who took the cash in takes it away."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    signs(dealer.table, crew("issued"), SignSlip(slip, "issued"))
+    signs(dealer.table, crew("carried"), SignSlip(slip, "carried"))
+    own = refused(dealer.table, crew("carried"), BeginSlip("drop", (), "R1"))
+    assert own.code == "own_shift"
+
+
+# --- void ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("through", [1, 3, 5], ids=["requested", "on its way", "complete"])
+def test_a_void_takes_two_signatures_and_brings_every_chip_back(hands: tuple[Hand, Hand], through: int) -> None:
+    """Harm: a fill is struck out by one person, or its chips stay where they went."""
+    dealer, boss = hands
+    table, before = dealer.table, held(dealer.table)
+    slip = begun(table, boss.by, "fill")
+    for stage in list(CREW)[1:through]:
+        signs(table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
+    asks, agrees = someone(Role.CASHIER, "carmen"), someone(Role.AUDITOR, "aude")
+    assert refused(table, agrees, VoidSlip(slip, "twice")).code == "wrong_role"
+    assert refused(table, asks, VoidSlip(slip, "  ")).code == "bad_reason"
+    signs(table, asks, VoidSlip(slip, "it was asked for twice"))
+    where = {1: {}, 3: {"cage": -10_000, "transit": 10_000}, 5: {"cage": -10_000, "rack": 10_000}}
+    assert changed(before, table) == where[through]
+    assert refused(table, asks, SignSlip(slip, "voided")).code == "wrong_role"
+    signs(table, agrees, SignSlip(slip, "voided"))
+    assert changed(before, table) == {}
+    assert not standing.of(table).slips
+    assert refused(table, crew("issued"), SignSlip(slip, "issued")).code == "unknown_slip"
+    assert refused(table, someone(Role.PIT_BOSS, "petra"), VoidSlip(slip, "again")).code == "not_voidable"
+    assert proofs.verify(table.book).fault is None
+
+
+def test_a_void_does_not_bring_back_chips_that_are_gone(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips that players bought meanwhile are booked back to the cage, and the rack holds less than nothing."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    for stage in list(CREW)[1:]:
+        signs(dealer.table, dealer.by if stage == "received" else crew(stage), SignSlip(slip, stage))
+    rack = held(dealer.table)["rack"]
+    dealer("sell_chips", amount_cents=rack - 5_000)
+    signs(dealer.table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "twice"))
+    gone = refused(dealer.table, someone(Role.AUDITOR, "aude"), SignSlip(slip, "voided"))
+    assert gone.sentence == "The rack holds 50 by now: it cannot give 100."
+
+
+def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what a credit asked for is sold to players before security comes, and carried to the cage all the same."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "credit")
+    signs(dealer.table, dealer.by, SignSlip(slip, "issued"))
+    signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
+    dealer("sell_chips", amount_cents=held(dealer.table)["rack"])
+    assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
+
+
+def test_a_count_is_not_made_void(db: None) -> None:
+    table = floor.table()
+    slip = begun(table, crew("received"), "opener", ((100, 1),))
+    assert refused(table, someone(Role.CASHIER, "carmen"), VoidSlip(slip, "wrong")).code == "not_voidable"
+
+
+# --- forgeries -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forged(transactional_db: None) -> Table:
+    dealer, boss = dealt()
+    slip = begun(dealer.table, boss.by, "fill")
+    signs(dealer.table, crew("issued"), SignSlip(slip, "issued"))
+    return dealer.table
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["now"].update(chips=[[500, 11]]),
+        lambda content: content.update(username="nobody", name="Nobody"),
+        lambda content: content.update(stage="carried", role="security"),
+        lambda content: content.update(open=[]),
+        lambda content: content.update(expected_cents=5, role="dealer"),
+    ],
+    ids=["more chips", "another person", "another step", "no slip left", "another role"],
+)
+def test_a_signature_that_is_rewritten_is_found(forged: Table, change: Any) -> None:
+    """Harm: with fitting hashes, the log says that somebody else signed, or for more."""
+    last = LogEntry.objects.filter(book=forged.book, subject="slip").latest("seq").seq
+    assert proofs.verify(forged.book).fault is None
+    with at_work() as intruder:
+        intruder.rewrite(forged.book_id, last, lambda document: change(document["content"]))
+        fault = proofs.verify(forged.book).fault
+        assert fault is not None
+        assert fault.seq == last
+
+
+def test_a_signature_that_is_taken_away_is_found(forged: Table) -> None:
+    last = SlipSignature.objects.latest("seq")
+    with at_work() as intruder:
+        intruder("DELETE FROM ledger_slipsignature WHERE id = %s", last.pk)
+        fault = proofs.verify(forged.book).fault
+        assert fault is not None
+        assert fault.seq == last.seq
+
+
+def test_chips_that_move_without_a_slip_are_found(forged: Table) -> None:
+    """Harm: somebody with the application's role moves chips to the rack that nobody signed for."""
+    own = cage.chart(forged.book_id)
+    with transaction.atomic():
+        head = log.lock(forged.book_id)
+        cage.post(head, Draft("chips", "fill", "bella Bella", {}), [own.move("fill_out", "cage", "transit", 1)])
+    fault = proofs.verify(forged.book).fault
+    assert fault is not None
+    assert "writes no entry chips fill" in fault.what
+
+
+def test_transfers_of_a_fill_are_its_slips(hands: tuple[Hand, Hand]) -> None:
+    """Harm: movements between two tables: chips go through the cage or not at all."""
+    kinds = set(Transfer.objects.filter(book=hands[0].table.book).values_list("kind", "source_place", "target_place"))
+    assert ("fill_out", "cage", "transit") in kinds
+    other = floor.table("Rocket 2")
+    racks = Account.objects.filter(place="rack", book__in=[hands[0].table.book, other.book])
+    assert racks.count() == 2
+    own = cage.chart(hands[0].table.book_id)
+    theirs = cage.chart(other.book_id)
+    across = replace(own.move("fill", "transit", "rack", 100), target_account_id=theirs.ids["rack", None])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        cage.post(log.lock(hands[0].table.book_id), Draft("slip", "x", "y", {}), [across])

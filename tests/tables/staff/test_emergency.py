@@ -1,0 +1,153 @@
+"""Two operators' printed codes: a way in that nobody can shut, and that nobody else can take."""
+
+import re
+from functools import partial
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from ledger.models import HOUSE, Alert, LogEntry
+from tables.audit import proofs
+from tables.models import EmergencyCode, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import emergency, staffing
+from tests import floor
+from tests.floor import PASSWORD
+from tests.tables.at_once import at_once
+
+pytestmark = pytest.mark.django_db
+PAGE, OWN = "/emergency/", "/emergency/code/"
+
+
+@pytest.fixture
+def operators(db: None) -> tuple[Staff, Staff]:
+    return floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.OPERATOR, "omar")
+
+
+def who(client: Client) -> str | None:
+    found = client.get("/sign-in/").wsgi_request.user
+    return found.username if isinstance(found, Staff) else None
+
+
+def test_two_codes_let_the_first_of_them_in_whatever_is_locked(settings: Any, operators: tuple[Staff, Staff]) -> None:
+    """Harm: strangers shut every operator out, and only an operator lifts that."""
+    mine, other = (emergency.make(one) for one in operators)
+    settings.LOCKOUT_FAILURES = settings.LOCKOUT_FAILURES_EVERYWHERE = settings.LOCKOUT_FAILURES_ADDRESS = 0
+    client = Client()
+    assert client.post("/sign-in/", {"username": "olga", "password": PASSWORD}).status_code == 429
+    assert client.post(PAGE, {"first": mine, "second": other})["Location"] == "/"
+    assert who(client) == "olga"
+    assert "devices" in client.cookies
+    entry = LogEntry.objects.filter(book__name=HOUSE, kind="emergency_sign_in").get()
+    assert b'"with":"omar"' in bytes(entry.body)
+    assert proofs.verify(entry.book).fault is None
+    assert (
+        Alert.objects.get(kind="emergency_sign_in").message
+        == "Olga came in by emergency codes, with Omar’s. Both are used up."
+    )
+    assert not EmergencyCode.objects.exists()
+    again = Client()
+    assert again.post(PAGE, {"first": mine, "second": other}).status_code == 403
+    assert who(again) is None
+
+
+def test_a_code_is_typed_as_people_type(operators: tuple[Staff, Staff]) -> None:
+    mine, other = (emergency.make(one) for one in operators)
+    typed = mine.lower().replace("o", "0").replace("i", "1").replace("b", "8")
+    assert emergency.use(f" {typed} ", other.replace("-", " "), address=None).username == "olga"
+
+
+@pytest.mark.parametrize("wrong", ["the same twice", "one alone", "nonsense", "nothing", "no operator", "gone"])
+def test_anything_else_lets_nobody_in_and_uses_nothing_up(operators: tuple[Staff, Staff], wrong: str) -> None:
+    """One sentence, whatever was wrong; and half of the codes is not half of a key."""
+    olga, omar = operators
+    mine, other = (emergency.make(one) for one in operators)
+    form = {
+        "the same twice": {"first": mine, "second": mine},
+        "one alone": {"first": mine, "second": "A" * 26},
+        "nonsense": {"first": "\u202e'; --", "second": "x" * 80},
+        "nothing": {},
+    }.get(wrong, {"first": mine, "second": other})
+    if wrong == "no operator":
+        Staff.objects.filter(pk=omar.pk).update(role=Role.AUDITOR)
+    if wrong == "gone":
+        Staff.objects.filter(pk=olga.pk).update(is_active=False)
+    client = Client()
+    answer = client.post(PAGE, form)
+    assert answer.status_code in (403, 422)
+    assert answer.content.count(b'role="alert"') == 1
+    assert who(client) is None
+    assert EmergencyCode.objects.count() == 2
+    assert not Alert.objects.exists()
+
+
+def test_an_operator_makes_a_code_with_their_password_and_sees_it_once(operators: tuple[Staff, Staff]) -> None:
+    client = Client()
+    client.force_login(operators[0])
+    assert b"You have none yet." in client.get(OWN).content
+    assert client.post(OWN, {"password": "wrong"}).status_code == 422
+    assert not EmergencyCode.objects.exists()
+    page = client.post(OWN, {"password": PASSWORD}).content.decode()
+    (code,) = re.findall(r"<code>([A-Z2-7-]+)</code>", page)
+    assert len(code.replace("-", "")) * 5 >= 128
+    kept = EmergencyCode.objects.get().digest
+    assert code.replace("-", "") not in kept
+    assert code not in client.get(OWN).content.decode()
+    assert all(code[:11].encode() not in bytes(body) for body in LogEntry.objects.values_list("body", flat=True))
+
+
+def test_a_new_code_takes_the_place_of_the_one_before(operators: tuple[Staff, Staff]) -> None:
+    before, other = (emergency.make(one) for one in operators)
+    emergency.make(operators[0])
+    with pytest.raises(Refused, match="two operators"):
+        emergency.use(before, other, address=None)
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
+def test_nobody_but_operators_has_one(role: Role, db: None) -> None:
+    client, somebody = Client(), floor.staff(role, "somebody")
+    client.force_login(somebody)
+    assert client.post(OWN, {"password": PASSWORD}).status_code == 403
+    with pytest.raises(Refused, match="Only an operator"):
+        emergency.make(somebody)
+
+
+def test_who_is_no_operator_any_more_has_none(operators: tuple[Staff, Staff]) -> None:
+    """Also not when they are taken back, years later, with the paper still in a drawer."""
+    olga, omar = operators
+    emergency.make(omar)
+    staffing.change_staff(omar, {"is_active": False}, by=olga)
+    assert not EmergencyCode.objects.exists()
+
+
+def test_guessing_the_password_there_ends_the_session(settings: Any, operators: tuple[Staff, Staff]) -> None:
+    """Harm: a stolen session makes itself a way back in."""
+    settings.LOCKOUT_FAILURES = 2
+    client = Client()
+    client.force_login(operators[0])
+    for _ in range(2):
+        client.post(OWN, {"password": "wrong"})
+    assert client.post(OWN, {"password": PASSWORD})["Location"] == reverse("sign-in")
+    assert who(client) is None
+
+
+def test_the_staff_list_tells_which_operator_has_none(operators: tuple[Staff, Staff]) -> None:
+    emergency.make(operators[0])
+    client = Client()
+    client.force_login(operators[0])
+    page = client.get("/admin/tables/staff/").content.decode()
+    assert page.count("none yet") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_codes_work_once_however_many_use_them_at_once() -> None:
+    """Harm: one pair of codes, two sessions, and the log knows of one."""
+    operators = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.OPERATOR, "omar")
+    mine, other = (emergency.make(one) for one in operators)
+    uses = [partial(emergency.use, *codes, address=None) for codes in ((mine, other), (other, mine)) for _ in range(4)]
+    came_in = [one for one in at_once(*uses) if isinstance(one, Staff)]
+    assert len(came_in) == 1
+    assert LogEntry.objects.filter(kind="emergency_sign_in").count() == 1

@@ -1,0 +1,219 @@
+"""Taking people on, changing what they may do, and what the house's book says of it."""
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from ledger.models import HOUSE, LogEntry
+from tables.audit import proofs
+from tables.models import Staff
+from tables.play import doors
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import staffing
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+SECRET, SECRET_PIN = "a secret of some length", "2580"
+SOMEBODY: dict[str, Any] = {
+    "username": "dan",
+    "name": "Dan Duarte",
+    "role": Role.DEALER.value,
+    "badge": "102",
+    "password": SECRET,
+    "pin": SECRET_PIN,
+}
+
+
+@pytest.fixture
+def operator() -> Staff:
+    return floor.staff(Role.OPERATOR, "omar")
+
+
+def said(kind: str) -> list[dict[str, Any]]:
+    """The house's entries about staff, of one kind."""
+    found = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind=kind).order_by("seq")
+    return [json.loads(bytes(entry.body)) for entry in found]
+
+
+def fields(refused: Any) -> dict[str, str]:
+    return dict(refused.value.facts["fields"])
+
+
+def test_somebody_new_can_sign_in_and_the_log_says_who_took_them_on(operator: Staff) -> None:
+    """An account that nobody answers for is how insiders work."""
+    dan = staffing.add_staff(**SOMEBODY, by=operator)
+    assert dan.check_password(SECRET)
+    assert dan.check_pin(SECRET_PIN)
+    (entry,) = said("added")
+    assert entry["by"] == "omar Omar"
+    assert entry["content"] == {
+        "username": "dan", "name": "Dan Duarte", "role": "dealer", "badge": "102", "new": ["password", "pin"],
+    }  # fmt: skip
+
+
+def test_secrets_are_hashed_by_argon2_and_never_in_the_log(operator: Staff) -> None:
+    """The log is kept for years and read by many."""
+    dan = staffing.add_staff(**SOMEBODY, by=operator)
+    staffing.change_staff(dan, {"password": f"{SECRET} and more", "pin": "8520"}, by=operator)
+    staffing.change_password(Staff.objects.get(pk=dan.pk), new=f"{SECRET}, the third")
+    dan.refresh_from_db()
+    for column in ("password", "pin"):
+        assert getattr(dan, column).startswith("peppered$")
+        assert dan.hash_of(column).startswith("argon2")
+    everything = b"".join(bytes(body) for body in LogEntry.objects.values_list("body", flat=True))
+    for secret in (SECRET, SECRET_PIN, "8520", dan.password, dan.pin):
+        assert secret.encode() not in everything
+    assert [entry["content"]["new"] for entry in said("changed")] == [["password", "pin"], ["password"]]
+
+
+def test_the_first_operator_of_a_house_is_in_its_log_too() -> None:
+    """Else everything in the log would go back to somebody whom nobody took on."""
+    call_command("createsuperuser", interactive=False, username="olga", name="Olga Orlow")
+    (entry,) = said("added")
+    assert (entry["by"], entry["content"]["username"]) == ("the command line", "olga")
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("no user name", {"username": ""}, "username"),
+    ("a user name with a capital", {"username": "Dan"}, "username"),
+    ("a user name that is taken", {"username": "omar"}, "username"),
+    ("a user name of two lines", {"username": "dan\nx"}, "username"),
+    ("no name", {"name": " "}, "name"),
+    ("a name of two lines", {"name": "Dan\nDuarte"}, "name"),
+    ("a name that fills the screen", {"name": "D" * 61}, "name"),
+    ("an unknown role", {"role": "owner"}, "role"),
+    ("a badge of letters", {"badge": "10a"}, "badge"),
+    ("a badge of other digits", {"badge": "١٠٢"}, "badge"),
+    ("a badge that is taken", {"badge": "7"}, "badge"),
+    ("a short password", {"password": "short"}, "password"),
+    ("a password that everybody has", {"password": "1q2w3e4r5t6y"}, "password"),
+    ("a password of digits", {"password": "730194628501"}, "password"),
+    ("a short PIN", {"pin": "12"}, "pin"),
+    ("a PIN of letters", {"pin": "12ab"}, "pin"),
+    ("a PIN of one digit", {"pin": "4444"}, "pin"),
+    ("a PIN that counts up", {"pin": "3456"}, "pin"),
+    ("a PIN that counts down", {"pin": "9876"}, "pin"),
+    ("a PIN that stands on the badge", {"badge": "2580"}, "pin"),
+    ("a PIN without a badge", {"badge": ""}, "badge"),
+]
+
+
+@pytest.mark.parametrize(("given", "field"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
+def test_staff_whom_the_floor_could_not_tell_apart_or_anybody_could_be_are_refused(
+    operator: Staff, given: dict[str, Any], field: str
+) -> None:
+    """Ten tries are allowed: the secrets that come first to everybody's mind must not open the till."""
+    with pytest.raises(Refused) as refused:
+        staffing.add_staff(**SOMEBODY | given, by=operator)
+    assert field in fields(refused)
+    assert not said("added")
+
+
+@pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
+def test_only_operators_change_staff(operator: Staff, role: Role) -> None:
+    """Nobody gives themselves a role, by whatever way they come."""
+    somebody = floor.staff(role, "somebody")
+    for deed in (
+        lambda: staffing.add_staff(**SOMEBODY, by=somebody),
+        lambda: staffing.change_staff(somebody, {"role": Role.OPERATOR.value}, by=somebody),
+        lambda: staffing.lift_lock_out(somebody, by=somebody),
+    ):
+        with pytest.raises(Refused) as refused:
+            deed()
+        assert refused.value.status == 403
+
+
+def test_a_change_says_what_was_before_and_nothing_else(operator: Staff) -> None:
+    """Who had which role on which day has to be told years later."""
+    dan = staffing.add_staff(**SOMEBODY, by=operator)
+    staffing.change_staff(dan, {"role": Role.PIT_BOSS.value, "name": "Dan Duarte"}, by=operator)
+    (entry,) = said("changed")
+    assert entry["content"] == {
+        "username": "dan", "before": {"role": "dealer"}, "after": {"role": "pit_boss"}, "new": [],
+    }  # fmt: skip
+
+
+def test_a_pin_does_not_follow_into_another_role(operator: Staff) -> None:
+    """What a dealer's four digits signed must not be signed with what a pit boss may."""
+    dan = staffing.add_staff(**SOMEBODY, by=operator)
+    dan = staffing.change_staff(dan, {"role": Role.PIT_BOSS.value}, by=operator)
+    assert not dan.check_pin(SECRET_PIN)
+
+
+# --- Standing at a table --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"role": "pit_boss"}], ids=["leaves", "is promoted"])
+def test_a_dealer_who_may_not_deal_any_more_is_tapped_out(operator: Staff, change: dict[str, Any]) -> None:
+    """Else the screen would name a dealer whom the table refuses."""
+    dealer, _ = floor.dealt()
+    staffing.change_staff(dealer.by, change, by=operator)
+    assert dealer.now.dealer is None
+    last = LogEntry.objects.filter(book=dealer.table.book).latest("seq")
+    assert (last.subject, last.kind, last.by) == ("dealer", "signed_out", "omar Omar")
+    assert proofs.verify(dealer.table.book).fault is None
+
+
+@pytest.mark.parametrize(("change", "field"), [({"is_active": False}, "is_active"), ({"role": "auditor"}, "role")])
+def test_in_mid_round_a_relief_goes_first(operator: Staff, change: dict[str, Any], field: str) -> None:
+    """A round without a dealer cannot be finished, and the players' bets lie on it."""
+    dealer, _ = floor.dealt()
+    dealer.bets(seat1=1_000)
+    with pytest.raises(Refused) as refused:
+        staffing.change_staff(dealer.by, change, by=operator)
+    assert fields(refused) == {
+        field: "Round 1 is open at Rocket 1: Dora can be taken off it after a relief, or when it is over."
+    }
+    assert Staff.objects.get(username="dora").is_active
+    dan = floor.staff(Role.DEALER, "dan", "102")
+    floor.relieve(dealer.table, dan)
+    staffing.change_staff(dealer.by, change, by=operator)
+    assert dealer.now.dealer is not None
+    assert dealer.now.dealer.username == "dan"
+
+
+def test_a_new_name_or_pin_does_not_disturb_a_round(operator: Staff) -> None:
+    """A dealer who marries in the break goes on dealing."""
+    dealer, _ = floor.dealt()
+    dealer.bets(seat1=1_000)
+    staffing.change_staff(dealer.by, {"name": "Dora Duarte", "pin": SECRET_PIN}, by=operator)
+    assert doors.table_of(dealer.by) == dealer.table
+
+
+# --- The last operator ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"role": "auditor"}])
+def test_somebody_can_always_undo_it(operator: Staff, change: dict[str, Any]) -> None:
+    """A house without an operator can neither take anybody on nor let anybody go."""
+    with pytest.raises(Refused) as refused:
+        staffing.change_staff(operator, change, by=operator)
+    assert list(fields(refused).values()) == ["Somebody else has to be an active operator first."]
+    olga = floor.staff(Role.OPERATOR, "olga")
+    staffing.change_staff(operator, change, by=olga)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_operators_cannot_take_the_role_from_each_other_at_once(transactional_db: None) -> None:
+    """Each would still see the other when they look."""
+    omar, olga = floor.staff(Role.OPERATOR, "omar"), floor.staff(Role.OPERATOR, "olga")
+
+    def demote(whom: Staff, by: Staff) -> None:
+        try:
+            staffing.change_staff(whom, {"role": Role.AUDITOR.value}, by=by)
+        except Refused:
+            pass
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=demote, args=pair) for pair in ((omar, olga), (olga, omar))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Staff.objects.filter(role=Role.OPERATOR).count() == 1

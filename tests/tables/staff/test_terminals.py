@@ -1,0 +1,272 @@
+"""Enrolled terminals: what their cookie is worth, how a device becomes one, and how it stops being one."""
+
+import json
+import re
+import time
+from http.cookies import Morsel
+from typing import Any
+
+import pytest
+from django.core import signing
+from django.core.management import CommandError, call_command
+from django.test import Client, RequestFactory, override_settings
+from django.urls import reverse
+
+from ledger.models import HOUSE, LogEntry
+from tables import dealing
+from tables.models import Staff, Terminal
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import terminals
+from tests import floor
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator() -> Staff:
+    return floor.staff(Role.OPERATOR, "omar")
+
+
+@pytest.fixture
+def terminal(operator: Staff) -> Terminal:
+    return terminals.add("Tablet", None, by=operator)
+
+
+def opened(path: str, client: Client | None = None) -> Client:
+    """A device on which a link was opened and confirmed."""
+    client = client or Client()
+    answer = client.post(path)
+    assert answer.status_code == 302, answer.content
+    return client
+
+
+def is_terminal(client: Client) -> bool:
+    return b"Badge number" in client.get(reverse("sign-in")).content
+
+
+def cookie(client: Client) -> "Morsel[str]":
+    return client.cookies["terminal"]
+
+
+def kinds() -> list[tuple[str, str, dict[str, Any]]]:
+    """What the house's book says about terminals."""
+    found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal").order_by("seq")
+    return [(entry.kind, entry.by, json.loads(bytes(entry.body))["content"]) for entry in found]
+
+
+# --- The cookie -----------------------------------------------------------------------------------------------
+
+
+def test_scripts_and_other_sites_never_get_the_cookie(terminal: Terminal, operator: Staff) -> None:
+    """Whoever has it can try PINs from anywhere."""
+    found = cookie(opened(terminals.link_for(terminal, by=operator)))
+    assert found["httponly"]
+    assert found["samesite"] == "Strict"
+    assert found["path"] == "/"
+    assert not found["domain"]
+    assert int(found["max-age"]) > 30 * 24 * 3600
+
+
+def test_behind_tls_it_never_leaves_it(terminal: Terminal, operator: Staff) -> None:
+    """The prefix makes the browser itself insist: no neighbouring host can plant one either."""
+    with override_settings(SESSION_COOKIE_SECURE=True):
+        client = Client()
+        client.post(terminals.link_for(terminal, by=operator), secure=True)
+        assert client.cookies["__Host-terminal"]["secure"]
+        assert b"Badge number" in client.get(reverse("sign-in"), secure=True).content
+        assert "terminal" not in client.cookies
+
+
+def test_whoever_reads_the_database_cannot_make_a_terminal_of_it(terminal: Terminal, operator: Staff) -> None:
+    """It keeps the digest of the token alone."""
+    client = opened(terminals.link_for(terminal, by=operator))
+    terminal.refresh_from_db()
+    token = cookie(client).value.split(":")[0]
+    assert len(token) >= 43
+    assert token not in terminal.token_digest
+    for forged in (terminal.token_digest, token, f"{token}:x:y", "", "\0"):
+        other = Client()
+        other.cookies["terminal"] = forged
+        assert not is_terminal(other)
+
+
+def test_a_cookie_signed_for_another_purpose_is_none(terminal: Terminal, operator: Staff) -> None:
+    """The house signs other things with the same key."""
+    client = opened(terminals.link_for(terminal, by=operator))
+    token = cookie(client).value.split(":")[0]
+    client.cookies["terminal"] = signing.get_cookie_signer(salt="something else").sign(token)
+    assert not is_terminal(client)
+
+
+# --- Links ----------------------------------------------------------------------------------------------------
+
+
+def test_looking_at_a_link_does_not_use_it_up(terminal: Terminal, operator: Staff) -> None:
+    """Mail scanners and previews open links too; only the button enrols."""
+    link = terminals.link_for(terminal, by=operator)
+    for _ in range(2):
+        client = Client()
+        assert b"Tablet" in client.get(link).content
+        assert not is_terminal(client)
+    assert is_terminal(opened(link))
+
+
+def test_a_link_works_once(terminal: Terminal, operator: Staff) -> None:
+    """A link that was read over a shoulder enrols nothing afterwards."""
+    link = terminals.link_for(terminal, by=operator)
+    opened(link)
+    for answer in (Client().get(link), Client().post(link)):
+        assert answer.status_code == 410
+        assert b"too old, or was used before" in answer.content
+        assert "terminal" not in answer.cookies
+
+
+def test_every_link_of_a_terminal_dies_with_the_one_that_is_used(terminal: Terminal, operator: Staff) -> None:
+    """Else a forgotten one would move the terminal to another device."""
+    first, second = (terminals.link_for(terminal, by=operator) for _ in range(2))
+    opened(second)
+    assert Client().post(first).status_code == 410
+
+
+def test_an_old_link_is_dead(terminal: Terminal, operator: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link in somebody's mailbox is a spare key."""
+    link, now = terminals.link_for(terminal, by=operator), time.time()
+    with override_settings(ENROLMENT_LINK_SECONDS=1800):
+        monkeypatch.setattr("django.core.signing.time.time", lambda: now + 1790)
+        assert Client().get(link).status_code == 200
+        monkeypatch.setattr("django.core.signing.time.time", lambda: now + 1810)
+        assert Client().get(link).status_code == 410
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["x", "a:b:c", signing.dumps([1, "", 1]), signing.dumps("text", salt="tables.terminals.link")],
+    ids=["no code", "no signature", "signed for something else", "no list"],
+)
+def test_a_link_that_the_house_did_not_make_is_none(terminal: Terminal, code: str) -> None:
+    """Nor does nonsense break the page."""
+    assert Client().get(reverse("enrol", args=[code])).status_code == 410
+
+
+def test_a_link_of_somebody_who_is_no_operator_any_more_is_dead(terminal: Terminal, operator: Staff) -> None:
+    """Links made on the last day must not outlive it."""
+    link = terminals.link_for(terminal, by=operator)
+    Staff.objects.filter(pk=operator.pk).update(role=Role.DEALER)
+    assert Client().post(link).status_code == 403
+
+
+def test_the_old_device_is_a_terminal_until_the_link_is_used_and_no_longer(terminal: Terminal, operator: Staff) -> None:
+    """A broken tablet is replaced without a gap, and does not come back from the repair as a terminal."""
+    old = opened(terminals.link_for(terminal, by=operator))
+    link = terminals.link_for(terminal, by=operator)
+    assert is_terminal(old)
+    new = opened(link)
+    assert is_terminal(new)
+    assert not is_terminal(old)
+
+
+def test_enrolling_signs_out_whoever_is_signed_in_on_the_device(terminal: Terminal, operator: Staff) -> None:
+    """The operator who enrols a tablet walks away from it."""
+    client = Client()
+    client.force_login(operator, backend="django.contrib.auth.backends.ModelBackend")
+    opened(terminals.link_for(terminal, by=operator), client)
+    assert client.get(reverse("home")).status_code == 302
+
+
+# --- Taking it back -------------------------------------------------------------------------------------------
+
+
+def test_a_revoked_terminal_is_none_at_once_and_for_good(terminal: Terminal, operator: Staff) -> None:
+    """A stolen tablet opens nothing, and no link that was made for it brings it back."""
+    client = opened(terminals.link_for(terminal, by=operator))
+    link = terminals.link_for(terminal, by=operator)
+    terminal.refresh_from_db()
+    terminals.revoke(terminal, by=operator)
+    assert not is_terminal(client)
+    assert Client().post(link).status_code == 410
+
+
+def test_the_log_says_who_enrolled_what(terminal: Terminal, operator: Staff) -> None:
+    """Which device a card was keyed on is asked when cards were keyed wrongly."""
+    opened(terminals.link_for(terminal, by=operator))
+    terminal.refresh_from_db()
+    terminals.bind(terminal, floor.table(), by=operator)
+    terminals.revoke(terminal, by=operator)
+    assert kinds() == [
+        ("link_made", "omar Omar", {"name": "Tablet", "table": None}),
+        ("enrolled", "omar Omar", {"name": "Tablet", "table": None, "link": True}),
+        ("changed", "omar Omar", {"name": "Tablet", "before": {"table": None}, "after": {"table": "Rocket 1"}}),
+        ("revoked", "omar Omar", {"name": "Tablet", "table": "Rocket 1"}),
+    ]
+
+
+@pytest.mark.parametrize("role", [Role.DEALER, Role.PIT_BOSS, Role.AUDITOR])
+def test_only_operators_enrol_and_revoke(terminal: Terminal, role: Role) -> None:
+    """A dealer who enrols their own phone could deal from home."""
+    somebody = floor.staff(role, "somebody")
+    for deed in (
+        lambda: terminals.enrol("Phone", None, by=somebody),
+        lambda: terminals.add("Phone", None, by=somebody),
+        lambda: terminals.link_for(terminal, by=somebody),
+        lambda: terminals.bind(terminal, None, by=somebody),
+        lambda: terminals.revoke(terminal, by=somebody),
+    ):
+        with pytest.raises(Refused) as refused:
+            deed()
+        assert refused.value.status == 403
+
+
+def test_two_terminals_of_one_name_could_not_be_told_apart(terminal: Terminal, operator: Staff) -> None:
+    """The log calls them by it."""
+    with pytest.raises(Refused, match="There is a terminal"):
+        terminals.enrol("tablet", None, by=operator)
+
+
+def test_a_terminal_that_is_bound_to_a_table_takes_no_other(operator: Staff) -> None:
+    """The tablet screwed to Rocket 1 must not key cards into Rocket 2 by a slip."""
+    dealer, _ = floor.dealt()
+    terminals.add("Other tablet", floor.table("Rocket 2"), by=operator)
+    dan = floor.staff(Role.DEALER, "dan", "102")
+    with pytest.raises(Refused) as refused:
+        dealing.sign_in(dealer.table, dan, "Other tablet")
+    assert refused.value.sentence == "This terminal is for Rocket 2: take Rocket 1 at another."
+    dealing.sign_out(dealer.table, dealer.by)
+    with pytest.raises(Refused, match="This terminal is for Rocket 2"):
+        dealing.sign_in(dealer.table, dan, "Other tablet")
+    dealing.sign_in(dealer.table, dan, None)
+
+
+# --- From the command line ------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_a_link_that_works(operator: Staff, capsys: pytest.CaptureFixture[str]) -> None:
+    """A house without a second screen enrols its first tablet this way."""
+    table = floor.table()
+    call_command("enrol_terminal", "Tablet 1", "--by", "omar", "--table", table.name, "--address", "https://c.example/")
+    found = re.fullmatch(r"https://c\.example(/enrol/\S+/)\n", capsys.readouterr().out)
+    assert found
+    assert is_terminal(opened(found[1]))
+    assert Terminal.objects.get(name="Tablet 1").table == table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--by", "nobody"], "Nobody active here is called nobody."),
+        (["--by", "omar", "--table", "Rocket 9"], "There is no table Rocket 9."),
+        (["--by", "bella"], "Only an operator enrols terminals."),
+    ],
+)
+def test_the_command_says_in_a_sentence_what_is_wrong(operator: Staff, arguments: list[str], says: str) -> None:
+    """And leaves no terminal behind."""
+    floor.staff(Role.PIT_BOSS, "bella")
+    with pytest.raises(CommandError, match=says):
+        call_command("enrol_terminal", "Tablet", *arguments)
+    assert not Terminal.objects.exists()
+
+
+def test_a_request_without_a_cookie_asks_the_database_nothing(django_assert_num_queries: Any) -> None:
+    """The sign-in page is open to the world."""
+    with django_assert_num_queries(0):
+        assert terminals.identify(RequestFactory().get("/")) is None
