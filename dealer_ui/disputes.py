@@ -38,6 +38,7 @@ from tables.inputs import (
     RuleDispute,
     SignCorrection,
 )
+from tables.log.fold import UNREADABLE
 from tables.models import Staff, Table
 from tables.past import Past
 from tables.refusals import Refused
@@ -214,7 +215,7 @@ def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> rulings.Wh
         return None
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         return None
     return rulings.what_if(then, dispute, number(request.GET.get("before"))) if then else None
 
@@ -235,7 +236,7 @@ def _holds(table: Table, dispute: Dispute) -> bool:
     """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         return False
     return then is not None and then.last_hash == dispute.last_hash and then.record_hash == dispute.record_hash
 
@@ -348,7 +349,7 @@ def _round(pk: int, number: int) -> tuple[Table, Past]:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     try:
         round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         raise Http404("This round cannot be played again from the log.") from None
     if round_ is None:
         raise Http404("This round was not dealt.")

@@ -23,9 +23,9 @@ from tables.audit import proofs
 from tables.audit.proofs import Report
 from tables.board import secrecy
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView, View
+from tables.games.felt import DEALER, Opening, Payout, SeatView, View
 from tables.games.record import record_of
-from tables.log.fold import Round, Standing, fold
+from tables.log.fold import UNREADABLE, Round, Standing, fold
 from tables.log.telling import tell
 from tables.models import Table
 
@@ -34,7 +34,6 @@ LOG_PAGE: Final = 50
 SEARCHED: Final = 500
 """How many rounds one search looks through: what it costs must not grow with history either."""
 
-UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
 """What an entry raises that no table can have written: somebody changed the database. Shown, never a crash."""
 
 

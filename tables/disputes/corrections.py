@@ -25,6 +25,7 @@ from tables import past
 from tables.disputes import claims
 from tables.games.felt import MOST_CENTS, Payout
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
+from tables.log.fold import UNREADABLE
 from tables.log.settlement import correction_moves
 from tables.models import Staff
 from tables.past import content_of, words
@@ -305,7 +306,7 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
         rows = cursor.fetchall()
     told: dict[tuple[int, str], Shown] = {}
     for pk, name, seq, at, by, kind, body in rows:
-        with suppress(*past.UNREADABLE):
+        with suppress(*UNREADABLE):
             content = content_of(body)
             made = msgspec.convert(content["correction"], Correction)
             if kind == "proposed":
