@@ -20,9 +20,9 @@ from django.db import Error as DatabaseError
 
 from casino.gate import Application, Event, Receive, Refusal, Scope, Send
 from casino.patience import file_limit
-from dealer_ui import hearing
-from dealer_ui.live import TICKET, Right, Ticket, that_hold
-from dealer_ui.open_screens import BREATH, Screen
+from dealer_ui.live import hearing
+from dealer_ui.live.admission import TICKET, Right, Ticket, that_hold
+from dealer_ui.live.open_screens import BREATH, Screen
 from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
@@ -46,7 +46,7 @@ TOO_MANY: Final = Refusal(429, "Too many screens follow the tables just now: try
 
 
 class Streams:
-    """Serves what the views of ``dealer_ui/live.py`` gave a ticket for, and passes everything else on."""
+    """Serves what the views of ``dealer_ui/live/admission.py`` gave a ticket for, and passes everything else on."""
 
     def __init__(self, application: Application) -> None:
         self.application = application

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from casino.health import healthz
-from dealer_ui.sign_in_urls import admin_urlpatterns
+from dealer_ui.door.urls import admin_urlpatterns
 
 handler400 = "casino.failures.bad_request"
 handler500 = "casino.failures.server_error"
@@ -14,6 +14,6 @@ urlpatterns = [
     path("admin/", include(admin_urlpatterns)),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
-    path("", include("dealer_ui.sign_in_urls")),
+    path("", include("dealer_ui.door.urls")),
     path("", include("dealer_ui.urls")),
 ]

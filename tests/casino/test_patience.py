@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests import processes
-from tests.dealer_ui.test_live import Stream
+from tests.dealer_ui.live.test_streams import Stream
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ import psycopg
 from django.test import Client
 
 from casino.embedded import APPLICATION
-from dealer_ui import hearing
+from dealer_ui.live import hearing
 from tables.roles import Role
 from tests import floor, processes
 from tests.conftest import database_url

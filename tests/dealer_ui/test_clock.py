@@ -13,7 +13,7 @@ from tables import standing
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
-from tests.dealer_ui.test_dealer import bet, dora, enter, hand, signed_in, text
+from tests.dealer_ui.dealer.test_pages import bet, dora, enter, hand, signed_in, text
 from tests.floor import Hand
 
 __all__ = ["dora", "hand"]

@@ -166,7 +166,7 @@ def test_the_list_as_csv_has_every_bet_and_what_was_unseen(dealer: Hand) -> None
     shoe_audit.audit_shoes()
     answer = client_of(Role.AUDITOR).get(reverse("pit:shoe-csv", args=[dealer.table.pk, seq]), {"as": "xlsx"})
     assert whole(answer)[:2] == b"PK"
-    from dealer_ui.shoe_audits import HEADER, _rows
+    from dealer_ui.pit.shoe_audits import HEADER, _rows
 
     rows = [dict(zip(HEADER, row, strict=True)) for row in _rows(ShoeAudit.objects.get())]
     assert len(rows) == 4

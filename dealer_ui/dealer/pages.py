@@ -1,0 +1,311 @@
+"""The dealer's screen: pick a table, deal it, tap out. A dealer reaches nothing but the table they are signed in to.
+
+Every input is a form that posts itself, its rendering's key and the sequence number that it was drawn from; the answer
+is the whole board, drawn anew. Without JavaScript the same forms work as plain pages.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.db.models import Subquery, prefetch_related_objects
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import signatures
+from dealer_ui.dealer.screen import Screen
+from dealer_ui.guards import by_script, dealers, gone
+from dealer_ui.numbers import amount_cents
+from ledger.models import LogEntry, Transfer
+from tables import dealing, standing
+from tables.board.picture import Board, board
+from tables.games.cards import RANKS
+from tables.games.felt import Bet
+from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
+from tables.log.fold import Standing
+from tables.models import Staff, Table, Terminal
+from tables.play import doors
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import sign_in, terminals
+from tables.staff.sign_in import TERMINAL
+
+# --- The way to a table ----------------------------------------------------------------------------------------
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """The front page of each role."""
+    viewer = request.user
+    if not isinstance(viewer, Staff):
+        return redirect_to_login(request.get_full_path())
+    if viewer.role == Role.DEALER:
+        here = doors.table_of(viewer)
+        return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
+    fronts = {
+        Role.OPERATOR: "admin:index",
+        Role.CASHIER: "slips:book",
+        Role.SECURITY: "slips:book",
+        Role.COUNTER: "slips:book",
+    }
+    return redirect(fronts.get(Role(viewer.role), "pit:floor"))
+
+
+@dealers
+@require_GET
+def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The tables that are open, and who deals at them."""
+    return _tables(request, viewer)
+
+
+@dealers
+@require_POST
+def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
+    table = get_object_or_404(Table, pk=pk)
+    now = standing.of(table)
+    if now.dealer and now.dealer.username == viewer.username:
+        return redirect("dealer:screen", pk)
+    try:
+        terminal = terminals.for_dealing(request, table)
+        name = terminal.name if terminal else None
+        if now.dealer:
+            return _relieve(request, viewer, table, now, name)
+        dealing.sign_in(table, viewer, name)
+    except Refused as refused:
+        return _tables(request, viewer, refused)
+    sign_in.stay(request)
+    return redirect("dealer:screen", pk)
+
+
+def _relieve(request: HttpRequest, viewer: Staff, table: Table, now: Standing, terminal: str | None) -> HttpResponse:
+    """Ask who agrees; should another dealer have come in between, they are asked about instead."""
+    assert now.dealer is not None  # noqa: S101 -- the caller looked
+    dealer, refused = now.dealer, None
+    if request.POST.get("relieves") == dealer.username:
+        try:
+            signatures.sign(
+                request,
+                lambda by: dealing.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
+            )
+            sign_in.stay(request)
+            return redirect("dealer:screen", table.pk)
+        except Refused as refusal:
+            refused = refusal
+    own = Staff.objects.filter(username=dealer.username).values_list("badge", flat=True).first()
+    badge = request.POST.get("badge", own or "")
+    context = {"table": table, "now": now, "refused": refused, "badge": badge}
+    return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
+
+
+def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
+    terminal = terminals.here(request)
+    drawn = [(table, standing.of(table)) for table in Table.objects.select_related("book")]
+    here = next((table for table, now in drawn if now.dealer and now.dealer.username == viewer.username), None)
+    context = {
+        "tables": [(table, now) for table, now in drawn if now.is_open and _is_for(terminal, table)],
+        "terminal": terminal,
+        "is_terminal": terminal is not None or settings.DEALING_WITHOUT_TERMINAL,
+        "closed": [table for table, now in drawn if not now.is_open],
+        "here": here,
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
+
+
+def _is_for(terminal: Terminal | None, table: Table) -> bool:
+    return terminal is None or terminal.table_id in (None, table.pk)
+
+
+# --- At the table ----------------------------------------------------------------------------------------------
+
+
+@dealers
+@require_GET
+def dealer_screen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The whole page."""
+    return _draw(request, viewer, pk)
+
+
+@dealers
+@require_GET
+def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The board alone, as an open page fetches it when its table has moved."""
+    return _draw(request, viewer, pk, whole=False)
+
+
+@dealers
+@require_POST
+def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
+    refused = after = None
+    try:
+        key, seq = _key(request.POST), _seq(request.POST)
+        table = _table(pk)
+        terminals.for_dealing(request, table)
+        after = dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq).after
+    except Refused as refusal:
+        refused = refusal
+    if refused is None and not by_script(request):
+        return redirect("dealer:screen", pk)
+    return _draw(request, viewer, pk, after=after, refused=refused, whole=not by_script(request))
+
+
+def _table(pk: int) -> Table:
+    """A table as far as record() asks for it, which reads all else under its lock."""
+    try:
+        return Table(pk=pk, book_id=_book_of(pk))
+    except Table.DoesNotExist:
+        raise Http404("There is no such table.") from None
+
+
+@lru_cache(maxsize=10_000)
+def _book_of(pk: int) -> int:
+    """A table keeps its book for good, and none is ever deleted."""
+    return Table.objects.values_list("book_id", flat=True).get(pk=pk)
+
+
+@dealers
+@require_POST
+def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Tap out; who came in by badge and PIN is signed out with it, for the terminal is the next dealer's."""
+    table = get_object_or_404(Table, pk=pk)
+    try:
+        terminals.for_dealing(request, table)
+        dealing.sign_out(table, viewer)
+    except Refused as refused:
+        return _draw(request, viewer, pk, refused=refused)
+    messages.success(request, f"You have tapped out of {table.name}.")
+    if TERMINAL in request.session:
+        sign_in.sign_out(request)
+        return redirect("sign-in")
+    return redirect("dealer:tables")
+
+
+def _draw(
+    request: HttpRequest,
+    viewer: Staff,
+    pk: int,
+    *,
+    after: dealing.After | None = None,
+    refused: Refused | None = None,
+    whole: bool = True,
+) -> HttpResponse:
+    """The board as an input just left it, or else as it stands. Should another screen have entered something since,
+    the live stream tells this one."""
+    if after is None:
+        table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+        now = standing.at(standing.head_of(table))
+    else:
+        table, now = after.table, after.standing
+    prefetch_related_objects([table], "denominations")
+    if now.dealer is None or now.dealer.username != viewer.username:
+        return gone(request, _why_gone(table, now))
+    try:
+        terminals.for_dealing(request, table)
+    except Refused as elsewhere:
+        return gone(request, elsewhere.sentence)
+    drawn = board(table, viewer, now)
+    context = {
+        "screen": Screen(drawn, now, typed=request.POST.dict(), refused=refused, bets_before=_bets_before(drawn)),
+        "board": drawn,
+        "table": table,
+        "refused": refused,
+    }
+    name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
+    return render(request, name, context, status=refused.status if refused else 200)
+
+
+def _bets_before(drawn: Board) -> dict[int, int]:
+    """What each seat bet in the round before, while bets are taken: the stakes that its last input settled."""
+    if drawn.due != "bets":
+        return {}
+    book, number = drawn.table.book_id, drawn.round_number - 1
+    plays = LogEntry.objects.filter(book=book, round=number, subject="round", kind="play").order_by("-seq")
+    stakes = Transfer.objects.filter(book=book, seq=Subquery(plays.values("seq")[:1]), kind="stake")
+    return {seat or 0: amount for seat, amount in stakes.values_list("target__seat", "amount_cents")}
+
+
+# --- Who is not at the table -----------------------------------------------------------------------------------
+
+
+def _why_gone(table: Table, now: Standing) -> str:
+    if not now.is_open:
+        return f"{table.name} is closed."
+    if now.dealer is None:
+        return f"Nobody deals at {table.name} now: sign in there to deal."
+    return f"{now.dealer.name} deals at {table.name} now."
+
+
+# --- Reading what a form sent ----------------------------------------------------------------------------------
+
+
+def _entered(form: QueryDict) -> Input:
+    """The input that a form stands for: a button's own, an amount as it was typed, who is dealt in, or a deck check."""
+    if "input" in form:
+        return read(form.get("input", ""))
+    if "deal" in form:
+        return StartGame(tuple(map(_number, form.getlist("plays"))) or _nobody())
+    if form.get("do") == "buy_in":
+        return CashOut(_seat(form)) if "off" in form else _buy_in(form)
+    if form.get("do") == "cash":
+        return _cash(form)
+    if "amount" in form:
+        return Bet(_seat(form), 0 if "off" in form else amount_cents(form.get("amount", "")))
+    if "count1" in form:
+        return CheckDecks(tuple(_count(form, rank) for rank in RANKS))
+    raise Refused("bad_input", "Nothing was entered.", 400)
+
+
+def _buy_in(form: QueryDict) -> BuyIn:
+    return BuyIn(_seat(form), amount_cents(form.get("amount", ""), "bad_amount"), chips="chips" in form)
+
+
+def _cash(form: QueryDict) -> Input:
+    """Chips for cash, or for others of the same worth."""
+    amount = amount_cents(form.get("amount", ""), "bad_amount")
+    return SellChips(amount) if "sell" in form else ChangeChips(amount, up="up" in form)
+
+
+def _nobody() -> tuple[int, ...]:
+    raise Refused("bad_seats", "Nobody is dealt in: choose who plays.", 422)
+
+
+def _seat(form: QueryDict) -> int:
+    typed = form.get("seat", "")
+    if not typed:
+        raise Refused("bad_input", "Choose a seat first, then the amount.", 422)
+    return _number(typed)
+
+
+def _number(typed: str) -> int:
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 9):
+        raise Refused("bad_input", "A seat is a number.", 422)
+    return int(typed)
+
+
+def _count(form: QueryDict, rank: int) -> int:
+    typed: Any = form.get(f"count{rank}", "").strip()
+    if not (typed.isascii() and typed.isdecimal() and len(typed) <= 3):
+        raise Refused("bad_counts", f"The column of {rank}s needs a count, in digits.", 422)
+    return int(typed)
+
+
+def _key(form: QueryDict) -> UUID:
+    try:
+        return UUID(form.get("key", ""))
+    except ValueError:
+        raise Refused("bad_input", "This form was incomplete: enter it again.", 400) from None
+
+
+def _seq(form: QueryDict) -> int:
+    typed = form.get("seq", "")
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 19):
+        raise Refused("bad_input", "This form was incomplete: enter it again.", 400)
+    return int(typed)

@@ -1,0 +1,328 @@
+"""A board as the dealer's templates draw it: the same facts, grouped by where they stand on the screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+from uuid import UUID, uuid4
+
+from dealer_ui.dealer.ways import Press, Ways, ways
+from dealer_ui.numbers import number
+from ledger.proof.chips import Denomination, money
+from tables.board import secrecy
+from tables.board.picture import Board, Button, OutcomeLine, SeatBox
+from tables.games.cards import RANKS
+from tables.games.catalog import GAMES
+from tables.games.felt import Bet, Card, Part
+from tables.games.script import words_of
+from tables.inputs import KeyCard, spell
+from tables.log.fold import Standing
+from tables.log.paper import Slip
+from tables.log.telling import tell
+from tables.play import seat_pages
+from tables.refusals import Refused
+
+_CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
+_TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One of the ten card keys."""
+
+    rank: int
+    hotkey: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a deck check: what was counted (or is expected), and what a whole shoe has."""
+
+    rank: int
+    counted: str
+    whole: int
+
+    @property
+    def is_off(self) -> bool:
+        """Whether this column is why the check was refused."""
+        return self.counted != str(self.whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One seat of the layout."""
+
+    box: SeatBox
+    selected: bool
+    again: Press | None
+    """The same bet as in the round before, in one tap."""
+    paid: bool
+    paying: bool
+    walked: bool
+    """Whether the walk at the round's end comes to it."""
+    is_away: bool
+    """Whether it takes no part in the game for a pot that lies on the table."""
+
+    @property
+    def called(self) -> str:
+        """What became of it, in a word or two."""
+        outcome = self.box.outcome
+        if outcome is None:
+            return ""
+        return f"pair of {outcome.card}s" if outcome.outcome == "pair" else _called(outcome)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Everything that one rendering of the dealer's screen draws."""
+
+    board: Board
+    now: Standing
+    key: UUID = field(default_factory=uuid4)
+    """Made for this rendering: an input from it is recorded once, however often it is sent."""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """What was typed into a form that was refused; or the bet that was just taken."""
+    refused: Refused | None = None
+    bets_before: Mapping[int, int] = field(default_factory=dict)
+    """What each seat bet in the round before."""
+
+    @property
+    def slips(self) -> tuple[Slip, ...]:
+        """The slips in progress at the table that are a dealer's business."""
+        return tuple(slip for slip in self.now.slips if slip.series != "drop")
+
+    @property
+    def mode(self) -> str:
+        """Which keys lie below the felt: cards (the next one that is turned), bets, the chips and players between two
+        games for a pot (seats), check, what else a choice names (pick), or the plain steps."""
+        if self.board.due in ("bets", "check"):
+            return self.board.due
+        if self.board.due == "seats":
+            return "seats" if self.primary else "step"
+        if self.board.card_keys or self._names_a_hand:
+            return "cards"
+        return "pick" if self.ways.pane else "step"
+
+    @property
+    def _names_a_hand(self) -> bool:
+        """Whether the keys at hand stand for a card that a player shows now: like one that is turned."""
+        pane = self.ways.pane
+        choices = {button.input["choice"] for button in self._choosing if button.input.get("card") is not None}
+        of = {words_of(GAMES[self.board.table.game].words, choice).of for choice in choices}
+        return pane is not None and pane.kind == "cards" and of == {"hand"}
+
+    @property
+    def _choosing(self) -> list[Button]:
+        return [one for one in self.board.buttons if one.input["do"] == "choose"]
+
+    @cached_property
+    def ways(self) -> Ways:
+        """What the seat may choose, as keys."""
+        return ways(self._choosing, keyed=self.board.card_keys)
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """The ten large keys, 0 standing for 10."""
+        return tuple(Key(rank, str(rank % 10), json.dumps(spell(KeyCard(rank)))) for rank in RANKS)
+
+    @cached_property
+    def primary(self) -> Press | None:
+        """The next step, which Enter takes."""
+        return next((_press(one) for one in self.board.buttons if one.primary), None)
+
+    @cached_property
+    def choices(self) -> tuple[Press, ...]:
+        """What else the seat may do, beside the keys at hand or the next step."""
+        primary = self.primary.value if self.primary and self.mode == "step" else ""
+        return tuple(key for key in self.ways.beside if key.opens or key.value != primary)
+
+    @property
+    def time_charge(self) -> Press | None:
+        """Time is due."""
+        return self._find("time_charge")
+
+    @property
+    def take_back(self) -> Press | None:
+        """Take the latest input back."""
+        return self._find(_TAKES_BACK)
+
+    @property
+    def cut_card(self) -> Press | None:
+        """The cut card came out before the count says so."""
+        return self._find(_CUTS)
+
+    @property
+    def retire(self) -> Press | None:
+        """The shoe leaves the table; unless that is the next step, it is out of the way of the thumb."""
+        return self._find(_RETIRES) if self.board.due != "retire" else None
+
+    def _find(self, does: str) -> Press | None:
+        return next((_press(one) for one in self.board.buttons if one.input["do"] == does), None)
+
+    @property
+    def has_seat_pages(self) -> bool:
+        """Whether seats choose on pages of their own here."""
+        return seat_pages.possible(self.board.table)
+
+    @property
+    def latest(self) -> str:
+        """What taking back would take back, in words."""
+        actions = secrecy.latest(self.now.round)
+        return tell("round", "play", {"actions": actions}) if actions else ""
+
+    @cached_property
+    def fresh(self) -> frozenset[int]:
+        """Where the latest input put a card: it is seen to land. 0 is the dealer."""
+        current = self.now.round
+        if current is None or not current.plays or self.refused or not self.now.round_open:
+            return frozenset()
+        return frozenset(action.to for action in current.plays[-1].actions if isinstance(action, Card))
+
+    @cached_property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats as they lie, clockwise from the dealer's left."""
+        return tuple(self._seats())
+
+    def _seats(self) -> Iterable[Seat]:
+        paying = self.board.pay.seat if self.board.pay else None
+        walked = {line.seat for line in self.board.outcomes} if paying else set()
+        for box in self.board.seats:
+            yield Seat(
+                box,
+                selected=box.seat == self._selected,
+                again=_again(box, self.bets_before.get(box.seat, 0)),
+                paid=paying is not None and box.seat in walked and box.seat > paying,
+                paying=box.seat == paying,
+                walked=box.seat in walked,
+                is_away=not self.board.banked and self.board.round_open and box.state == "empty",
+            )
+
+    @cached_property
+    def _selected(self) -> int | None:
+        """The seat that chips go to: the next empty one to the left of the one that bet last."""
+        if self.mode not in ("bets", "seats"):
+            return None
+        seat = number(self.typed.get("seat"))
+        if self.refused and seat is not None:
+            return seat
+        if self.mode == "seats":
+            after = seat or 0
+            return next((box.seat for box in self.board.seats if box.seat > after and not box.chips_cents), None)
+        last = max((box.seat for box in self.board.seats if box.bet_cents), default=0) if seat is None else seat
+        return next((box.seat for box in self.board.seats if box.seat > last and not box.bet_cents), None)
+
+    @property
+    def hands(self) -> tuple[OutcomeLine, ...]:
+        """What the dealer's hands do about the latest input, until the next one; a walk is the prompt's own."""
+        now = self.now
+        if now.round is None or now.round.paid or self.board.pay:
+            return ()
+        shuffled_since = now.shoe is None or now.shoe.stage != "ready" or now.round.first_seq < now.shoe.ready_seq
+        return () if shuffled_since else self.board.outcomes
+
+    @property
+    def acting(self) -> str:
+        """Who acts, for the eye and for the keyboard's type-ahead."""
+        if self.board.dealer_acting:
+            return "dealer"
+        return next((f"seat {box.seat}" for box in self.board.seats if box.acting), "")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The ten columns of a deck check."""
+        wholes = zip(RANKS, self.board.deck_columns, strict=False)
+        return tuple(Column(rank, self.typed.get(f"count{rank}", str(whole)), whole) for rank, whole in wholes)
+
+    @property
+    def tray(self) -> tuple[Denomination, ...]:
+        """The chips that a bet can be made of, smallest first."""
+        return tuple(one for one in sorted(self.board.denominations) if one.value_cents <= self.board.max_cents)
+
+    @property
+    def nearest(self) -> tuple[Press, ...]:
+        """The legal bets nearest to one that was refused."""
+        facts = self.refused.facts if self.refused else {}
+        amounts = facts.get("nearest_cents", ()) if self.board.due == "bets" else ()
+        return tuple(_bet(facts["seat"], amount, f"Bet {money(amount)}") for amount in amounts)
+
+    @property
+    def has_pot(self) -> bool:
+        """Whether there is a pot to draw."""
+        return self.board.coins and bool(self.board.pot_cents or "pot" in self.board.parts)
+
+    @property
+    def takes_chips(self) -> bool:
+        """Whether chips are bought and cashed now, at a table with a pot."""
+        return self.mode == "seats" and self.board.coins
+
+    def called(self, part: Part) -> str:
+        """What the game calls a part of its layout."""
+        return self.board.parts.get(part, "")
+
+    @property
+    def middle_is_called(self) -> str:
+        """What the game calls the cards that are nobody's."""
+        return self.called("middle") or self.called("facedown")
+
+    @property
+    def kept_is_called(self) -> str:
+        """What the game calls the cards that a seat keeps."""
+        return self.called("kept")
+
+    @property
+    def score_is_called(self) -> str:
+        """What the game counts."""
+        return self.called("score")
+
+    @property
+    def staked_cents(self) -> int:
+        """All bets that are still at stake."""
+        return sum(box.bet_cents for box in self.board.seats if box.state == "in")
+
+    @property
+    def bet_range(self) -> str:
+        """Which bets are legal, for the eye."""
+        board = self.board
+        if not board.banked:
+            return self._pot_terms
+        ask = next((box.ask for box in board.seats if box.ask), None)
+        steps = f", in steps of {money(ask.step_cents)}" if ask else ""
+        cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
+        return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
+
+    @property
+    def _pot_terms(self) -> str:
+        """What is played for at a table with a pot, and what the house takes."""
+        table, title = self.board.table, GAMES[self.board.table.game].title
+        if not self.board.coins:
+            return title
+        said = (
+            f"{title}, coin {money(table.unit_cents)}, {money(self.board.min_cents)} to {money(self.board.max_cents)}"
+        )
+        if table.rake_permille:
+            cap = f" up to {money(table.rake_cap_cents)}" if table.rake_cap_cents is not None else ""
+            said += f", rake {table.rake_permille / 10:g} %{cap}"
+        return said
+
+
+def _press(button: Button) -> Press:
+    return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
+
+
+def _again(box: SeatBox, amount: int) -> Press | None:
+    ask = box.ask
+    if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
+        return None
+    return _bet(box.seat, amount, f"Again {money(amount)}")
+
+
+def _bet(seat: int, amount_cents: int, label: str) -> Press:
+    return Press(label, json.dumps(spell(Bet(seat, amount_cents))), "", "bet")
+
+
+def _called(outcome: OutcomeLine) -> str:
+    return _CALLED.get(outcome.outcome, outcome.outcome.replace("_", " "))

@@ -1,0 +1,22 @@
+"""Addresses of the dealer's screens."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dealer_ui.dealer import pages
+from dealer_ui.pit import disputes
+from dealer_ui.seats import pages as seats
+
+app_name = "dealer"
+
+urlpatterns = [
+    path("", pages.tables, name="tables"),
+    path("<int:pk>/", pages.dealer_screen, name="screen"),
+    path("<int:pk>/board", pages.fragment, name="board"),
+    path("<int:pk>/input", pages.enter, name="input"),
+    path("<int:pk>/take", pages.take, name="take"),
+    path("<int:pk>/seats/", seats.hand_over, name="seats"),
+    path("<int:pk>/dispute/", disputes.at_the_table, name="dispute"),
+    path("<int:pk>/leave", pages.leave, name="leave"),
+]

@@ -1,0 +1,69 @@
+"""Who may open a page: the guards before views, and what somebody is told whom they turn away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from tables.models import Staff
+
+Rest = ParamSpec("Rest")
+DealerView = Callable[Concatenate[HttpRequest, Staff, Rest], HttpResponse]
+View = Callable[..., HttpResponseBase]
+
+
+def watches(view: View) -> View:
+    """For those who may watch the floor; others are refused, the unknown are asked to sign in."""
+    return login_required(permission_required("tables.watch_floor", raise_exception=True)(view))
+
+
+def runs(view: View) -> View:
+    """For those who run the floor."""
+    return login_required(permission_required("tables.run_floor", raise_exception=True)(view))
+
+
+def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    """For dealers alone. Who is not signed in is asked to; a fragment says so in a sentence instead."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        viewer = request.user
+        if not isinstance(viewer, Staff) or not viewer.is_active:
+            return _signed_out(request)
+        if not viewer.has_perm("tables.deal"):
+            return gone(request, "Only a dealer deals. Your own screens are on the front page.")
+        return view(request, viewer, *args, **kwargs)
+
+    return guarded
+
+
+def by_script(request: HttpRequest) -> bool:
+    """Whether an open page asks for a part of it."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def gone(request: HttpRequest, sentence: str) -> HttpResponse:
+    """What a dealer sees who may not have the board."""
+    return _plain(request, sentence, 403)
+
+
+def _signed_out(request: HttpRequest) -> HttpResponse:
+    if request.method == "GET" and not by_script(request):
+        return redirect_to_login(request.get_full_path())
+    return _plain(request, "You are signed out. What was recorded stands.", 401)
+
+
+def _plain(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
+    """A board's place taken by one sentence and the way on; as a page of its own, or inside an open one."""
+    label, address = ("Sign in", settings.LOGIN_URL) if status == 401 else ("Choose a table", reverse("home"))
+    context = {"sentence": sentence, "label": label, "address": address}
+    name = "dealer_ui/dealer/_gone.html" if by_script(request) else "dealer_ui/dealer/gone.html"
+    return render(request, name, context, status=status)

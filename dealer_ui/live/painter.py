@@ -1,0 +1,80 @@
+"""The painter, a process that draws the cards of the floor (dealer_ui/pit/painting.py), and how it is asked for them.
+
+A web process starts it with the first screen that watches, so that a dealer's input never waits for the interpreter
+while a card is drawn; it is a little slower to get a core, too. One drawing is made at a time. What goes both ways is
+msgpack with its length before it. It ends with its web process: then there is nothing more to read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from typing import Final
+
+import msgspec
+
+Messages = dict[int | str, bytes]
+"""What screens are to be told: of a table by its book's number, of the floor's line, of the open alerts."""
+
+Drawing = dict[str, Messages]
+"""The messages for people of each role."""
+
+PROGRAM: Final = "dealer_ui.pit.painting"
+LENGTH_BYTES: Final = 4
+ENVIRONMENT: Final = {"CASINO_WEB_PROCESS": "yes", "WEB_PROCESSES": "1", "DATABASE_CONNECTIONS": "6"}
+"""It draws in the lane of pages, with the patience of pages. Of six connections that lane has one, and no other is
+ever opened."""
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What is to be drawn: for these roles, the tables of these books."""
+
+    roles: tuple[str, ...]
+    books: frozenset[int]
+    alerts: bool
+    """Whether the open alerts have changed."""
+    anew: bool
+    """Whether what the painter remembers may be out of date."""
+
+
+class CannotDraw(Exception):
+    """The painter could not, and its log says why; or it died, and the next order begins another."""
+
+
+class PainterProcess:
+    """The process, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self.ready = False
+        """Whether it drew the last order. One that begins needs a second or two before its first drawing."""
+
+    async def draw(self, order: Order) -> Drawing:
+        """Have it drawn. Raises CannotDraw."""
+        try:
+            drawing = await self._ask(msgspec.msgpack.encode(order))
+        except (OSError, asyncio.IncompleteReadError) as death:
+            self._process, self.ready = None, False
+            raise CannotDraw("the painter died; another begins") from death
+        self.ready = drawing is not None
+        if drawing is None:
+            raise CannotDraw("the painter failed")
+        return drawing
+
+    async def _ask(self, message: bytes) -> Drawing | None:
+        if self._process is None:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", PROGRAM, stdin=PIPE, stdout=PIPE, env=os.environ | ENVIRONMENT
+            )
+        writer, reader = self._process.stdin, self._process.stdout
+        assert writer is not None and reader is not None  # noqa: S101, PT018
+        writer.write(framed(message))
+        await writer.drain()
+        length = int.from_bytes(await reader.readexactly(LENGTH_BYTES))
+        return msgspec.msgpack.decode(await reader.readexactly(length), type=Drawing | None)
+
+
+def framed(message: bytes) -> bytes:
+    return len(message).to_bytes(LENGTH_BYTES) + message

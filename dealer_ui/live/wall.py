@@ -1,0 +1,150 @@
+"""The cards of the floor, drawn once for all who watch: the pit's screens get them as small messages.
+
+People of one role see the same, so a card is drawn once a role, not once a screen. Tables that move while a drawing is
+on its way, or shortly after one, share the next. One painter draws, so no older card ever comes after a newer one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from dealer_ui.live.admission import Cards
+from dealer_ui.live.open_screens import Screen, event
+from dealer_ui.live.painter import CannotDraw, Drawing, Messages, Order, PainterProcess
+
+log = logging.getLogger(__name__)
+
+SHARED: Final = 0.2
+"""Seconds between two drawings: what happens on the floor in between is drawn together."""
+PAUSE: Final = 1.0
+"""Seconds until a drawing is tried again that failed."""
+
+
+class Painter(Protocol):
+    """Who draws."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether a drawing is made at once."""
+
+    async def draw(self, order: Order) -> Drawing:
+        """Have it drawn. Raises CannotDraw."""
+
+
+class Watcher(Screen):
+    """A screen of the pit."""
+
+    __slots__ = ("watch",)
+
+    def __init__(self, watch: Cards) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def hint(self, book: int, seq: int) -> None:
+        """Where a table stands; a screen whose card is older fetches its page once."""
+        if book in self.watch.tables:
+            self.put(book, event("table", {"table": self.watch.tables[book], "seq": seq}))
+            self.wake()
+
+    def show(self, messages: Messages) -> None:
+        """What of it this screen shows."""
+        for about, message in messages.items():
+            if about in self.watch.tables or (self.watch.whole and isinstance(about, str)):
+                self.put(about, message)
+                self.wake()
+
+
+class Wall:
+    """The pit's open screens, and what is to be drawn for them next."""
+
+    def __init__(self, painter: Painter | None = None) -> None:
+        self._painter = painter or PainterProcess()
+        self._screens: dict[str, set[Watcher]] = {}
+        self._parts: dict[str, Messages] = {}
+        self._moved: set[int] = set()
+        self._alerted = self._anew = False
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def screen(self, watch: Cards, heads: Mapping[int, int]) -> Iterator[Screen]:
+        """An open screen. It is told where each table stands, and then how it looks."""
+        screen, role = Watcher(watch), watch.role
+        for book, seq in heads.items():
+            screen.hint(book, seq)
+        if role not in self._screens:
+            self._screens[role] = set()
+            self._anew = self._alerted = True
+            self._ask()
+        self._screens[role].add(screen)
+        screen.show(self._parts.get(role, {}))
+        try:
+            yield screen
+        finally:
+            self._screens[role].discard(screen)
+            if not self._screens[role]:
+                del self._screens[role]
+                self._parts.pop(role, None)
+
+    def heard(self, book: int, seq: int) -> None:
+        """Where a table stands, as the database says when listening begins."""
+        for screen in self._everyone():
+            screen.hint(book, seq)
+
+    def moved(self, book: int, seq: int) -> None:
+        """A table is to be drawn anew, if anybody watches it. While no painter is ready, they fetch their pages."""
+        if any(book in screen.watch.tables for screen in self._everyone()):
+            self._moved.add(book)
+            self._ask()
+            if not self._painter.ready:
+                self.heard(book, seq)
+
+    def alerted(self, book: int | None) -> None:
+        """An alert was opened or acknowledged: about a table, or about the house."""
+        self._alerted = True
+        if book is not None:
+            self._moved.add(book)
+        self._ask()
+
+    def look_again(self) -> None:
+        """Nobody knows what was missed: everything is drawn anew."""
+        self._moved |= {book for screen in self._everyone() for book in screen.watch.tables}
+        self._alerted = self._anew = True
+        self._ask()
+
+    def _everyone(self) -> Iterator[Watcher]:
+        for screens in self._screens.values():
+            yield from screens
+
+    def _ask(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        while self._screens and (self._moved or self._alerted or self._anew):
+            order = Order(tuple(self._screens), frozenset(self._moved), self._alerted, self._anew)
+            self._moved, self._alerted, self._anew = set(), False, False
+            try:
+                drawn = await self._painter.draw(order)
+            except CannotDraw as failure:
+                log.warning("the pit's screens wait: %s", failure)
+                self._moved |= order.books
+                self._alerted = self._anew = True
+                await asyncio.sleep(PAUSE)
+                continue
+            self._show(drawn)
+            await asyncio.sleep(SHARED)
+
+    def _show(self, drawn: Mapping[str, Messages]) -> None:
+        """Send what was drawn, but for parts that look as they did."""
+        for role, messages in drawn.items():
+            if role not in self._screens:
+                continue
+            shown = self._parts.setdefault(role, {})
+            news = {about: message for about, message in messages.items() if shown.get(about) != message}
+            shown |= {about: message for about, message in news.items() if isinstance(about, str)}
+            for screen in self._screens.get(role, ()):
+                screen.show(news)

@@ -1,0 +1,397 @@
+"""Disputes, corrections and the mispay finder on the pit's screens: lists of the floor, one of each, and their forms.
+
+Reading needs ``watch_floor``, writing ``run_floor``; a dealer at the table may open one. The second signature on
+a correction is a badge and a PIN.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods
+
+from dealer_ui import exports, signatures
+from dealer_ui.guards import dealers, runs, watches
+from dealer_ui.numbers import cents, number
+from ledger.log import read_head
+from tables import dealing, past, standing
+from tables.disputes import claims, corrections, mispays
+from tables.disputes.claims import RULINGS, Case, Dispute
+from tables.disputes.corrections import Shown
+from tables.edge import rulings
+from tables.inputs import (
+    CloseDispute,
+    CorrectionInput,
+    DeclineCorrection,
+    DisputeInput,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+)
+from tables.log.fold import UNREADABLE
+from tables.models import Staff, Table
+from tables.past import Past
+from tables.refusals import Refused
+from tables.staff import terminals
+
+SHOWN: Final = 100
+"""How many disputes and corrections a page lists; the CSV has all."""
+
+
+DONE: Final = {
+    "note": "It is written down.",
+    "rule": "The ruling is written down.",
+    "close": "The dispute is closed.",
+}
+"""What a form on a dispute's page did."""
+
+
+# --- The lists -------------------------------------------------------------------------------------------------
+
+
+@watches
+@require_GET
+def floor(request: HttpRequest) -> HttpResponse:
+    """The disputes of the floor, those that are open first, and the corrections."""
+    cases, all_cases = claims.listed(SHOWN)
+    made = sorted(corrections.shown(), key=lambda one: one.state != "proposed")
+    context = {
+        "cases": cases,
+        "made": made[:SHOWN],
+        "all_cases": all_cases,
+        "all_made": len(made),
+    }
+    return render(request, "dealer_ui/pit/disputes.html", context)
+
+
+_DISPUTES: Final = (
+    "table", "dispute", "round", "seat", "opened", "opened_by", "claimant", "claim", "claim_cents", "reportable",
+    "state", "ruling", "reason", "ruled_by", "corrections", "closed", "record_hash", "last_entry", "last_hash",
+)  # fmt: skip
+_CORRECTIONS: Final = (
+    "table", "slip", "state", "round", "seat", "recorded_cents", "due_cents", "handed_cents", "difference_cents",
+    "booked_as_over_cents", "reason", "dispute", "earlier", "proposed", "proposed_by", "ended", "ended_by", "text",
+)  # fmt: skip
+
+
+@watches
+@require_GET
+def disputes_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every dispute as CSV."""
+    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, claims.cases())]))
+
+
+@watches
+@require_GET
+def corrections_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every correction as CSV."""
+    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
+
+
+def _dispute_row(case: Case) -> exports.Row:
+    one = case.dispute
+    return (
+        case.table, one.number, one.round, one.seat or "", case.opened_at, one.opened_by, one.claimant, one.claim,
+        one.claim_cents, "yes" if one.reportable else "no", one.state, one.ruling, one.reason, one.ruled_by,
+        " ".join(case.corrections), case.closed_at, one.record_hash, one.last_seq, one.last_hash,
+    )  # fmt: skip
+
+
+def _correction_row(shown: Shown) -> exports.Row:
+    one = shown.correction
+    return (
+        shown.table, one.slip, shown.state, one.round, one.seat, one.recorded_cents, one.due_cents, one.handed_cents,
+        one.difference_cents, shown.off_cents, one.reason, one.dispute, one.earlier, shown.proposed_at,
+        one.proposed_as, shown.at, shown.by, shown.text,
+    )  # fmt: skip
+
+
+# --- A dispute -------------------------------------------------------------------------------------------------
+
+
+@runs
+@require_http_methods(["GET", "POST"])
+def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """A player disputes a round: what is claimed, by whom, and how much is at stake."""
+    table, round_ = _round(pk, number)
+    refused = None
+    if request.method == "POST":
+        try:
+            _record(request, table, _claim(request, number), _viewer(request))
+            opened = claims.register(table.book_id, read_head(table.book_id).seq).last
+            messages.success(request, f"Dispute {opened} is open. Hear the player, then the dealer.")
+            return redirect("pit:dispute", pk, opened)
+        except Refused as refusal:
+            refused = refusal
+    back = reverse("pit:round", args=[pk, number])
+    context = _form(request, table, refused) | _claimed(round_, number, back)
+    return render(request, "dealer_ui/pit/open_dispute.html", context, status=_status(refused))
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    now = standing.of(table)
+    if now.dealer is None or now.dealer.username != viewer.username:
+        raise PermissionDenied
+    latest = number(request.POST.get("round")) or (now.round.number if now.round else 0)
+    refused = None
+    if request.method == "POST":
+        try:
+            terminals.for_dealing(request, table)
+            _record(request, table, _claim(request, latest), viewer)
+            messages.success(request, "The dispute is open: the pit hears of it.")
+            return redirect("dealer:screen", pk)
+        except Refused as refusal:
+            refused = refusal
+    round_ = past.as_of(table.book_id, latest, now.seq)
+    context = _form(request, table, refused) | _claimed(round_, latest, reverse("dealer:screen", args=[pk]))
+    return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
+
+
+def _claim(request: HttpRequest, number: int) -> OpenDispute:
+    return OpenDispute(
+        round=number,
+        claim=_text(request, "claim"),
+        claimant=_text(request, "claimant"),
+        seat=_seat(request),
+        claim_cents=_cents(request, "claim_cents", default=0),
+    )
+
+
+def _claimed(round_: Past | None, number: int, back: str) -> dict[str, Any]:
+    """What the form that opens a dispute shows."""
+    return {"round": round_, "number": number, "seats": round_.round.opening.seats if round_ else (), "back": back}
+
+
+@watches
+@require_http_methods(["GET", "POST"])
+def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """One dispute: the claim, the evidence, what was heard, the ruling, and what comes next."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    may_run, refused = _viewer(request).has_perm("tables.run_floor"), None
+    if request.method == "POST":
+        if not may_run:
+            raise PermissionDenied
+        try:
+            _record(request, table, _said(request, number), _viewer(request))
+            messages.success(request, DONE[request.POST["do"]])
+            return redirect("pit:dispute", pk, number)
+        except Refused as refusal:
+            refused = refusal
+    case = claims.case(table.book_id, number)
+    if case is None:
+        raise Http404("There is no such dispute.")
+    made = [one for one in corrections.shown(table.book_id) if one.correction.dispute == number]
+    context = _form(request, table, refused) | {
+        "case": case,
+        "dispute": case.dispute,
+        "holds": _holds(table, case.dispute),
+        "rulings": RULINGS,
+        "made": made,
+        "about_money": case.dispute.ruling in claims.MONEY,
+        "may_run": may_run,
+        "what_if": _what_if(request, table, case.dispute),
+        "doing": request.POST.get("do", ""),
+    }
+    return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
+
+
+def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> rulings.WhatIf | None:
+    """What each ruling is worth, for those who may know; of the round as it was when the dispute was opened."""
+    if not rulings.may_see(_viewer(request)):
+        return None
+    try:
+        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+    except UNREADABLE:
+        return None
+    return rulings.what_if(then, dispute, number(request.GET.get("before"))) if then else None
+
+
+def _said(request: HttpRequest, number: int) -> DisputeInput:
+    """What a form on a dispute's page says."""
+    do = request.POST.get("do", "")
+    if do == "note":
+        return NoteDispute(number, _text(request, "heard"), _text(request, "text"))
+    if do == "rule":
+        return RuleDispute(number, _text(request, "ruling"), _text(request, "reason"))
+    if do == "close":
+        return CloseDispute(number, _text(request, "text"))
+    raise Refused("bad_form", "This form was incomplete: look at the dispute, then write again.", 400)
+
+
+def _holds(table: Table, dispute: Dispute) -> bool:
+    """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
+    try:
+        then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
+    except UNREADABLE:
+        return False
+    return then is not None and then.last_hash == dispute.last_hash and then.record_hash == dispute.record_hash
+
+
+# --- A correction ----------------------------------------------------------------------------------------------
+
+
+@runs
+@require_http_methods(["GET", "POST"])
+def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """A mispay of a round is to be put right: what was handed over, beside what the engine decided."""
+    table, round_ = _round(pk, number)
+    refused = None
+    if request.method == "POST":
+        try:
+            seq = _record(request, table, _proposal(request, table, number), _viewer(request))
+            slip = corrections.waiting(table.book_id, seq)[-1].slip
+            messages.success(request, "Proposed. A second pit boss or an operator signs with badge and PIN.")
+            return redirect("pit:correction", pk, *slip.split("/")[1:])
+        except Refused as refusal:
+            refused = refusal
+    made = corrections.shown(table.book_id, number)
+    cases = [one for one in claims.cases(table.book_id, number) if one.dispute.ruling in claims.MONEY]
+    context = _form(request, table, refused) | {
+        "round": round_,
+        "number": number,
+        "payouts": round_.round.settled if round_.over and round_.round.game.banked else (),
+        "made": [one for one in made if one.state == "signed"],
+        "cases": [one for one in cases if one.dispute.state == claims.RULED],
+    }
+    return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
+
+
+def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrection:
+    """What the form proposes; the latest correction of the seat is named when the form says that it was counted in."""
+    seat, due = _seat(request), request.POST.get("due_cents", "").strip()
+    last = corrections.signed_last(table.book_id, round_, seat, read_head(table.book_id).seq)
+    counted_in = request.POST.get("counted_in") == "on"
+    return ProposeCorrection(
+        round=round_,
+        seat=seat,
+        handed_cents=_cents(request, "handed_cents"),
+        reason=_text(request, "reason"),
+        due_cents=_cents(request, "due_cents") if due else None,
+        dispute=number(request.POST.get("dispute")),
+        earlier=last.slip if last and counted_in else None,
+    )
+
+
+@watches
+@sensitive_post_parameters("pin")
+@require_http_methods(["GET", "POST"])
+def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpResponse:
+    """One correction on its slip; the second signature is a badge and a PIN."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    slip, refused = f"{corrections.SERIES}/{year}/{number}", None
+    if request.method == "POST":
+        try:
+            entered = _signature(request, slip)
+            by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by))
+            did = "declined" if request.POST.get("do") == "decline" else "signed"
+            messages.success(request, f"Correction {number} is {did} by {by.name}.")
+            return redirect("pit:correction", pk, year, number)
+        except Refused as refusal:
+            refused = refusal
+    shown = next((one for one in corrections.shown(table.book_id) if one.correction.slip == slip), None)
+    if shown is None:
+        raise Http404("There is no such correction.")
+    context = _form(request, table, refused) | {"shown": shown, "one": shown.correction}
+    return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
+
+
+def _signature(request: HttpRequest, slip: str) -> CorrectionInput:
+    if request.POST.get("do") == "decline":
+        return DeclineCorrection(slip, _text(request, "reason"))
+    return SignCorrection(slip)
+
+
+# --- The finder ------------------------------------------------------------------------------------------------
+
+
+@watches
+@require_GET
+def finder(request: HttpRequest, pk: int) -> HttpResponse:
+    """Which rounds' single mistakes explain a rack that is so much off."""
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    head = read_head(table.book_id).seq
+    through = min(number(request.GET.get("through")) or head, head)
+    since = number(request.GET.get("since"))
+    start = past.last_count(table.book_id, max(through - 1, 0)) if since is None else since
+    typed = request.GET.get("variance", "")
+    variance = cents(typed)
+    found = mispays.find(table, variance, start, through) if variance is not None else None
+    context = {
+        "table": table,
+        "found": found,
+        "most": found.suspects[0].weight if found and found.suspects else 1,
+        "typed": typed,
+        "wrong": bool(typed) and variance is None,
+        "since": start,
+        "through": through,
+    }
+    return render(request, "dealer_ui/pit/mispays.html", context)
+
+
+# --- Forms -----------------------------------------------------------------------------------------------------
+
+
+def _round(pk: int, number: int) -> tuple[Table, Past]:
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    try:
+        round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
+    except UNREADABLE:
+        raise Http404("This round cannot be played again from the log.") from None
+    if round_ is None:
+        raise Http404("This round was not dealt.")
+    return table, round_
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+def _form(request: HttpRequest, table: Table, refused: Refused | None) -> dict[str, Any]:
+    """What every form here has: what was typed, what was refused, and a key that makes it one input."""
+    return {"table": table, "refused": refused, "typed": request.POST, "key": uuid4()}
+
+
+def _status(refused: Refused | None) -> int:
+    return refused.status if refused else 200
+
+
+def _record(request: HttpRequest, table: Table, entered: DisputeInput | CorrectionInput, by: Staff) -> int:
+    """Make an input durable; the table's sequence number after it. Raises Refused, also for a form that is not ours."""
+    try:
+        key = UUID(request.POST.get("key", ""))
+    except ValueError:
+        raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400) from None
+    return dealing.record(table, entered, by=by, key=key, expected_seq=None).seq
+
+
+def _text(request: HttpRequest, name: str) -> str:
+    return request.POST.get(name, "")
+
+
+def _seat(request: HttpRequest) -> int:
+    found = number(request.POST.get("seat") or "0")
+    if found is None:
+        raise Refused("bad_form", "Choose the seat from the list.", 422)
+    return found
+
+
+def _cents(request: HttpRequest, name: str, default: int | None = None) -> int:
+    typed = request.POST.get(name, "").strip()
+    found = cents(typed) if typed else default
+    if found is None:
+        raise Refused("bad_amount", "Write an amount in plain digits: 20, 2.50, or −16 for what a player lost.", 422)
+    return found

@@ -1,0 +1,86 @@
+"""What the cards of the floor look like, as small messages for the pit's screens. Drawn by dealer_ui/live/painter.py."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from django.db import Error as DatabaseError
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dealer_ui.live.open_screens import event
+from dealer_ui.live.painter import Drawing, Messages, Order
+from dealer_ui.pit.floor import Seen, open_alerts_for, read, seen_by, strip_of
+from ledger.alerts import open_alerts
+from tables.day import house_clock
+from tables.models import Staff, Table
+
+log = logging.getLogger(__name__)
+
+STRIP: Final = "strip"
+ALERTS: Final = "alerts"
+
+
+class Painter:
+    """Draws, and remembers every table for the line that adds them up."""
+
+    def __init__(self) -> None:
+        self._day: date | None = None
+        self._seen: dict[str, dict[int, Seen]] = {}
+
+    def drawn(self, order: Order) -> Drawing | None:
+        """What was ordered; None, and the reason in the log, where it could not be drawn."""
+        try:
+            return self.draw(order)
+        except DatabaseError as away:
+            log.warning("the floor could not be drawn, and will be: %s", away)
+        except Exception:
+            # Whatever it is, the wall must not stand still: what the screens show would be taken for the floor.
+            log.exception("the floor could not be drawn, and will be")
+        return None
+
+    def draw(self, order: Order) -> Drawing:
+        """For each role the cards of its tables, the line above them, and the open alerts if they changed."""
+        with timezone.override(ZoneInfo(house_clock.zone())):
+            self._look(order)
+            count = open_alerts().count()
+            return {role: self._messages(role, order, count) for role in order.roles}
+
+    def _look(self, order: Order) -> None:
+        """Read the tables that moved; all of them on a new day, whose rounds are counted from one."""
+        today = timezone.localdate()
+        if order.anew or today != self._day:
+            self._day, self._seen = today, {role: {} for role in order.roles}
+            facts = read(Table.objects.all())
+        else:
+            facts = read(Table.objects.filter(book__in=order.books))
+        for role in order.roles:
+            self._seen[role] |= {seen.table.book_id: seen for seen in seen_by(_one_of(role), facts)}
+
+    def _messages(self, role: str, order: Order, count: int) -> Messages:
+        tables = self._seen[role]
+        messages: Messages = {book: card(tables[book]) for book in order.books if book in tables}
+        messages[STRIP] = part(STRIP, "_strip", {"strip": strip_of(list(tables.values()), count)})
+        if order.alerts:
+            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role)))
+        return messages
+
+
+def _one_of(role: str) -> Staff:
+    """Anybody of a role: what they may see is all that counts."""
+    return Staff(role=role)
+
+
+def card(seen: Seen) -> bytes:
+    """How a table looks now."""
+    html = render_to_string("dealer_ui/pit/_card.html", {"seen": seen})
+    return event("table", {"table": seen.table.pk, "seq": seen.board.seq, "card": html})
+
+
+def part(name: str, template: str, context: Mapping[str, Any]) -> bytes:
+    """A part of the floor's page that belongs to no table."""
+    return event(name, {"html": render_to_string(f"dealer_ui/pit/{template}.html", dict(context))})

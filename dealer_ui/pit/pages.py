@@ -1,0 +1,347 @@
+"""The pit: the whole floor live, one table's rounds and log, one round step by step. Reading needs ``watch_floor``,
+opening, closing and taking back need ``run_floor``: an auditor sees everything here and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui import charts, dates, exports
+from dealer_ui.guards import runs, watches
+from dealer_ui.numbers import number
+from dealer_ui.pit.floor import ACTS, Act, Seen, consequences, head_of, latest_of, open_alerts_for, seen, strip_of
+from ledger import alerts as ledger_alerts
+from ledger.models import Alert
+from tables import dealing, standing
+from tables.audit import history, sealing, watch
+from tables.audit.history import Wanted
+from tables.disputes import claims, corrections
+from tables.games.catalog import GAMES
+from tables.models import Staff, Table, Verification
+from tables.refusals import Refused
+
+SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "correction", "dispute", "alert")
+OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
+LONGEST_NOTE: Final = 500
+ALERTS_PAGE: Final = 50
+
+
+# --- The floor -------------------------------------------------------------------------------------------------
+
+
+def _floor(request: HttpRequest) -> dict[str, Any]:
+    tables = seen(_viewer(request))
+    floor = {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())}
+    return floor | {"root": sealing.todays_root()} | open_alerts_for(_viewer(request))
+
+
+@watches
+@require_GET
+def floor(request: HttpRequest) -> HttpResponse:
+    """Every table, live."""
+    watch.is_kept()  # an alert, if not, before the alerts are read
+    return render(request, "dealer_ui/pit/floor.html", _floor(request))
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+def _one(request: HttpRequest, pk: int) -> Seen:
+    found = seen(_viewer(request), pk)
+    if not found:
+        raise Http404("There is no such table.")
+    return found[0]
+
+
+# --- Alerts ----------------------------------------------------------------------------------------------------
+
+
+@watches
+@require_GET
+def alerts(request: HttpRequest) -> HttpResponse:
+    """Every alert there ever was, the newest first."""
+    page = list(_alerts(_number(request.GET, "before"), ALERTS_PAGE + 1))
+    shown = page[:ALERTS_PAGE]
+    older = shown[-1].pk if len(page) > ALERTS_PAGE else None
+    may = _viewer(request).has_perm("ledger.acknowledge_alert")
+    return render(request, "dealer_ui/pit/alerts.html", {"alerts": shown, "older": older, "may_acknowledge": may})
+
+
+def _alerts(before: int | None, count: int) -> Iterable[Alert]:
+    found = Alert.objects.select_related("book", "acknowledgement").order_by("-pk")
+    return found.filter(pk__lt=before)[:count] if before else found[:count]
+
+
+@login_required
+@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@require_POST
+def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take note of an alert, by name and with a word about it."""
+    alert = get_object_or_404(Alert, pk=pk)
+    note = request.POST.get("note", "").strip()
+    if not note:
+        messages.error(request, "Say in a few words what the alert came to, then acknowledge it.")
+    elif len(note) > LONGEST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
+        messages.error(request, f"Say it in at most {LONGEST_NOTE} plain characters.")
+    else:
+        try:
+            ledger_alerts.acknowledge(alert, _viewer(request).signature, note)
+            messages.success(request, f"Acknowledged: {alert.message}")
+        except ledger_alerts.AlreadyAcknowledged:
+            messages.error(request, "Somebody else acknowledged this alert before you.")
+    return redirect("pit:alerts" if request.POST.get("back") == "alerts" else "pit:floor")
+
+
+@watches
+@require_GET
+def alerts_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every alert as CSV."""
+    return exports.answer(request, "alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
+
+
+# --- One table -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which rounds a page shows: those up to a number or a day, and only the wanted ones."""
+
+    through: int
+    wanted: Wanted
+    day: date | None
+    latest: int
+
+    @property
+    def newest(self) -> bool:
+        """Whether the page begins with the latest round, so that it has to follow the table."""
+        return self.through == self.latest
+
+
+def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
+    """What the query asks for; nonsense in it asks for nothing."""
+    outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
+    wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
+    through, day = _number(query, "through"), dates.day(query.get("day"))
+    if through is None and day is not None:
+        through = history.first_since({book_id: latest}, _end_of(day))[book_id] - 1
+    return Filter(min(latest if through is None else through, latest), wanted, day, latest)
+
+
+def _end_of(day: date) -> datetime:
+    """The midnight after a day, as the house keeps its time."""
+    return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
+
+
+def _number(query: QueryDict, name: str) -> int | None:
+    return number(query.get(name))
+
+
+def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
+    shown = _filter(request.GET, table.book_id, latest)
+    if shown.wanted:
+        page = history.search(table, shown.wanted, through=shown.through)
+    else:
+        page = history.rounds(table.book_id, through=shown.through)
+    asked = request.GET.copy()
+    for name in ("through", "day"):
+        asked.pop(name, None)
+    return {
+        "table": table,
+        "seq": table.book.head_seq,
+        "page": page,
+        "filter": shown,
+        "chart": charts.net_chart(page.lines),
+        "asked": asked.urlencode(),
+        "outcomes": GAMES[table.game].outcomes,
+        "seats": range(1, table.seats + 1),
+    }
+
+
+@watches
+@require_GET
+def table(request: HttpRequest, pk: int) -> HttpResponse:
+    """One table: as it is now, and its rounds."""
+    found = _one(request, pk)
+    return render(
+        request,
+        "dealer_ui/pit/table.html",
+        {"seen": found, "proof": _proof(found.table)} | _rounds(request, found.table, latest_of(found.now)),
+    )
+
+
+@watches
+@require_GET
+def rounds(request: HttpRequest, pk: int) -> HttpResponse:
+    """Its rounds alone."""
+    found, latest = _table(pk)
+    return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, found, latest))
+
+
+@watches
+@require_GET
+def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Its rounds as CSV, from the newest asked for down to the first."""
+    found, latest = _table(pk)
+    shown = _filter(request.GET, found.book_id, latest)
+    pages = exports.round_pages(found, shown.through, shown.wanted)
+    return exports.answer(request, f"{_slug(found)}-rounds", exports.ROUND_HEADER, pages)
+
+
+@watches
+@require_GET
+def log(request: HttpRequest, pk: int) -> HttpResponse:
+    """Its log, the newest entry first."""
+    found, _ = _table(pk)
+    subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
+    page = history.log(found.book_id, before=_number(request.GET, "before"), subject=subject)
+    context = {
+        "table": found,
+        "entries": [(entry, history.words_of(entry)) for entry in page],
+        "older": page[-1].seq if len(page) == history.LOG_PAGE and page[-1].seq > 1 else None,
+        "paged": "before" in request.GET,
+        "subject": subject,
+        "subjects": SUBJECTS,
+        "proof": _proof(found),
+    }
+    return render(request, "dealer_ui/pit/log.html", context)
+
+
+@watches
+@require_GET
+def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Its log as CSV."""
+    found, _ = _table(pk)
+    subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
+    return exports.answer(request, f"{_slug(found)}-log", exports.LOG_HEADER, exports.log_pages(found.book_id, subject))
+
+
+def _table(pk: int) -> tuple[Table, int]:
+    """A table, and the number of its latest round."""
+    found = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
+    return found, latest_of(standing.at(head_of(found)))
+
+
+def _proof(table: Table) -> Verification | None:
+    """How far the table's log was proved last."""
+    return Verification.objects.filter(book=table.book_id).order_by("-through_seq").first()
+
+
+def _slug(table: Table) -> str:
+    """A table's name for a file."""
+    return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in table.name.lower())
+
+
+# --- One round -------------------------------------------------------------------------------------------------
+
+
+def _story(pk: int, number: int) -> tuple[Table, int, history.Story]:
+    found, latest = _table(pk)
+    told = history.story(found, number) if number <= latest else None
+    if told is None:
+        raise Http404("This round was not dealt.")
+    return found, latest, told
+
+
+@watches
+@require_GET
+def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """One round: every input, the layout after it, and what it came to."""
+    found, latest, told = _story(pk, number)
+    asked = _number(request.GET, "step")
+    at = min(max((asked or len(told.steps)) - 1, 0), len(told.steps) - 1)
+    context = {
+        "table": found,
+        "told": told,
+        "line": told.line,
+        "step": told.steps[at],
+        "at": at + 1,
+        "before": at or None,
+        "after": at + 2 if at + 1 < len(told.steps) else None,
+        "last": len(told.steps),
+    }
+    if "playback" in request.GET:
+        return render(request, "dealer_ui/pit/_playback.html", context)
+    context |= {
+        "report": history.prove(found, told),
+        "older": number - 1 or None,
+        "newer": number + 1 if number < latest else None,
+        "moved": [(step, moved) for step in told.steps for moved in step.moved],
+        "file": f"{_slug(found)}-round-{number}.json",
+        "cases": claims.cases(found.book_id, number),
+        "made": corrections.shown(found.book_id, number),
+        "may_run": _viewer(request).has_perm("tables.run_floor"),
+    }
+    return render(request, "dealer_ui/pit/round.html", context)
+
+
+@watches
+@require_GET
+def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """A round as a round record, for anyone to replay."""
+    found, _, told = _story(pk, number)
+    if told.sealed:
+        raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
+    if told.record is None:
+        raise Http404("This round cannot be played again from the log.")
+    answer = JsonResponse(told.record, json_dumps_params={"indent": 1})
+    answer["Content-Disposition"] = f'attachment; filename="{_slug(found)}-round-{number}.json"'
+    return answer
+
+
+@watches
+@require_GET
+def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """A round's inputs and transfers as CSV."""
+    found, _, told = _story(pk, number)
+    return exports.answer(request, f"{_slug(found)}-round-{number}", exports.STEP_HEADER, exports.step_rows(told))
+
+
+# --- Running the floor -----------------------------------------------------------------------------------------
+
+
+@runs
+@require_http_methods(["GET", "POST"])
+def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Something that the pit does at a table: first a page that says what will happen, then the deed."""
+    chosen = ACTS.get(name)
+    if chosen is None:
+        raise Http404("There is no such thing to do.")
+    refused = None
+    if request.method == "POST":
+        try:
+            _enter(request, get_object_or_404(Table, pk=pk), chosen)
+            return redirect("pit:floor")
+        except Refused as refusal:
+            refused = refusal
+    found = _one(request, pk)
+    context = {
+        "seen": found,
+        "act": chosen,
+        "says": consequences(found, chosen),
+        "key": uuid4(),
+        "refused": refused,
+        "possible": chosen in found.acts,
+    }
+    return render(request, "dealer_ui/pit/act.html", context, status=refused.status if refused else 200)
+
+
+def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
+    """Record the deed; raises Refused, also for a form that is not ours."""
+    try:
+        key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
+    except ValueError:
+        raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
+    dealing.record(table, chosen.entered, by=_viewer(request), key=key, expected_seq=seq)
+    messages.success(request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.")

@@ -1,0 +1,288 @@
+"""What does not reconcile, and the watch that looks for it: discrepancies and their findings, runs and their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import exports
+from dealer_ui.guards import watches
+from dealer_ui.numbers import number
+from dealer_ui.slips.pages import TITLES
+from ledger import clock, discrepancies, runs
+from ledger.models import Discrepancy, Run
+from ledger.proof.chips import money
+from tables.audit import watch
+from tables.log.paper import RACKS
+from tables.models import Staff, Table
+from tables.roles import Role
+from tables.slips import slip_book
+
+PAGE: Final = 50
+DAY: Final = timedelta(days=1)
+LONGEST: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A discrepancy as the page shows it."""
+
+    found: Discrepancy
+    viewer: Staff
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of those who work here, by user name."""
+    tables: Mapping[int, int] = field(default_factory=dict)
+    """The table of each book."""
+
+    @property
+    def involved(self) -> list[str]:
+        """Who had part in it, by name."""
+        return [self.names.get(one, one) for one in self.found.involved]
+
+    @property
+    def evidence(self) -> list[tuple[str, Any]]:
+        """What it was found by, as it is said; the slip has a link of its own."""
+        return [
+            ("entry" if name == "seq" else name, value) for name, value in self.found.evidence.items() if name != "slip"
+        ]
+
+    @property
+    def slip(self) -> str:
+        """The slip that it was found on: "Closer 1 of 2026"; nothing where it was found without one."""
+        series, year, number = self._slip
+        return f"{TITLES[series]} {number} of {year}" if series else ""
+
+    @property
+    def slip_url(self) -> str | None:
+        """The paper of that slip, for those who may see it."""
+        seen = slip_book.SEEN_BY[Role(self.viewer.role)]
+        return reverse("slips:slip", args=[self._table, *self._slip]) if self._slip[0] in seen else None
+
+    @property
+    def finder_url(self) -> str | None:
+        """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
+        if self._slip[0] not in RACKS or "seq" not in self.found.evidence:
+            return None
+        asked = urlencode({"variance": money(self.found.amount_cents), "through": self.found.evidence["seq"]})
+        return f"{reverse('pit:mispays', args=[self._table])}?{asked}"
+
+    @property
+    def _slip(self) -> tuple[str, str, str]:
+        name = str(self.found.evidence.get("slip", ""))
+        series, year, number = name.split("/") if name.count("/") == 2 else ("", "", "")
+        return series, year, number
+
+    @property
+    def _table(self) -> int:
+        return self.tables.get(self.found.book_id, 0)
+
+    @property
+    def level(self) -> str:
+        """How far it goes, in a word."""
+        return discrepancies.LEVELS[self.found.level]
+
+    @property
+    def owner(self) -> str | None:
+        """Who looks into it."""
+        owner = discrepancies.owner_of(self.found)
+        return owner.name if owner else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is a finding."""
+        return hasattr(self.found, "finding")
+
+    @property
+    def may_close(self) -> bool:
+        """Whether whoever looks may write the finding."""
+        has = self.viewer.has_perm("ledger.acknowledge_alert")
+        return not self.closed and has and self.viewer.username not in self.found.involved
+
+    @property
+    def may_take(self) -> bool:
+        """Whether whoever looks may take it upon themselves."""
+        owner = discrepancies.owner_of(self.found)
+        owns = owner is not None and owner.owner == self.viewer.username
+        return not self.closed and not owns and self.viewer.has_perm("ledger.acknowledge_alert")
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether whoever looks might close it, had they had no part in it."""
+        return not self.closed and not self.may_close and self.viewer.has_perm("ledger.acknowledge_alert")
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+@watches
+@require_GET
+def discrepancies_page(request: HttpRequest) -> HttpResponse:
+    """The open ones, the gravest first, and those that were closed."""
+    before, viewer = number(request.GET.get("before")), _viewer(request)
+    closed = discrepancies.all_of_them().filter(finding__isnull=False)
+    page = list((closed.filter(pk__lt=before) if before else closed)[:PAGE])
+    names = dict(Staff.objects.values_list("username", "name"))
+    tables = dict(Table.objects.values_list("book_id", "pk"))
+    waiting = [] if before else discrepancies.open_ones()[:PAGE]
+    context = {
+        "open": [Case(one, viewer, names, tables) for one in waiting],
+        "closed": [Case(one, viewer) for one in page],
+        "older": page[-1].pk if len(page) == PAGE else None,
+        "paged": before is not None,
+    }
+    return render(request, "dealer_ui/pit/discrepancies.html", context)
+
+
+@login_required
+@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@require_POST
+def take(request: HttpRequest, pk: int) -> HttpResponse:
+    """Whoever sends this looks into it from now on."""
+    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancies.assign(found, viewer.username, viewer.name, by=viewer.signature)
+    messages.success(request, f"{viewer.name} looks into it: {found.message}")
+    return redirect("pit:discrepancies")
+
+
+@login_required
+@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@require_POST
+def close(request: HttpRequest, pk: int) -> HttpResponse:
+    """What it came to, in writing."""
+    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    text = request.POST.get("finding", "")
+    try:
+        if len(text) > LONGEST or "\x00" in text:
+            raise discrepancies.NotClosed(f"Say it in at most {LONGEST:,} plain characters.")
+        discrepancies.close(found, text, username=viewer.username, by=viewer.signature)
+        messages.success(request, f"Closed: {found.message}")
+    except discrepancies.NotClosed as refused:
+        messages.error(request, str(refused))
+    return redirect("pit:discrepancies")
+
+
+_HEADER: Final = (
+    "number",
+    "at",
+    "book",
+    "message",
+    "amount_cents",
+    "level",
+    "involved",
+    "owner",
+    "finding",
+    "by",
+    "closed_at",
+)
+
+
+@watches
+@require_GET
+def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every discrepancy as a list."""
+    return exports.answer(request, "discrepancies", _HEADER, _pages(_viewer(request)))
+
+
+def _pages(viewer: Staff) -> Iterator[list[tuple[Any, ...]]]:
+    before = None
+    while page := list(discrepancies.all_of_them().filter(**({"pk__lt": before} if before else {}))[:1_000]):
+        yield [_row(Case(one, viewer)) for one in page]
+        before = page[-1].pk
+
+
+def _row(case: Case) -> tuple[Any, ...]:
+    one = case.found
+    end = (one.finding.text, one.finding.by, one.finding.at) if case.closed else ("", "", "")
+    return (
+        one.pk,
+        one.at,
+        one.book.name,
+        one.message,
+        one.amount_cents,
+        case.level,
+        " ".join(one.involved),
+        case.owner,
+        *end,
+    )
+
+
+# --- Runs ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One run on the picture of a day: where it stands (thousandths of the day), and how it went."""
+
+    x: float
+    width: float
+    run: Run
+
+    @property
+    def state(self) -> str:
+        """Done, found something, or begun and not ended."""
+        if not hasattr(self.run, "end"):
+            return "begun"
+        return "found" if self.run.end.found else "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A piece of the watch, with its day."""
+
+    state: runs.State
+    ticks: tuple[Tick, ...]
+
+
+def _lane(state: runs.State, since: datetime) -> Lane:
+    ticks = []
+    for run in state.runs:
+        x = (run.slot - since) / DAY * 1_000
+        ticks.append(Tick(round(max(0.0, x), 1), round(max(2.0, state.plan.every / DAY * 1_000 - 1), 1), run))
+    return Lane(state, tuple(ticks))
+
+
+@watches
+@require_GET
+def runs_page(request: HttpRequest) -> HttpResponse:
+    """The watch of the last 24 hours as a picture, and what is late."""
+    reading = clock.read()
+    now = reading.database
+    since = now - DAY
+    lanes = [_lane(state, since) for state in runs.states(watch.PLANS, since, now)]
+    hours = [(round(at * 1_000 / 24), since + timedelta(hours=at)) for at in range(0, 24, 4)]
+    return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "clock": reading})
+
+
+_RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")
+
+
+@watches
+@require_GET
+def runs_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every run as a list."""
+    return exports.answer(request, "runs", _RUN_HEADER, _run_pages())
+
+
+def _run_pages() -> Iterator[list[tuple[Any, ...]]]:
+    before = None
+    rows = Run.objects.select_related("end").order_by("-pk")
+    while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
+        yield [_run_row(one) for one in page]
+        before = page[-1].pk
+
+
+def _run_row(one: Run) -> tuple[Any, ...]:
+    end = (one.end.at, one.end.found) if hasattr(one, "end") else ("", "")
+    return (one.task, one.slot, one.begun_at, *end, one.missed)

@@ -1,0 +1,190 @@
+"""What the tables won: win, drop and hold of a shift, a day, a month or a year, drawn and listed; closing a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import charts, dates, exports, signatures
+from dealer_ui.guards import watches
+from dealer_ui.pit.floor import counts
+from ledger import clock
+from tables import standing
+from tables.day import closing as days
+from tables.day import figures, hours, outliers, to_date
+from tables.day.figures import COLUMNS, Figures, Report
+from tables.day.outliers import Interval, Looked
+from tables.models import Staff, Table
+from tables.refusals import Refused
+
+SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
+    "day": ("Day", figures.day),
+    "month": ("Month to date", to_date.month),
+    "year": ("Year to date", to_date.year),
+}
+DAYS_BACK: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a report: a shift, or the whole span."""
+
+    name: str
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinary:
+    """How a table's day compares with what was to be expected of it."""
+
+    looked: Looked
+
+    @property
+    def win(self) -> charts.Whisker | None:
+        """Its win against chance."""
+        return _whisker(self.looked.win)
+
+    @property
+    def hold(self) -> charts.Whisker | None:
+        """Its hold against its own days before."""
+        return _whisker(self.looked.hold)
+
+
+def _whisker(interval: Interval | None) -> charts.Whisker | None:
+    return None if interval is None else charts.whisker(interval.low, interval.high, interval.value)
+
+
+@watches
+@require_GET
+def reports(request: HttpRequest) -> HttpResponse:
+    """One span of the floor."""
+    return _page(request, None)
+
+
+def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
+    on, span = _asked(request)
+    told, unseen = _told(request, on)
+    parts = _parts(on, span, told)
+    whole = parts[-1].report
+    proposal = days.proposal(on)
+    closed = days.closed(on)
+    runs = hours.span(on)
+    context = {
+        "on": on,
+        "runs": runs,
+        "zone": hours.calendar().hours_of(on).time_zone,
+        "span": span,
+        "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
+        "before": on - timedelta(days=1),
+        "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
+        "parts": parts,
+        "unseen": unseen,
+        "whole": whole,
+        "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
+        "days": charts.day_bars(_back(on, told)) if span in ("day", "shifts") else None,
+        "ordinary": [Ordinary(one) for one in _looked(on, unseen, whole)] if span == "day" else [],
+        "closed": closed,
+        "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
+        "proposal": None if closed else proposal,
+        "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
+        "over": runs.end <= timezone.now(),
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
+
+
+def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
+    """The tables whose figures may be told (None: all), and the names of those that are counted unseen: today's win
+    of a table tells whoever counts its rack what is due there."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    if on < hours.day_of(timezone.now()):
+        return None, []
+    tables = list(Table.objects.select_related("book").order_by("name"))
+    now = standing.at_all([standing.head_of(one) for one in tables])
+    unseen = [one for one in tables if counts(request.user, now[one.book_id])]
+    return [one for one in tables if one not in unseen] if unseen else None, [one.name for one in unseen]
+
+
+def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
+    return [one for one in outliers.day(on, whole) if (one.win or one.hold) and one.table not in unseen]
+
+
+def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]:
+    """The win and drop of the days before, and of this one."""
+    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, told)
+    return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
+
+
+def _asked(request: HttpRequest) -> tuple[date, str]:
+    """The day and the span that the query asks for; nonsense asks for today."""
+    today = hours.day_of(timezone.now())
+    day = dates.day(request.GET.get("day")) or today
+    span = request.GET.get("span", "day")
+    return min(day, today), (span if span in (*SPANS, "shifts") else "day")
+
+
+def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
+    if span != "shifts":
+        says, read = SPANS[span]
+        return [Part(says, read(on, told))]
+    begun = {one.name for one in hours.shifts_of(on) if one.start <= timezone.now()}
+    known = figures.by_shift(on, told).items()
+    return [
+        *(Part(name, report) for name, report in known if name in begun),
+        Part("The whole day", figures.day(on, told)),
+    ]
+
+
+@watches
+@require_GET
+def reports_csv(request: HttpRequest) -> HttpResponseBase:
+    """The same as a list: a row for each table, the games and the pit."""
+    on, span = _asked(request)
+    told, _ = _told(request, on)
+    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span, told)))
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
+    for part in parts:
+        report = part.report
+        blocks: list[tuple[str, Sequence[Figures]]] = [
+            ("table", report.lines),
+            ("game", report.games),
+            ("pit", [report.pit]),
+        ]
+        yield [(part.name, of, *line.row().values()) for of, lines in blocks for line in lines]
+
+
+@watches
+@sensitive_post_parameters("pin")
+@require_POST
+def close_day(request: HttpRequest, day: date) -> HttpResponse:
+    """Sign a day's figures: a pit boss first, then an operator."""
+    try:
+        if digest := request.POST.get("digest"):
+            by, _ = signatures.sign(
+                request,
+                lambda by: days.close(day, by=by, digest=digest),
+                lambda by: days.refuse_close(day, by=by, digest=digest, moment=clock.agreed()),
+            )
+            messages.success(request, f"{day} is closed by {by.name}.")
+        else:
+            by, _ = signatures.sign(
+                request,
+                lambda by: days.propose(day, by=by),
+                lambda by: days.refuse_proposal(day, by=by, moment=clock.agreed()),
+            )
+            messages.success(request, f"The figures of {day} are signed by {by.name}: an operator closes the day.")
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    return redirect(f"{reverse('pit:reports')}?day={day}")

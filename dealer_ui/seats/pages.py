@@ -1,0 +1,233 @@
+"""The pages of seats: whoever has the address is the player there. No sign-in, no session, no cookie.
+
+The address is all the secret there is, so it must not get away: not by a referrer, a cache, a log or a foreign script.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import segno
+from csp.constants import NONE, SELF
+from django.contrib.auth.views import redirect_to_login
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui.live import admission
+from dealer_ui.outages import forget_session
+from dealer_ui.seats.screen import SeatScreen
+from tables import dealing, inputs, standing
+from tables.games.felt import Choose
+from tables.models import SeatPage, Staff, Table
+from tables.play import seat_pages
+from tables.refusals import Refused
+from tables.scene import AtSeat
+from tables.staff import terminals
+
+POLICY: Final = {
+    "default-src": [NONE],
+    "script-src": [SELF],
+    "style-src": [SELF],
+    "img-src": [SELF],
+    "font-src": [SELF],
+    "connect-src": [SELF],
+    "form-action": [SELF],
+    "base-uri": [NONE],
+    "frame-ancestors": [NONE],
+}
+TRIES: Final = 30
+"""How many unknown addresses somebody may try in a minute; pages that were opened here before stay open to them."""
+KNOWN_SECONDS: Final = 12 * 3600
+
+
+class NoPage(Exception):
+    """There is no page at this address, or nobody is told so often."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.sentence, self.status = sentence, status
+
+
+@sensitive_variables("token")
+def _page(request: HttpRequest, token: str) -> SeatPage:
+    """The page of an address. Raises NoPage."""
+    digest = seat_pages.digest_of(token)
+    counter, known = f"seat-tries-{request.META.get('REMOTE_ADDR')}", f"seat-page-{digest}"
+    tried = cache.get(counter, 0)
+    if tried >= TRIES and not cache.get(known):
+        raise NoPage("Too many tries: wait a minute.", 429)
+    page = seat_pages.find(token)
+    if page is None:
+        cache.set(counter, tried + 1, 60)
+        raise NoPage("This address is no longer in use: ask the dealer for the one of your seat.", 404)
+    cache.set(known, True, KNOWN_SECONDS)
+    return page
+
+
+def _players(view: Any) -> Any:
+    """For whoever has the address. Whatever is answered keeps it a secret."""
+
+    @csrf_exempt  # there is no cookie that another site could ride on
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str) -> HttpResponseBase:
+        try:
+            response: HttpResponseBase = view(request, _page(request, token), token)
+        except NoPage as none:
+            page = render_to_string("dealer_ui/seat/none.html", {"sentence": none.sentence})
+            response = HttpResponse(page, status=none.status)
+        return keep_secret(request, response)
+
+    return guarded
+
+
+def keep_secret(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """What every answer with such an address says to a browser."""
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex"
+    response._csp_replace = POLICY  # type: ignore[attr-defined]
+    forget_session(request)
+    return response
+
+
+# --- The page --------------------------------------------------------------------------------------------------
+
+
+@_players
+@require_GET
+def seat(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
+    """The whole page."""
+    return _draw(page, token)
+
+
+@_players
+@require_GET
+def fragment(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
+    """What is drawn anew when the table has moved."""
+    return _draw(page, token, whole=False)
+
+
+@_players
+@require_POST
+def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
+    """Record what the player chose; a refusal comes with its sentence, and the table as it stands."""
+    refused = None
+    scripted = request.headers.get("X-Part") == "board"
+    try:
+        key, seq, chosen = _sent(request.POST, page.seat)
+        by = AtSeat(page.seat, page.pk)
+        dealing.record(page.table, chosen, by=by, key=key, expected_seq=seq)
+    except Refused as refusal:
+        refused = _plainly(refusal)
+    if refused is None and not scripted:
+        return redirect("seat", token)
+    return _draw(page, token, refused, whole=not scripted)
+
+
+@_players
+@require_GET
+def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
+    """A stream that says how far the table has moved, and nothing else."""
+    return admission.of_seat(request, page)
+
+
+def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:
+    screen = SeatScreen(page.table, page.seat, standing.of(page.table), token, refused)
+    name = "dealer_ui/seat/seat.html" if whole else "dealer_ui/seat/_board.html"
+    # Drawn without the request: what a page is not given, it cannot show.
+    return HttpResponse(render_to_string(name, {"screen": screen}), status=refused.status if refused else 200)
+
+
+_AGAIN: Final = ("key_reused", "not_asked", "stale_sequence")
+
+
+def _plainly(refused: Refused) -> Refused:
+    """A refusal as a player needs to hear it."""
+    if refused.code not in _AGAIN:
+        return refused
+    return Refused(refused.code, "The game has gone on since: what you see now is how it stands.", refused.status)
+
+
+# --- Reading what was tapped -----------------------------------------------------------------------------------
+
+
+def _sent(form: QueryDict, seat: int) -> tuple[UUID, int, Choose]:
+    try:
+        key, seq = UUID(form.get("key", "")), int(form.get("seq", "")[:18])
+        chosen = _put_together(form, seat) if "way" in form else inputs.read(form.get("choice", ""))
+    except ValueError:
+        raise Refused("bad_input", "This page was incomplete: choose again.", 400) from None
+    if not isinstance(chosen, Choose):
+        raise Refused("bad_input", "Choose one of the things that are offered.", 400)
+    return key, seq, chosen
+
+
+def _put_together(form: QueryDict, seat: int) -> Choose:
+    """A set of cards that were ticked, or all of them in the order of their places."""
+    way, ranks = form.get("way", "")[:40], [int(rank) for rank in form.getlist("card")[:60]]
+    places = [int(place) for place in form.getlist("place")[:60]]
+    if places and sorted(places) != list(range(1, len(ranks) + 1)):
+        raise Refused("bad_order", "Give each card a place of its own, 1 on top.", 422)
+    ordered = [rank for _, rank in sorted(zip(places, ranks, strict=True))] if places else ranks
+    return Choose(seat, way, cards=tuple(ordered))
+
+
+# --- Handing a page over ---------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
+    """For the dealer at the table, or the pit: which seats have a page; and the address of a new one, shown once."""
+    viewer = request.user
+    if not isinstance(viewer, Staff) or not viewer.is_active:
+        return redirect_to_login(request.get_full_path())
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    now = standing.of(table)
+    deals = now.dealer is not None and now.dealer.username == viewer.username and viewer.has_perm("tables.deal")
+    if not (deals or viewer.has_perm("tables.run_floor")):
+        return render(request, "403.html", status=403)
+    refused, made = None, None
+    if request.method == "POST":
+        try:
+            made = _make(request, table, viewer)
+        except Refused as refusal:
+            refused = refusal
+    context = {
+        "table": table,
+        "seq": standing.of(table).seq,
+        "key": uuid4(),
+        "refused": refused,
+        "made": made,
+        "electronic": seat_pages.possible(table),
+        "seats": _seats(table),
+        "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
+    }
+    status = refused.status if refused else 200
+    return render(request, "dealer_ui/seat/hand_over.html", context, status=status)
+
+
+def _seats(table: Table) -> list[tuple[int, bool]]:
+    having = set(SeatPage.objects.filter(table=table).values_list("seat", flat=True))
+    return [(one, one in having) for one in range(1, table.seats + 1)]
+
+
+def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
+    form = request.POST
+    try:
+        key, seq, wanted = UUID(form.get("key", "")), int(form.get("seq", "")[:18]), int(form.get("seat", "")[:3])
+    except ValueError:
+        raise Refused("bad_form", "This form was incomplete: choose the seat again.", 400) from None
+    if viewer.has_perm("tables.deal"):
+        terminals.for_dealing(request, table)
+    token = dealing.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
+    address = request.build_absolute_uri(reverse("seat", args=[token]))
+    drawn = segno.make(address, micro=False).svg_inline(scale=6)
+    return {"seat": wanted, "address": address, "code": mark_safe(drawn)}  # noqa: S308 -- drawn here, from our own link

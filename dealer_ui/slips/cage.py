@@ -1,0 +1,66 @@
+"""The cage's screen: what the house holds, chips sold and redeemed, and the way to the vault."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from dealer_ui import charts, signatures
+from dealer_ui.numbers import amount_cents
+from ledger.proof.chips import money
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.slips import cage_desk
+
+_DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
+
+
+@sensitive_post_parameters("pin")
+@login_required
+@permission_required("tables.watch_cage", raise_exception=True)
+@require_http_methods(["GET", "POST"])
+def cage(request: HttpRequest) -> HttpResponse:
+    """What lies where; and a counter at which chips are sold and redeemed."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    refused = None
+    if request.method == "POST":
+        try:
+            _exchange(request)
+            return redirect("cage")
+        except Refused as refusal:
+            refused = refusal
+    held, counting = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
+    context = {
+        "held": held,
+        "counting": counting,
+        "bars": charts.shares([one for one in parts if not (counting and one[0] == "Cage")]),
+        "runs": request.user.has_perm("tables.run_cage"),
+        "key": uuid4(),
+        "refused": refused,
+        "amount": request.POST.get("amount", ""),
+        "badge": request.POST.get("badge", ""),
+    }
+    return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+
+
+def _exchange(request: HttpRequest) -> None:
+    """Chips for cash or cash for chips, signed by a cashier. Raises Refused."""
+    deed = _DEEDS.get(request.POST.get("do", ""))
+    try:
+        key = UUID(request.POST.get("key", ""))
+    except ValueError:
+        deed = None
+    if deed is None:
+        raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
+    amount = amount_cents(request.POST.get("amount", ""), "bad_amount")
+    exchange, done = deed
+    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

@@ -1,0 +1,16 @@
+"""Addresses of slips, all of them under ``/slips/``."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dealer_ui.slips import pages
+
+app_name = "slips"
+
+urlpatterns = [
+    path("", pages.book, name="book"),
+    path("slips.csv", pages.book_csv, name="book-csv"),
+    path("<int:pk>/new/<slug:series>/", pages.begin, name="begin"),
+    path("<int:pk>/<slug:series>/<int:year>/<int:number>/", pages.slip, name="slip"),
+]

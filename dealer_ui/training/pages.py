@@ -1,0 +1,219 @@
+"""Practice on screen: a felt whose dealer says each step before it is shown, the result, and certificates.
+
+Everything here is marked PRACTICE. No page of it knows a table of the house.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui import exports, signatures
+from dealer_ui.guards import dealers, watches
+from dealer_ui.numbers import cents, number
+from dealer_ui.slips.pages import on_paper
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER
+from tables.models import Certificate, Practice, Staff
+from tables.refusals import Refused
+from tables.training import certificates as training
+from tables.training import practice
+from tables.training.certificates import Session
+from tables.training.practice import CALLS, OVER, Question
+
+SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One seat on the practice felt: what lies there, and nothing that is asked."""
+
+    seat: int
+    bet_cents: int
+    stack: tuple[int, ...]
+    is_out: bool
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer that was given, with what was right."""
+
+    number: int
+    question: Question
+    said: str
+    right: str
+    is_right: bool
+
+
+# --- Practice --------------------------------------------------------------------------------------------------
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """A dealer's own practices and certificates; a new practice."""
+    if request.method == "POST":
+        return redirect("practice:session", training.start(viewer).pk)
+    rows = Practice.objects.filter(dealer=viewer).select_related("dealer")[:SHOWN]
+    context = {
+        "sessions": [one for row in rows if (one := _readable(row))],
+        "certificates": Certificate.objects.filter(dealer=viewer),
+    }
+    return render(request, "dealer_ui/practice/begin.html", context)
+
+
+def _readable(row: Practice) -> Session | None:
+    try:
+        return training.session(row)
+    except Refused:
+        return None
+
+
+@on_paper
+@require_GET
+def session(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The question that is due; or what the practice came to. Who watches the floor replays one that is over."""
+    return _draw(request, viewer, _row(viewer, pk))
+
+
+@dealers
+@require_POST
+def answer(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """What the trainee says to a question."""
+    row = get_object_or_404(Practice.objects.select_related("dealer"), pk=pk)
+    try:
+        training.answer(row, number(request.POST.get("number")) or 0, _said(request), by=viewer)
+    except Refused as refused:
+        return _draw(request, viewer, _row(viewer, pk), refused)
+    return redirect("practice:session", pk)
+
+
+@on_paper
+@sensitive_post_parameters("pin")
+@require_POST
+def certify(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """Somebody of the floor signs, on whatever device the result is shown."""
+    row = _row(viewer, pk)
+    try:
+        by, made = signatures.sign(request, lambda by: training.certify(row, by=by))
+    except Refused as refused:
+        return _draw(request, viewer, row, refused)
+    messages.success(request, f"Certificate {made.number} is signed by {by.name}.")
+    return redirect("practice:certificate", made.number)
+
+
+def _row(viewer: Staff, pk: int) -> Practice:
+    """A practice, for the trainee and for those who watch the floor."""
+    if not (viewer.has_perm("tables.deal") or viewer.has_perm("tables.watch_floor")):
+        raise PermissionDenied
+    row = get_object_or_404(Practice.objects.select_related("dealer"), pk=pk)
+    if row.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
+        raise PermissionDenied
+    return row
+
+
+def _said(request: HttpRequest) -> str:
+    """A button's answer; or an amount, taken or paid."""
+    if "way" not in request.POST:
+        return request.POST.get("answer", "")
+    amount = cents(request.POST.get("amount"))
+    if amount is None or amount < 0:
+        raise Refused("bad_amount", "Type the amount in plain digits, such as 12, then Take or Pay.", 422)
+    return str(amount if request.POST["way"] == "pay" else -amount)
+
+
+def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused | None = None) -> HttpResponse:
+    try:
+        now = training.session(row)
+    except Refused as refusal:
+        messages.error(request, refusal.sentence)
+        return redirect("/")
+    own, status = row.dealer_id == viewer.pk, refused.status if refused else 200
+    told = _told(now)
+    context: dict[str, Any] = {"now": now, "told": told, "row": row, "refused": refused}
+    if now.over or not own:
+        context["certificate"] = Certificate.objects.filter(practice=row).first()
+        context["badge"] = request.POST.get("badge", "")
+        return render(request, "dealer_ui/practice/result.html", context, status=status)
+    due = now.due
+    assert due is not None  # noqa: S101 -- it is not over
+    context |= {
+        "due": due,
+        "number": len(now.answers) + 1,
+        "spots": _spots(due),
+        "dealer_stack": due.state.dealer,
+        "dealer_now": due.kind == "called" and due.seat == DEALER,
+        "last": told[-1] if told else None,
+        "calls": CALLS.items(),
+        "over": OVER,
+    }
+    return render(request, "dealer_ui/practice/session.html", context, status=status)
+
+
+def _spots(due: Question) -> list[Spot]:
+    """The seats that bet, as they lie."""
+    state = due.state
+    stacks = state.stacks or ((),) * len(state.seats)
+    found = zip(state.seats, state.bets, stacks, strict=True)
+    return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in found if bet]
+
+
+def _told(now: Session) -> list[Told]:
+    words = practice.in_words
+    pairs = enumerate(zip(now.questions, now.answers, strict=False), start=1)
+    return [Told(at, one, words(one, said), words(one, one.right), said == one.right) for at, (one, said) in pairs]
+
+
+# --- Certificates ----------------------------------------------------------------------------------------------
+
+
+@on_paper
+@require_GET
+def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpResponse:
+    """One certificate, as it is printed: for its holder and for those who watch the floor."""
+    one = get_object_or_404(_certificates(), number=number)
+    if one.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
+        raise PermissionDenied
+    context = {"one": one, "game": GAMES[one.game].title, "faults": training.faults(one)}
+    return render(request, "dealer_ui/practice/certificate.html", context)
+
+
+@watches
+@require_GET
+def certificates(request: HttpRequest) -> HttpResponse:
+    """Every certificate, the newest first."""
+    found = _certificates()
+    context = {"certificates": found[:100], "all": found.count()}
+    return render(request, "dealer_ui/practice/certificates.html", context)
+
+
+_HEADER: Final = (
+    "certificate", "dealer", "badge", "game", "rules_version", "answers_right", "answers_asked", "on_day",
+    "valid_through", "signed_by", "entry", "practice",
+)  # fmt: skip
+
+
+@watches
+@require_GET
+def certificates_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every certificate as CSV or a workbook."""
+    return exports.answer(request, "certificates", _HEADER, iter([map(_line, _certificates())]))
+
+
+def _line(one: Any) -> exports.Row:
+    return (
+        one.number, one.dealer.name, one.dealer.badge, one.game, one.rules_version, one.answers_right,
+        one.answers_asked, one.on_day, one.valid_through, one.signed_as, one.seq, one.practice_id,
+    )  # fmt: skip
+
+
+def _certificates() -> Any:
+    return Certificate.objects.select_related("dealer", "signed_by", "practice__dealer")

@@ -1,0 +1,235 @@
+"""The floor drawn for all who watch: once a role, each as its role may see it, and not once a commit."""
+
+import asyncio
+import json
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
+
+from dealer_ui.live import wall
+from dealer_ui.live.admission import Cards
+from dealer_ui.live.painter import CannotDraw, Drawing, Order, PainterProcess
+from dealer_ui.live.wall import Wall
+from dealer_ui.pit.drawing import ALERTS, STRIP, Painter
+from ledger import alerts, cage
+from ledger.models import Account
+from ledger.proof.chips import money
+from tables import standing
+from tables.inputs import BeginSlip
+from tables.roles import Role
+from tests import floor
+from tests.floor import Hand, dealt, signs
+
+BOSS, AUDITOR = Role.PIT_BOSS.value, Role.AUDITOR.value
+
+
+def draw(painter: Painter, roles: Collection[str], *hands: Hand, anew: bool = False) -> Drawing:
+    return painter.draw(Order(tuple(roles), frozenset(hand.table.book_id for hand in hands), alerts=True, anew=anew))
+
+
+def shown(message: bytes) -> Any:
+    """What an event brings."""
+    name, data = message.decode().rstrip("\n").split("\n")
+    assert name.startswith("event: ")
+    return json.loads(data.removeprefix("data: "))
+
+
+# --- What is drawn --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_each_role_sees_what_it_may_do() -> None:
+    dealer, _ = dealt()
+    alerts.raise_alert(dealer.table.book, "negative", "Less than nothing")
+    drawn = draw(Painter(), [BOSS, AUDITOR], dealer, anew=True)
+    book = dealer.table.book_id
+    assert "/slips/" in shown(drawn[BOSS][book])["card"]
+    assert "/slips/" not in shown(drawn[AUDITOR][book])["card"]
+    assert "/acknowledge" in shown(drawn[BOSS][ALERTS])["html"]
+    assert "/acknowledge" not in shown(drawn[AUDITOR][ALERTS])["html"]
+    assert "csrfmiddlewaretoken" not in drawn[BOSS][ALERTS].decode(), "one person's token for all"
+
+
+@pytest.mark.django_db
+def test_who_may_count_a_rack_is_not_sent_what_is_due_there() -> None:
+    """Harm: the second counter looks up at the floor's screen, and counts what stands there."""
+    dealer, _ = dealt()
+    dealer("sell_chips", amount_cents=12_300)
+    due = money(cage.balance(Account.objects.get(book=dealer.table.book, place="rack")))
+    signs(dealer.table, dealer.by, BeginSlip("rack", ((500, 1),)))
+    drawn = draw(Painter(), [BOSS, AUDITOR], dealer, anew=True)
+    assert due in drawn[AUDITOR][dealer.table.book_id].decode()
+    for message in drawn[BOSS].values():
+        assert due not in message.decode()
+
+
+@pytest.mark.django_db
+def test_the_line_adds_up_all_tables_though_one_is_drawn() -> None:
+    dealer, boss = dealt(options={"decks": 6})
+    painter = Painter()
+    draw(painter, [BOSS], anew=True)
+    other = Hand(floor.table("Rocket 2"), boss.by)
+    other("open_table")
+    assert "<b>2</b> of 2" in shown(draw(painter, [BOSS], other)[BOSS][STRIP])["html"]
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    drawn = draw(painter, [BOSS], dealer)[BOSS]
+    assert drawn.keys() == {dealer.table.book_id, STRIP, ALERTS}
+    assert "−3" in shown(drawn[STRIP])["html"]
+
+
+@pytest.mark.django_db
+def test_drawing_many_tables_for_many_roles_costs_the_queries_of_one() -> None:
+    dealer, boss = dealt()
+    painter = Painter()
+
+    def cost(roles: Collection[str], *hands: Hand) -> int:
+        draw(painter, roles, anew=True)
+        standing.cache.clear()
+        with CaptureQueriesContext(connection) as captured:
+            draw(painter, roles, *hands)
+        return len(captured)
+
+    alerts.raise_alert(None, "unbalanced", "The chips do not add up")
+    one = cost([BOSS], dealer)
+    more = [Hand(floor.table(f"Rocket {number}"), boss.by) for number in range(2, 7)]
+    for hand in more:
+        hand("open_table")
+    each = cost([BOSS], dealer, *more)
+    assert each == one
+    assert cost([BOSS, AUDITOR, "operator"], dealer, *more) == one + 2, "the alerts are read for each role"
+
+
+# --- How often ------------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """A painter that counts what is ordered, and draws a line of it."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.orders: list[Order] = []
+        self.failures = failures
+        self.ready = True
+
+    async def draw(self, order: Order) -> Drawing:
+        self.orders.append(order)
+        await asyncio.sleep(0.001)
+        if self.failures:
+            self.failures -= 1
+            raise CannotDraw("no paint")
+        line = f"drawing {len(self.orders)}"
+        return {role: {book: f"{role} {book} {line}\n".encode() for book in order.books} for role in order.roles}
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wall, "SHARED", 0.05)
+    monkeypatch.setattr(wall, "PAUSE", 0.01)
+
+
+def watching(painter: Counting, roles: Collection[str], moves: int) -> list[bytes]:
+    """What screens get while a table moves so often; each screen reads at the end."""
+
+    async def work() -> list[bytes]:
+        here = Wall(painter)
+        contexts = [here.screen(Cards(role, {1: 10, 2: 20}, whole=True), {1: 5}) for role in roles]
+        screens = [context.__enter__() for context in contexts]
+        await asyncio.sleep(0.1)
+        for _ in range(moves):
+            here.moved(1, 6)
+            await asyncio.sleep(0.001)
+        here.moved(99, 6)
+        await asyncio.sleep(0.2)
+        sent = [await anext(screen.messages()) for screen in screens]
+        for context in contexts:
+            context.__exit__(None, None, None)
+        return sent
+
+    return asyncio.run(work())
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_burst_of_commits_is_drawn_once_for_all_who_watch() -> None:
+    """Harm: four screens on the wall draw each commit four times, and the tables deal half as fast."""
+    painter = Counting()
+    sent = watching(painter, [BOSS] * 4, moves=20)
+    assert len(set(sent)) == 1
+    drawings = [order.books for order in painter.orders if order.books]
+    assert all(books == {1} for books in drawings), "a table that nobody watches was drawn"
+    assert 1 <= len(drawings) <= 4
+    assert sent[0].decode() == f"pit_boss 1 drawing {len(painter.orders)}\n", "an older card is sent"
+
+
+@pytest.mark.usefixtures("quickly")
+def test_what_could_not_be_drawn_is_drawn_soon() -> None:
+    """Harm: the wall shows a floor of minutes ago, and nothing says so."""
+    assert b"pit_boss 1 drawing" in watching(Counting(failures=2), [BOSS], moves=1)[0]
+
+
+def test_screens_fetch_their_pages_until_a_painter_is_ready() -> None:
+    """Harm: the first two seconds of a screen, or those after the painter's death, show no card that is turned."""
+    painter = Counting()
+    painter.ready = False
+
+    async def work() -> bytes:
+        here = Wall(painter)
+        with here.screen(Cards(BOSS, {1: 10}, whole=True), {}) as screen:
+            here.moved(1, 6)
+            return await anext(screen.messages())
+
+    assert shown(asyncio.run(work())) == {"table": 10, "seq": 6}
+
+
+# --- The painter's process ------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_whatever_goes_wrong_in_a_drawing_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a table that is made in the middle of a drawing ends it, and the screens stand still."""
+    dealer, _ = dealt()
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    painter = Painter()
+    for failure in (KeyError("a table that is new"), DatabaseError("away")):
+        with monkeypatch.context() as patch:
+            patch.setattr("dealer_ui.pit.drawing.read", lambda tables, failure=failure: raised(failure))
+            assert painter.drawn(order) is None
+    drawing = painter.drawn(order)
+    assert drawing is not None
+    assert drawing[BOSS].keys() == {dealer.table.book_id, STRIP, ALERTS}
+
+
+def raised(failure: Exception) -> None:
+    raise failure
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_painter_that_is_killed_is_replaced_and_none_outlives_its_web_process(
+    process_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the screens stand still for good; or each deployment leaves a process behind."""
+    dealer, _ = dealt()
+    order = Order((BOSS,), frozenset({dealer.table.book_id}), alerts=True, anew=True)
+    for name, value in process_environment.items():
+        monkeypatch.setenv(name, value)
+
+    async def work() -> None:
+        painter = PainterProcess()
+        assert f'data-live=\\"{dealer.table.pk}\\"' in (await painter.draw(order))[BOSS][dealer.table.book_id].decode()
+        first = painter._process
+        assert first is not None
+        first.kill()
+        await first.wait()
+        with pytest.raises(CannotDraw):
+            await painter.draw(order)
+        assert (await painter.draw(order))[BOSS].keys() == {dealer.table.book_id, STRIP, ALERTS}
+        second = painter._process
+        assert second is not None
+        assert second.stdin is not None
+        second.stdin.close()
+        assert await asyncio.wait_for(second.wait(), 10) == 0
+
+    asyncio.run(work())
