@@ -1,4 +1,4 @@
-"""What the cards of the floor look like, as small messages for the pit's screens. Drawn by dealer_ui/live/painter.py."""
+"""What the cards of the floor look like, as small messages for the pit's screens. Run by dealer_ui/pit/painting.py."""
 
 from __future__ import annotations
 
