@@ -24,6 +24,8 @@ def main() -> None:
         os.environ.setdefault("CASINO_DB_ROLE", "owner")
 
     from django.core.management import execute_from_command_line
+    from django.db import ProgrammingError
+    from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedTable
 
     from casino import embedded
 
@@ -33,6 +35,10 @@ def main() -> None:
             execute_from_command_line(sys.argv)
     except embedded.CannotStart as reason:
         sys.exit(str(reason))
+    except ProgrammingError as error:
+        if not isinstance(error.__cause__, (UndefinedTable, UndefinedColumn, InsufficientPrivilege)):
+            raise
+        sys.exit(f"The database is not ready for this version: run `manage.py migrate` as its owner. ({error})")
 
 
 if __name__ == "__main__":

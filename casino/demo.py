@@ -175,7 +175,6 @@ class Demo:
         say("Migrating the database")
         statics = begin("-m", "casino.statics")
         finish(begin("manage.py", "migrate", "--verbosity", "0"))
-        finish(begin("manage.py", "grants"))
         finish(begin("manage.py", "pepper"))
         say("Seeding the pit")
         logins = finish(begin("manage.py", "seed_demo", "--address", self.url))

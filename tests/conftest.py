@@ -9,7 +9,6 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
-from django.core.management import call_command, get_commands
 from django.db import connection
 from django.test import TransactionTestCase
 from django.utils import timezone
@@ -89,10 +88,8 @@ def django_db_modify_db_settings() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The owner has migrated and grants; from here on everything runs as the application's role."""
+    """The owner has migrated; from here on everything runs as the application's role."""
     with django_db_blocker.unblock():
-        if "grants" in get_commands():
-            call_command("grants", verbosity=0)
         become(APPLICATION)
         yield
         become(OWNER)

@@ -1,0 +1,23 @@
+"""Django's migrate, after which the application's role has what it needs: a migrated database works."""
+
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.commands import migrate
+from django.db import connection
+
+from ledger.grants import app_role
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if not options["plan"] and not options["check_unapplied"] and _has_an_application_of_its_own():
+            call_command("grants", verbosity=options["verbosity"])
+
+
+def _has_an_application_of_its_own() -> bool:
+    """Whether another role than this one is the application's. A database with one role for everything has no list."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s AND rolname <> current_user", [app_role()])
+        return cursor.fetchone() is not None

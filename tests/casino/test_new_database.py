@@ -1,0 +1,43 @@
+"""A database that is not ready is one sentence, and `migrate` alone makes it one that works."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from tests.settings import HOUSE
+
+
+@pytest.fixture
+def new_database(process_environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """An environment with a database in which nothing is yet."""
+    name = f"test_{os.getpid()}_new"
+    with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}" OWNER {OWNER}')
+        yield process_environment | {
+            "DATABASE_URL": HOUSE.database_url(APPLICATION, name),
+            "DATABASE_OWNER_URL": HOUSE.database_url(OWNER, name),
+        }
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def manage(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_what_is_not_migrated_says_so_and_what_is_works(new_database: dict[str, str]) -> None:
+    """Harm: a newcomer meets a traceback, or "permission denied" after having done what the first one asked for."""
+    early = manage(new_database, "verify")
+    assert early.returncode == 1
+    assert early.stderr.startswith("The database is not ready for this version: run `manage.py migrate` as its owner.")
+    assert early.stderr.count("\n") <= 4
+    assert manage(new_database, "migrate", "--verbosity", "0").returncode == 0
+    assert manage(new_database, "verify").returncode == 0
+    assert manage(new_database, "grants", "--check").returncode == 0
