@@ -93,6 +93,8 @@ def test_a_card_comes_by_the_stream_and_nothing_is_fetched(looking: Looking) -> 
         shows(page, dealer)
         if not fetched:
             break
+    page.wait_for_timeout(1_500)  # what was to be fetched for the last of them
+    fetched.clear()
     dealer("close_bets")
     dealer.cards(8)
     shows(page, dealer)
