@@ -11,7 +11,7 @@ from casino.embedded import BASE_DIR
 PURE = [
     *sorted((BASE_DIR / "tables" / "games").glob("*.py")),
     *sorted((BASE_DIR / "tables" / "maths").glob("*.py")),
-    BASE_DIR / "ledger" / "chips.py",
+    BASE_DIR / "ledger" / "proof" / "chips.py",
 ]
 ALLOWED = {"msgspec", *sys.stdlib_module_names}
 BESIDES = {"tables.maths": ("numpy", "numba", "tables.games")}
