@@ -211,6 +211,8 @@ class Carried:
     kept: Kept
     name: str
     folder: Path
+    bundle: Path
+    """What an auditor got of its days then."""
 
     def url(self, role: str) -> str:
         return SERVERS.database_url(role, self.name)
@@ -218,7 +220,8 @@ class Carried:
     @property
     def environment(self) -> dict[str, str]:
         """What a command of this house finds around it."""
-        return {name: value for name, value in os.environ.items() if not re.match("CASINO_|DJANGO_", name)} | {
+        return {name: value for name, value in os.environ.items() if not re.match("CASINO_|PYTEST_", name)} | {
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
             "DATABASE_URL": self.url(APPLICATION),
             "DATABASE_OWNER_URL": self.url(OWNER),
             "REDIS_URL": settings.REDIS_URL,
@@ -257,7 +260,9 @@ class Carried:
 def put_back(path: Path, folder: Path) -> Iterator[Carried]:
     """A house from its file: at the migrations of its release, then migrated as an upgrade does."""
     kept = read(path)
-    carried = Carried(kept, f"test_{os.getpid()}_carried", folder)
+    carried = Carried(
+        kept, f"test_{os.getpid()}_carried", folder, path.with_name(path.name.replace(".jsonl.gz", ".zip"))
+    )
     for name, text in kept.header["files"].items():
         (folder / name).touch(0o600)
         (folder / name).write_text(text)

@@ -62,7 +62,7 @@ def _keep(name: str) -> str | None:
         become(OWNER)
         connection.creation.destroy_test_db(before, verbosity=0)
     for path in (rows, bundle):
-        print(f"{path.stat().st_size:>10,} bytes  {path.relative_to(Path.cwd())}")
+        print(f"{path.stat().st_size:>10,} bytes  {path.name}")
     return None
 
 
