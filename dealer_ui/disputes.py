@@ -25,6 +25,7 @@ from ledger.surveillance import read_head
 from tables import corrections, dealing, disputes, mispays, past, rulings, standing, terminals
 from tables.corrections import Shown
 from tables.disputes import RULINGS, Case, Dispute
+from tables.fold import UNREADABLE
 from tables.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -211,7 +212,7 @@ def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> rulings.Wh
         return None
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         return None
     return rulings.what_if(then, dispute, number(request.GET.get("before"))) if then else None
 
@@ -232,7 +233,7 @@ def _holds(table: Table, dispute: Dispute) -> bool:
     """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
     try:
         then = past.as_of(table.book_id, dispute.round, dispute.last_seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         return False
     return then is not None and then.last_hash == dispute.last_hash and then.record_hash == dispute.record_hash
 
@@ -345,7 +346,7 @@ def _round(pk: int, number: int) -> tuple[Table, Past]:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     try:
         round_ = past.as_of(table.book_id, number, read_head(table.book_id).seq)
-    except past.UNREADABLE:
+    except UNREADABLE:
         raise Http404("This round cannot be played again from the log.") from None
     if round_ is None:
         raise Http404("This round was not dealt.")

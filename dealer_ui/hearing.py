@@ -125,7 +125,7 @@ class Floor:
         if before is None:
             self._wall.heard(book, seq)
         else:
-            self._wall.moved(book)
+            self._wall.moved(book, seq)
         for screen in self._followers.get(book, ()):
             screen.tell(seq)
             screen.wake()

@@ -54,14 +54,17 @@ class PainterProcess:
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
+        self.ready = False
+        """Whether it drew the last order. One that begins needs a second or two before its first drawing."""
 
     async def draw(self, order: Order) -> Drawing:
         """Have it drawn. Raises CannotDraw."""
         try:
             drawing = await self._ask(msgspec.msgpack.encode(order))
         except (OSError, asyncio.IncompleteReadError) as death:
-            self._process = None
+            self._process, self.ready = None, False
             raise CannotDraw("the painter died; another begins") from death
+        self.ready = drawing is not None
         if drawing is None:
             raise CannotDraw("the painter failed")
         return drawing

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from dealer_ui.live import Cards
 from dealer_ui.open_screens import Screen, event
@@ -22,6 +22,17 @@ SHARED: Final = 0.2
 """Seconds between two drawings: what happens on the floor in between is drawn together."""
 PAUSE: Final = 1.0
 """Seconds until a drawing is tried again that failed."""
+
+
+class Painter(Protocol):
+    """Who draws."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether a drawing is made at once."""
+
+    async def draw(self, order: Order) -> Drawing:
+        """Have it drawn. Raises CannotDraw."""
 
 
 class Watcher(Screen):
@@ -50,8 +61,8 @@ class Watcher(Screen):
 class Wall:
     """The pit's open screens, and what is to be drawn for them next."""
 
-    def __init__(self, draw: Callable[[Order], Awaitable[Drawing]] | None = None) -> None:
-        self._draw = draw or PainterProcess().draw
+    def __init__(self, painter: Painter | None = None) -> None:
+        self._painter = painter or PainterProcess()
         self._screens: dict[str, set[Watcher]] = {}
         self._parts: dict[str, Messages] = {}
         self._moved: set[int] = set()
@@ -83,11 +94,13 @@ class Wall:
         for screen in self._everyone():
             screen.hint(book, seq)
 
-    def moved(self, book: int) -> None:
-        """A table is to be drawn anew, if anybody watches it."""
+    def moved(self, book: int, seq: int) -> None:
+        """A table is to be drawn anew, if anybody watches it. While no painter is ready, they fetch their pages."""
         if any(book in screen.watch.tables for screen in self._everyone()):
             self._moved.add(book)
             self._ask()
+            if not self._painter.ready:
+                self.heard(book, seq)
 
     def alerted(self, book: int | None) -> None:
         """An alert was opened or acknowledged: about a table, or about the house."""
@@ -115,7 +128,7 @@ class Wall:
             order = Order(tuple(self._screens), frozenset(self._moved), self._alerted, self._anew)
             self._moved, self._alerted, self._anew = set(), False, False
             try:
-                drawn = await self._draw(order)
+                drawn = await self._painter.draw(order)
             except CannotDraw as failure:
                 log.warning("the pit's screens wait: %s", failure)
                 self._moved |= order.books

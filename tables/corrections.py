@@ -22,6 +22,7 @@ from ledger.chips import RACK, money
 from ledger.models import Account
 from ledger.slips import Signing
 from tables import disputes, past
+from tables.fold import UNREADABLE
 from tables.games.felt import MOST_CENTS, Payout
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.models import Staff
@@ -304,7 +305,7 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
         rows = cursor.fetchall()
     told: dict[tuple[int, str], Shown] = {}
     for pk, name, seq, at, by, kind, body in rows:
-        with suppress(*past.UNREADABLE):
+        with suppress(*UNREADABLE):
             content = content_of(body)
             made = msgspec.convert(content["correction"], Correction)
             if kind == "proposed":

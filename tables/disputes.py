@@ -20,6 +20,7 @@ from msgspec import structs
 from ledger.chips import money
 from ledger.surveillance import LAST_SEQ
 from tables import past
+from tables.fold import UNREADABLE
 from tables.games.felt import MOST_CENTS
 from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
 from tables.models import Staff
@@ -316,7 +317,7 @@ def listed(count: int) -> tuple[list[Listed], int]:
     registers = _registers()
     found = [(pk, name, book, one) for pk, name, book, register in registers for one in register.open][:count]
     for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
-        with suppress(*past.UNREADABLE):
+        with suppress(*UNREADABLE):
             found.append((pk, name, book, msgspec.convert(content_of(body)["dispute"], Dispute)))
     asked = [[book for _, _, book, _ in found], [one.last_seq for *_, one in found]]
     moments = _rows(_OPENED, [*asked, [f'"last":{one.number},' for *_, one in found]])
@@ -329,7 +330,7 @@ def _registers() -> list[tuple[int, str, int, Register]]:
     for pk, name, book, body in _rows(_OPEN):
         try:
             register = _read(content_of(body))
-        except past.UNREADABLE:
+        except UNREADABLE:
             register = _counted(cases(book))
         found.append((pk, name, book, register))
     return found
@@ -366,7 +367,7 @@ def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
 def case(book_id: int, number: int) -> Case | None:
     """One dispute of a table. Of an open one, only what was written since the round that it is about is looked at."""
     since = 0
-    with suppress(*past.UNREADABLE):
+    with suppress(*UNREADABLE):
         known = register(book_id, LAST_SEQ).open
         since = next((one.last_seq for one in known if one.number == number), 0)
     found = _cases(book_id, f'"number":{number},', since)
@@ -377,7 +378,7 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
     rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
     told: dict[tuple[int, int], list[_Told]] = {}
     for pk, name, seq, at, by, kind, body in rows:
-        with suppress(*past.UNREADABLE):
+        with suppress(*UNREADABLE):
             content = content_of(body)
             dispute = msgspec.convert(content["dispute"], Dispute)
             one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))

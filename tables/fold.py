@@ -19,6 +19,7 @@ from tables.games.felt import (
     Card,
     Choose,
     Game,
+    Illegal,
     Opening,
     Payment,
     Payout,
@@ -27,6 +28,9 @@ from tables.games.felt import (
 )
 from tables.games.play import play, replay
 from tables.paper import Slip
+
+UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
+"""What an entry raises that no table can have written: a list leaves it out, and a proof names it."""
 
 KEYED: Final = "keyed"
 """The source of a shoe: real cards, which the dealer names as they are turned."""

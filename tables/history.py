@@ -21,11 +21,11 @@ from ledger.models import Book, LogEntry
 from ledger.surveillance import COLUMNS, Entry, Head
 from tables import audit, secrecy
 from tables.audit import Report
+from tables.fold import UNREADABLE, Round, Standing, fold
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, Illegal, Opening, Payout, SeatView, View
+from tables.games.felt import DEALER, Opening, Payout, SeatView, View
 from tables.games.record import record_of
 from tables.models import Table
-from tables.standing import Round, Standing, fold
 from tables.telling import tell
 
 PAGE: Final = 25
@@ -33,7 +33,6 @@ LOG_PAGE: Final = 50
 SEARCHED: Final = 500
 """How many rounds one search looks through: what it costs must not grow with history either."""
 
-UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
 """What an entry raises that no table can have written: somebody changed the database. Shown, never a crash."""
 
 

@@ -16,14 +16,12 @@ from django.db import connection
 from ledger.chain import canonical
 from ledger.models import LogEntry
 from tables.fold import Round, Standing, fold
-from tables.games.felt import Illegal, Payout
+from tables.games.felt import Payout
 from tables.games.record import record_of
 from tables.models import Staff
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500
-UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
-"""What an entry raises that no table can have written: a list leaves it out, and a proof names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,10 +228,12 @@ def faults(hours: Hours, known: Calendar, now: datetime) -> Faults:
     if says := _wrong_shifts(hours):
         found["shifts"] = says
     today = known.day_of(now)
-    if not today < hours.from_day <= today + FURTHEST:
-        found["from_day"] = (
-            f"Hours are set for days that have not begun: from {today + DAY} on, and no later than {today + FURTHEST}."
-        )
+    earliest, latest = today + DAY, today + FURTHEST
+    while "time_zone" not in found and _moment(hours.time_zone, earliest, hours.day_starts) <= now:
+        earliest += DAY  # by the clock to come that day has begun
+    if not earliest <= hours.from_day <= latest:
+        sentence = f"Hours are set for days that have not begun: from {earliest} on, and no later than {latest}."
+        found["from_day"] = sentence
     return found or _wrong_joins(hours, known)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
@@ -18,7 +19,7 @@ import msgspec
 from django.db import connection
 
 from ledger.surveillance import Head, read_head
-from tables.fold import Dealer, Play, Round, Shoe, Stacks, Standing, fold, holds_cards, read_opening
+from tables.fold import UNREADABLE, Dealer, Play, Round, Shoe, Stacks, Standing, fold, holds_cards, read_opening
 from tables.models import Table
 
 __all__ = ["Dealer", "Play", "Round", "Shoe", "Stacks", "Standing", "fold", "holds_cards", "read_opening"]
@@ -138,12 +139,15 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
     with connection.cursor() as cursor:
         cursor.execute(_SINCE, [list(ends), [earlier[b].seq for b in ends], [head.seq for head in ends.values()]])
         groups = [(book, list(group)) for book, group in groupby(cursor.fetchall(), key=itemgetter(0))]
-    # A standing whose transaction was rolled back is followed by nobody: its hash is in no entry.
-    return {
-        book: replace(_folded(earlier[book], (row[1:6] for row in rows)), hash=_hash(ends[book]))
-        for book, rows in groups
-        if bytes(rows[0][6] or b"") == earlier[book].hash
-    }
+    standings = {}
+    for book, rows in groups:
+        # A standing whose transaction was rolled back is followed by nobody: its hash is in no entry. Of what cannot
+        # be folded, the registers say whether it matters.
+        with suppress(*UNREADABLE):
+            if bytes(rows[0][6] or b"") == earlier[book].hash:
+                folded = _folded(earlier[book], (row[1:6] for row in rows))
+                standings[book] = replace(folded, hash=_hash(ends[book]))
+    return standings
 
 
 def _is_close(head: Head) -> bool:

@@ -19,6 +19,8 @@ os.environ["REDIS_URL"] = HOUSE.redis_url.replace("db=0", f"db={os.getpid() % (e
 os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
 # Every test comes from the same address; what the door does about a crowd has a test of its own.
 os.environ["SIGN_INS_AT_ONCE"] = "100000"
+# A hash of a hundred mebibytes says no more about the house than one of eight.
+os.environ.setdefault("ARGON2_MEMORY_MIB", "8")
 # The owner creates and migrates the test database; tests/conftest.py then steps down to the application's role.
 os.environ["CASINO_DB_ROLE"] = "owner"
 

@@ -181,7 +181,7 @@ def test_a_double_enter_confirms_once(at_table: Come, rocket: Hand, slow: bool) 
     start = screen.seq
     if slow:
         screen.hold()
-    screen.type("Enter", "Enter", "Enter")
+    screen.tremble("Enter", 3)
     if slow:
         screen.let_go()
     screen.at(start + 1)

@@ -87,7 +87,15 @@ def test_a_card_comes_by_the_stream_and_nothing_is_fetched(looking: Looking) -> 
     page = looking(boss.by, "/pit/")
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
-    dealer.bets(seat1=1_000)
+    for amount_cents in range(1_000, 31_000, 1_000):  # until the painter is there, screens fetch
+        fetched.clear()
+        dealer("bet", seat=1, amount_cents=amount_cents)
+        shows(page, dealer)
+        if not fetched:
+            break
+    page.wait_for_timeout(1_500)  # what was to be fetched for the last of them
+    fetched.clear()
+    dealer("close_bets")
     dealer.cards(8)
     shows(page, dealer)
     assert not fetched

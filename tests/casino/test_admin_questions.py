@@ -143,7 +143,7 @@ PAGES = (
         for term in ("1", "argon2", "dealer")
     ),
 )  # fmt: skip
-CHANGING = re.compile(rb'name="csrfmiddlewaretoken" value="\w+"|csrf\w*[":= ]+\w{32,}')
+CHANGING = re.compile(rb'name="csrfmiddlewaretoken" value="\w+"|csrf\w*[":= ]+\w{32,}|in \d+\.\d\d seconds')
 
 
 def answer(shown: ClosedList, request: HttpRequest) -> object:

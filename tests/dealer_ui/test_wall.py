@@ -113,6 +113,7 @@ class Counting:
     def __init__(self, failures: int = 0) -> None:
         self.orders: list[Order] = []
         self.failures = failures
+        self.ready = True
 
     async def draw(self, order: Order) -> Drawing:
         self.orders.append(order)
@@ -134,14 +135,14 @@ def watching(painter: Counting, roles: Collection[str], moves: int) -> list[byte
     """What screens get while a table moves so often; each screen reads at the end."""
 
     async def work() -> list[bytes]:
-        here = Wall(painter.draw)
+        here = Wall(painter)
         contexts = [here.screen(Cards(role, {1: 10, 2: 20}, whole=True), {1: 5}) for role in roles]
         screens = [context.__enter__() for context in contexts]
         await asyncio.sleep(0.1)
         for _ in range(moves):
-            here.moved(1)
+            here.moved(1, 6)
             await asyncio.sleep(0.001)
-        here.moved(99)
+        here.moved(99, 6)
         await asyncio.sleep(0.2)
         sent = [await anext(screen.messages()) for screen in screens]
         for context in contexts:
@@ -167,6 +168,20 @@ def test_a_burst_of_commits_is_drawn_once_for_all_who_watch() -> None:
 def test_what_could_not_be_drawn_is_drawn_soon() -> None:
     """Harm: the wall shows a floor of minutes ago, and nothing says so."""
     assert b"pit_boss 1 drawing" in watching(Counting(failures=2), [BOSS], moves=1)[0]
+
+
+def test_screens_fetch_their_pages_until_a_painter_is_ready() -> None:
+    """Harm: the first two seconds of a screen, or those after the painter's death, show no card that is turned."""
+    painter = Counting()
+    painter.ready = False
+
+    async def work() -> bytes:
+        here = Wall(painter)
+        with here.screen(Cards(BOSS, {1: 10}, whole=True), {}) as screen:
+            here.moved(1, 6)
+            return await anext(screen.messages())
+
+    assert shown(asyncio.run(work())) == {"table": 10, "seq": 6}
 
 
 # --- The painter's process ------------------------------------------------------------------------------------

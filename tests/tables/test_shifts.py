@@ -192,8 +192,9 @@ def operator(db: None) -> Staff:
     return Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
 
 
-def tomorrow() -> date:
-    return shifts.day_of(timezone.now()) + DAY
+def soon() -> date:
+    """A day that has not begun by any clock."""
+    return shifts.day_of(timezone.now()) + 2 * DAY
 
 
 def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> None:
@@ -207,7 +208,7 @@ def test_a_house_that_set_nothing_has_three_shifts_from_six(operator: Staff) -> 
 def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
     """Harm: a day that was reported changes its bounds afterwards, and its win with them."""
     today = shifts.span(shifts.day_of(timezone.now()))
-    made = replace(hours("Europe/Berlin"), from_day=tomorrow())
+    made = replace(hours("Europe/Berlin"), from_day=soon())
     row = shifts.set_hours(made, by=operator)
     assert shifts.calendar().periods[-1] == made
     assert shifts.span(shifts.day_of(timezone.now())).start == today.start
@@ -218,14 +219,24 @@ def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
         "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
     )
     with pytest.raises(Refused, match="have not begun"):
-        shifts.set_hours(replace(made, from_day=tomorrow() - DAY), by=operator)
+        shifts.set_hours(replace(made, from_day=soon() - 2 * DAY), by=operator)
+
+
+def test_a_day_that_has_begun_by_the_clock_to_come_is_none_to_come() -> None:
+    """Harm: a clock an hour ahead ends the day that goes on, and what was dealt in its last hour is the next one's."""
+    known, now = calendar(hours("UTC")), datetime(2026, 11, 22, 5, 17, tzinfo=UTC)
+    assert known.day_of(now) == date(2026, 11, 21)
+    wrong = shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 22)), known, now)
+    assert wrong["from_day"].startswith("Hours are set for days that have not begun: from 2026-11-23 on")
+    assert shifts.faults(hours("Europe/Berlin", from_day=date(2026, 11, 23)), known, now) == {}
+    assert shifts.faults(hours("UTC", from_day=date(2026, 11, 22)), known, now) == {}
 
 
 def test_a_day_to_come_can_be_set_again(operator: Staff) -> None:
     """Harm: a typing error that can only be undone by living through it."""
-    shifts.set_hours(hours("Europe/Berlin", from_day=tomorrow()), by=operator)
-    shifts.set_hours(hours("Europe/Paris", from_day=tomorrow()), by=operator)
-    assert shifts.calendar().hours_of(tomorrow()).time_zone == "Europe/Paris"
+    shifts.set_hours(hours("Europe/Berlin", from_day=soon()), by=operator)
+    shifts.set_hours(hours("Europe/Paris", from_day=soon()), by=operator)
+    assert shifts.calendar().hours_of(soon()).time_zone == "Europe/Paris"
     assert audit.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -234,7 +245,7 @@ def test_only_an_operator_sets_hours(operator: Staff, role: Role) -> None:
     """Harm: who is judged by a day's figures chooses where the day ends."""
     other = Staff.objects.create_staff("other", name="Other", role=role)
     with pytest.raises(Refused) as refused:
-        shifts.set_hours(hours(from_day=tomorrow()), by=other)
+        shifts.set_hours(hours(from_day=soon()), by=other)
     assert refused.value.code == "not_permitted"
 
 
@@ -243,7 +254,7 @@ def test_two_operators_at_once_are_both_written_in_one_order(transactional_db: N
     """Harm: the log tells one order, the house lives by another."""
     cage.open_house()
     by = Staff.objects.create_staff("omar", name="Omar", role=Role.OPERATOR)
-    day = tomorrow() + timedelta(days=1)  # by no clock of these has it begun
+    day = soon() + timedelta(days=1)  # by no clock of these has it begun
     made = [hours(zone, from_day=day) for zone in ("Europe/Berlin", "Europe/Paris", "Asia/Tokyo")]
     rows = at_once(*[lambda one=one: shifts.set_hours(one, by=by) for one in made])
     last = max(rows, key=lambda row: row.seq)
@@ -274,29 +285,29 @@ def beside(made: Hours, seq: int) -> None:
 
 def test_hours_of_a_day_that_had_begun_are_found(operator: Staff) -> None:
     """Harm: whoever has the database moves yesterday's end to where it suits them."""
-    made = hours("Europe/Berlin", from_day=tomorrow() - DAY)
+    made = hours("Europe/Berlin", from_day=soon() - 2 * DAY)
     beside(made, written(made))
     assert "have not begun" in house_fault()
 
 
 def test_an_entry_without_its_row_and_a_row_without_its_entry_are_found(operator: Staff) -> None:
     """Harm: the house lives by hours that its log does not know."""
-    made = hours("Europe/Berlin", from_day=tomorrow())
+    made = hours("Europe/Berlin", from_day=soon())
     shifts.set_hours(made, by=operator)
-    beside(hours("Asia/Tokyo", from_day=tomorrow()), 10_000)
+    beside(hours("Asia/Tokyo", from_day=soon()), 10_000)
     assert "a row of gaming day and shifts names it" in house_fault()
 
 
 def test_an_entry_that_says_other_hours_than_its_row_is_found(operator: Staff) -> None:
     """Harm: the log is shown, and the house lives by the row."""
-    made = hours("Europe/Berlin", from_day=tomorrow())
+    made = hours("Europe/Berlin", from_day=soon())
     beside(replace(made, time_zone="Asia/Tokyo"), written(made))
     assert "beside the log, are others" in house_fault()
 
 
 def test_an_entry_that_tells_another_past_is_found(operator: Staff) -> None:
     """Harm: the change looks smaller than it was."""
-    made = hours("Europe/Berlin", from_day=tomorrow())
+    made = hours("Europe/Berlin", from_day=soon())
     beside(made, written(made, before=made.spelled()))
     assert "the hours were others before it: its before.time_zone" in house_fault()
 
@@ -315,7 +326,7 @@ def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
     client, page = signed_in(operator), reverse("admin:tables_househours_add")
     shown = client.get(page).content.decode()
     assert "Day 06:00\nSwing 14:00\nGrave 22:00" in shown
-    typed = {"from_day": str(tomorrow()), "time_zone": "Europe/Berlin", "day_starts": "08:00", "shifts": "Day 06:00"}
+    typed = {"from_day": str(soon()), "time_zone": "Europe/Berlin", "day_starts": "08:00", "shifts": "Day 06:00"}
     answer = client.post(page, typed)
     assert "starts with the day, at 08:00" in answer.content.decode()
     assert "on a line of its own" in client.post(page, typed | {"shifts": "Early bird"}).content.decode()

@@ -47,8 +47,8 @@
 
   // --- Pressing ---
 
-  function press(key) {
-    const again = isAgain(key, "key");
+  function press(key, moment) {
+    const again = isAgain(key, "key", moment);
     if (shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
     if (lost) return insist();
     if (again && !isFigure(key)) return once(spell(key), /^\d$/.test(key) || isCardLike(boardButton(key)));
@@ -70,10 +70,9 @@
     /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && (AMOUNTS.includes(meant()) || Boolean(typedCount()));
 
   /** Whether this may be the same finger again: within a moment, or while the same key is on its way. */
-  function isAgain(name, by) {
-    const now = performance.now();
-    const bounced = name === finger.name && by === finger.by && now - finger.at < BOUNCE_MS;
-    finger = { name, by, at: now };
+  function isAgain(name, by, moment) {
+    const bounced = name === finger.name && by === finger.by && moment - finger.at < BOUNCE_MS;
+    finger = { name, by, at: moment };
     return bounced || (name === flying?.name && !ahead.length);
   }
 
@@ -142,7 +141,7 @@
   /** Whether a form may be sent now; every input passes here, whether by key, by touch or by click. */
   function admit(form, button) {
     const name = button.dataset.hotkey || button.id || button.value;
-    const again = !byKey && isAgain(name, "touch");
+    const again = !byKey && isAgain(name, "touch", performance.now());
     if ((shut && !byKey) || lost) { // keys typed ahead of a doubt are still entered
       insist();
       return false;
@@ -426,7 +425,7 @@
     if (isForField(focus, key)) return;
     if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
     event.preventDefault();
-    if (!event.repeat) press(key);
+    if (!event.repeat) press(key, event.timeStamp); // when the finger came, however late a busy tablet says so
   });
 
   document.addEventListener("click", (event) => {

@@ -1,0 +1,104 @@
+"""The demo's house as it was seeded: a newcomer can sign in, deal at every table and prove everything."""
+
+import json
+import re
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.test import Client, override_settings
+
+from ledger import cage
+from ledger.inspection import inspect_house
+from ledger.models import Account, Book, LogEntry
+from tables import audit, standing
+from tables.games.catalog import GAMES
+from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
+from tables.models import Staff, Table
+from tables.roles import Role
+from tests.floor import Hand
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def demo(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """What a first run prints. It is run once; each test begins with the house as it was then."""
+    printed = StringIO()
+    with django_db_blocker.unblock(), transaction.atomic():
+        with override_settings(CASINO_ENV="demo"):
+            call_command("seed_demo", "--address", "http://house.example:8000/", stdout=printed)
+        yield printed.getvalue()
+        transaction.set_rollback(True)
+
+
+def test_everyone_printed_can_sign_in(demo: str) -> None:
+    """Also by badge and PIN, through the link printed below them."""
+    for one in STAFF:
+        assert re.search(rf"{one.role.label} .*{one.username} +{PASSWORD}", demo)
+        answer = Client().post("/sign-in/", {"username": one.username, "password": PASSWORD})
+        assert answer.status_code == 302, one.username
+    browser = enrolled(demo)
+    for one in STAFF:
+        if one.role == Role.DEALER:
+            assert browser.post("/sign-in/", {"badge": one.badge, "pin": one.pin}).status_code == 302, one.username
+
+
+def enrolled(demo: str) -> Client:
+    """The dealer's browser, in which the first of the two printed links was opened."""
+    links = re.findall(r"http://house\.example:8000(/enrol/\S+)", demo)
+    assert len(links) == 2
+    browser = Client()
+    assert browser.post(links[0]).status_code == 302
+    return browser
+
+
+def test_chips_are_in_the_racks_and_with_the_players_and_all_came_from_the_house(demo: str) -> None:
+    """A table that opens without chips cannot pay its first winner."""
+    house = Book.objects.get(name="house")
+    found = {str(account): cents for account, cents in cage.balances(house.pk).items()}
+    assert found["players"] > 0
+    assert found["cage"] > 0
+    for table in Table.objects.all():
+        rack = Account.objects.get(book=table.book, place="rack")
+        assert cage.balance(rack) == 60 * table.max_cents
+        assert standing.of(table).opening_rack_cents == 60 * table.max_cents
+    assert inspect_house() == []
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_round_can_be_dealt_at_every_table_at_once(demo: str, name: str) -> None:
+    """The five minutes of the README start at any of them."""
+    table = Table.objects.get(name=name)
+    client = enrolled(demo)
+    client.post("/sign-in/", {"badge": "101", "pin": "1357"})
+    client.post(f"/tables/{table.pk}/take")
+    dora = Hand(table, Staff.objects.get(username="dora"))
+    if table.source == "house":
+        dora("load_shoe")
+    else:
+        dora.ready_shoe()
+    if table.is_banked:
+        dora.bets(seat1=table.min_cents, seat2=table.max_cents)
+        dora("deal") if table.source == "house" else dora.cards(5, 6, 7)
+    else:
+        for seat in GAMES[table.game].seat_counts:
+            dora("buy_in", seat=seat, amount_cents=table.min_cents)
+        dora("start_game")
+    assert dora.board.round_open
+    assert audit.verify(table.book).fault is None
+
+
+def test_the_log_says_who_did_it(demo: str) -> None:
+    """The demo's house is kept like any other."""
+    by = {entry.by for entry in LogEntry.objects.exclude(subject="staff")}
+    fillers = {"201 Bella Brandt", "301 Cara Conti", "401 Sam Silva", "102 Dan Duarte", "202 Boris Blom"}
+    assert by == {"omar Omar Okafor", *fillers}
+    bodies = b"".join(bytes(entry.body) for entry in LogEntry.objects.all())
+    assert PASSWORD.encode() not in bodies
+    assert all(json.loads(bytes(entry.body)) for entry in LogEntry.objects.all())
+    for book in audit.books():
+        assert audit.verify(book).fault is None
