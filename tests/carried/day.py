@@ -1,0 +1,624 @@
+"""Four days of a house in which everything happens that its log has a word for, the same in every run.
+
+They lie in the past, under clocks that stand (``tests.clock``), and chance is drawn from a seed: shoes, salts, tokens,
+keys. ``missing`` names whatever the closed tables have and a log has not, so that nobody has to keep a list of it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+from uuid import uuid4
+
+import psycopg
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.db import connection
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from casino.embedded import SUPERUSER
+from ledger import cage, seals
+from ledger.chips import MOVEMENTS
+from ledger.models import HOUSE, Account, Alert, Book, Notice
+from tables import (
+    cage_desk,
+    corrections,
+    day,
+    dealing,
+    denominations,
+    emergency,
+    mending,
+    pepper,
+    sealed,
+    sealing,
+    setup,
+    shifts,
+    staffing,
+    terminals,
+    training,
+    watch,
+    witness,
+)
+from tables import house as house_book
+from tables.conduct import AT_A_TABLE, IN_THE_HOUSE
+from tables.games.cards import shoe
+from tables.games.catalog import GAMES
+from tables.inputs import (
+    BeginSlip,
+    CloseDispute,
+    DeclineCorrection,
+    Input,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+    SignSlip,
+    VoidSlip,
+)
+from tables.mending import Asked
+from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.shifts import Hours
+from tables.shoe_audit import ShoeAudit
+from tests import floor, load
+from tests.clock import Clock
+from tests.floor import PASSWORD, PIN, Hand, signs
+from tests.settings import HOUSE as SERVERS
+from tests.tables import bundles
+from tests.tables.chance import Chance
+from tests.tables.test_pots import play_out
+
+BEGINS: Final = datetime(2025, 3, 3, 10, tzinfo=UTC)
+DAYS: Final = tuple((BEGINS + timedelta(days=number)).date() for number in range(4))
+"""The gaming days that are sealed in the end."""
+SEED: Final = "a house that never was"
+TRIES: Final = 3
+"""So many wrong secrets lock somebody out here."""
+POT_GAMES: Final = tuple(name for name, game in GAMES.items() if not game.banked)
+EACH_MOVE: Final = ("regent", "starboard")
+"""So few of them move chips in every way that there is."""
+
+
+# --- what is missing ---------------------------------------------------------------------------------------------
+
+
+def missing(entries: Iterable[tuple[bool, str, str]], transfers: Iterable[str]) -> list[str]:
+    """What the closed tables know and a log does not have.
+
+    ``entries``: whether it is of the house's book, subject and kind of each entry; ``transfers``: the kind of each.
+    """
+    has = set(entries)
+    due = {(True, *kind) for kind in IN_THE_HOUSE} | {(False, *kind) for kind in AT_A_TABLE}
+    where = {True: "in the house's book", False: "at a table"}
+    lacks = [f"{subject} {kind} {where[of_house]}" for of_house, subject, kind in sorted(due - has)]
+    return lacks + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]
+
+
+def missing_here() -> list[str]:
+    """The same, of the database that is connected."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT b.name = %s, e.subject, e.kind FROM ledger_logentry AS e JOIN ledger_book AS b"
+            " ON b.id = e.book_id",
+            [HOUSE],
+        )
+        entries = cursor.fetchall()
+        cursor.execute("SELECT DISTINCT kind FROM ledger_transfer")
+        return missing(entries, [kind for (kind,) in cursor.fetchall()])
+
+
+# --- chance ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def by_seed(folder: Path) -> Iterator[None]:
+    """The operating system's chance comes from a seed, and the house keeps its keys in a folder of its own."""
+    chance = random.Random(SEED)
+
+    def make_key(path: Path) -> Ed25519PrivateKey:
+        """As ``seals`` does it, but for where the key comes from: the library would not ask the seed."""
+        key = Ed25519PrivateKey.from_private_bytes(chance.randbytes(32))
+        plain = serialization.NoEncryption()
+        path.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
+        path.chmod(0o600)
+        return key
+
+    keys = {"AUDIT_KEY_FILE": str(folder / "audit.pem"), "PEPPER_FILE": str(folder / "pepper")}
+    with (
+        patch.object(os, "urandom", chance.randbytes),
+        patch.object(random, "_urandom", chance.randbytes),
+        patch.object(seals, "make_key", make_key),
+        override_settings(**keys, LOCKOUT_FAILURES=TRIES, LOCKOUT_FAILURES_EVERYWHERE=2 * TRIES),
+    ):
+        floor.hashed.cache_clear()  # its salt is of the seed here, and of nobody's elsewhere
+        pepper.add_key()
+        seals.make_key(folder / "audit.pem")
+        yield
+    floor.hashed.cache_clear()
+
+
+# --- the days ----------------------------------------------------------------------------------------------------
+
+
+class House:
+    """The people of the house, and its clock."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.olga, self.omar = person(Role.OPERATOR, "olga", "301"), person(Role.OPERATOR, "omar", "302")
+        self.boss, self.second = person(Role.PIT_BOSS, "bella", "201"), person(Role.PIT_BOSS, "bettina", "202")
+        self.cashier, self.teller = person(Role.CASHIER, "cosima", "401"), person(Role.CASHIER, "claudio", "402")
+        self.guards = person(Role.SECURITY, "silvia", "501"), person(Role.SECURITY, "stefan", "502")
+        self.runner = person(Role.SECURITY, "simon", "503")
+        self.counters = person(Role.COUNTER, "carl", "601"), person(Role.COUNTER, "cora", "602")
+        self.dora, self.dan = person(Role.DEALER, "dora", "101"), person(Role.DEALER, "dan", "102")
+        self.ada = person(Role.AUDITOR, "ada", "701")
+        self.people = {
+            "boss": self.boss, "second": self.second, "security": self.runner, "cashier": self.cashier,
+            "other_cashier": self.teller, "operator": self.olga,
+        }  # fmt: skip
+
+    def later(self, **span: float) -> None:
+        """Time passes, for everybody."""
+        self.clock.stand(timezone.now() + timedelta(**span))
+
+
+def person(role: Role, username: str, badge: str) -> Staff:
+    return floor.staff(role, username, badge)
+
+
+def play(clock: Clock, games: Collection[str] = POT_GAMES) -> None:
+    """All four days, and the night after them, with these games for a pot. Raises AssertionError where something is not
+    as it was meant."""
+    clock.stand(BEGINS)
+    cage.open_house()
+    house = House(clock)
+    _first_day(house, games)
+    _second_day(house)
+    _third_day(house)
+    _fourth_day(house)
+
+
+def _first_day(house: House, games: Collection[str]) -> None:
+    """The house is set up, deals every game from both kinds of shoe, closes, and is counted."""
+    _staff(house)
+    _set_up(house)
+    sealing.publish()
+    rocket = floor.table("Rocket 1")
+    _doors(house, rocket)
+    _rocket(house, rocket)
+    house.later(minutes=5)
+    for number, (source, seed) in enumerate(((ShoeSource.KEYED, 3), (ShoeSource.HOUSE, 7)), 2):
+        _whatever(house, f"Rocket {number}", source, seed)
+    for name in games:
+        for source in ShoeSource:
+            _pot_game(house, name, source)
+    _cage(house)
+    for table in Table.objects.order_by("pk"):
+        _box(house, table)
+    _watch()
+    _nightfall(house)
+
+
+def _second_day(house: House) -> None:
+    """What came to light overnight is put right; at the end of the day not everything is done."""
+    _proved_and_closed(house, 0)
+    sealing.rotate()
+    _auditor_looks(house)
+    rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
+    of_the_house("sell_chips", amount_cents=20_000)
+    _dispute(house, rocket)
+    _corrections(house, rocket)
+    _voids(house, rocket, of_the_house)
+    for seed, hand in enumerate((rocket, of_the_house)):
+        bundles.play(hand, random.Random(seed), 40)
+        _until(hand, lambda hand=hand: hand.now.round_open and not hand.board.pay)
+    bundles.credit(of_the_house, house.people, bundles.STAGES[:4])
+    cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=house.cashier, key=uuid4())
+    _proposed(house, rocket)
+    _watch()
+    _nightfall(house)
+
+
+def _third_day(house: House) -> None:
+    """What was open over the end of the day is finished; then the clocks are wrong for a while."""
+    sealing.seal_finished()
+    rocket, of_the_house = _at("Rocket 1", house.dora), _at("Rocket 3", house.dan)
+    year = BEGINS.year
+    cage_desk.sign(SignSlip(f"withdrawal/{year}/1", "approved"), by=house.second, key=uuid4())
+    signs(of_the_house.table, house.cashier, SignSlip(of_the_house.now.slips[-1].name, "received"))
+    [waiting] = corrections.waiting(rocket.table.book_id, rocket.now.seq)
+    signs(rocket.table, house.second, SignCorrection(waiting.slip))
+    for hand in (rocket, of_the_house):
+        _until(hand, lambda hand=hand: not hand.now.round_open)
+        hand("retire_shoe")
+    of_the_house("sign_out")
+    _wrong_clock(house, rocket)
+    for hand in (rocket, of_the_house):
+        Hand(hand.table, house.boss)("close_table")
+        _box(house, hand.table, wrong_cents=10_000 if hand is rocket else -10_000)
+    _watch()
+    _nightfall(house)
+
+
+def _fourth_day(house: House) -> None:
+    """A key is lost, a database was put back, nobody comes for thirty hours; then the last day is sealed too."""
+    sealing.seal_finished()
+    Path(sealed.key_file()).unlink()
+    sealing.replace_lost("The host's disk is broken, and the key with it")
+    sealed.accept_restored("The database was put back from last night's copy", (house.boss, house.olga))
+    _day_closed(house, 2)
+    house.later(hours=30)
+    assert witness.confirm(house.olga, "Closed for the carnival", sealing.signing_key())
+    assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]
+    _watch()
+
+
+def _nightfall(house: House) -> None:
+    """The gaming day is over, and the watch went on through the night."""
+    today = shifts.day_of(timezone.now())
+    house.clock.pass_until(shifts.span(today).end + timedelta(hours=3))
+
+
+def _watch() -> None:
+    """The watch does what is due, and finds nothing that does not hold."""
+    before = Alert.objects.filter(kind="log_broken").count()
+    assert watch.watch()
+    assert Alert.objects.filter(kind="log_broken").count() == before
+    assert not watch.reconcile()
+
+
+# --- away from the tables ----------------------------------------------------------------------------------------
+
+
+def _staff(house: House) -> None:
+    """Somebody is taken on, promoted and certified; operators print codes, and come in with them."""
+    tess = staffing.add_staff(
+        username="tess", name="Tess", role=Role.DEALER, by=house.olga, badge="104", password=PASSWORD, pin="258025"
+    )
+    staffing.change_staff(tess, {"name": "Tess Tester"}, by=house.omar)
+    practice = training.start(tess)
+    for number, question in enumerate(training.session(practice).questions, 1):
+        PracticeAnswer.objects.create(practice=practice, number=number, answer=question.right)
+    training.certify(practice, by=house.boss)
+    first, second = emergency.make(house.olga), emergency.make(house.omar)
+    assert emergency.use(first, second, address="192.0.2.1") == house.olga
+    emergency.make(house.omar)
+
+
+def _set_up(house: House) -> None:
+    """Chips, and hours from the third day on that cut the second short."""
+    chip = denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=house.olga)
+    denominations.change_denomination(Denomination.objects.get(pk=chip.pk), {"face": "#d35400"}, by=house.olga)
+    turns = (("Early", time(8)), ("Late", time(20)))
+    shifts.set_hours(Hours(DAYS[2], "Europe/Berlin", time(8), turns), by=house.olga)
+
+
+def _doors(house: House, table: Table) -> None:
+    """Terminals come and go; people sign in, are locked out, and are let in again; the book is busy meanwhile."""
+    terminal = terminals.add("Tablet", None, by=house.olga)
+    tablet = Client()
+    tablet.post(terminals.link_for(terminal, by=house.olga))
+    spare, _ = terminals.enrol("Spare", table, by=house.omar)
+    terminals.bind(spare, None, by=house.omar)
+    terminals.revoke(spare, by=house.omar)
+    _by_badge(tablet, PIN, 302)
+    tablet.post("/sign-out/")
+    for _ in range(TRIES):
+        _by_badge(tablet, "9999", 403)
+    _by_badge(tablet, PIN, 429)
+    staffing.lift_lock_out(house.dora, by=house.olga)
+    terminals.lift_lock_out(terminal, by=house.olga)
+    for number in range(2 * TRIES + 2):
+        stranger = Client(REMOTE_ADDR=f"203.0.113.{number}")
+        stranger.post("/sign-in/?way=name", {"username": "bella", "password": "wrong"})
+    with _busy():
+        _by_badge(tablet, PIN, 302)
+        assert Notice.objects.filter(seq=None).exists()
+    assert house_book.carry()
+    tablet.post("/sign-out/")
+
+
+def _by_badge(tablet: Client, pin: str, status: int) -> None:
+    answer = tablet.post("/sign-in/", {"badge": "101", "pin": pin})
+    assert answer.status_code == status, answer.content[-500:]
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Somebody holds the house's book."""
+    url = SERVERS.database_url(SUPERUSER, connection.settings_dict["NAME"])
+    with psycopg.connect(url) as holder:
+        holder.execute("SELECT id FROM ledger_book WHERE name = %s FOR UPDATE", [HOUSE])
+        yield
+        holder.rollback()
+
+
+def _cage(house: House) -> None:
+    """Chips for cash and back, chips to the vault and out of it, and two counts: one over, one short."""
+    year = BEGINS.year
+    cage_desk.sell(30_000, by=house.cashier, key=uuid4())
+    cage_desk.redeem(10_000, by=house.teller, key=uuid4())
+    cage_desk.sign(BeginSlip("deposit", ((10_000, 2),)), by=house.cashier, key=uuid4())
+    cage_desk.sign(SignSlip(f"deposit/{year}/1", "approved"), by=house.second, key=uuid4())
+    for off in (500, -500):
+        cents = cage.balance(Account.objects.get(place="cage")) + off
+        chips = ((100, cents // 100),)
+        slip = cage_desk.sign(BeginSlip("cage", chips), by=house.cashier, key=uuid4())
+        cage_desk.sign(SignSlip(slip, "recounted", chips), by=house.teller, key=uuid4())
+
+
+def _proved_and_closed(house: House, number: int) -> None:
+    sealing.seal_finished()
+    _day_closed(house, number)
+
+
+def _day_closed(house: House, number: int) -> None:
+    """Two people sign a day's figures."""
+    assert not day.open_matters(DAYS[number]), day.open_matters(DAYS[number])
+    proposed = day.propose(DAYS[number], by=house.boss)
+    day.close(DAYS[number], by=house.olga, digest=proposed.digest)
+
+
+def _auditor_looks(house: House) -> None:
+    """The audited shoes are listed, one is looked at, and one is taken along."""
+    audited = ShoeAudit.objects.order_by("pk").first()
+    assert audited is not None, "no shoe of the first day was audited"
+    browser, which = floor.client(house.ada), [audited.table.pk, audited.begun_seq]
+    assert browser.get(reverse("pit:shoes"), {"day": DAYS[0].isoformat()}).status_code == 200
+    assert browser.get(reverse("pit:shoe", args=which)).status_code == 200
+    load.whole(browser.get(reverse("pit:shoe-csv", args=which)))
+
+
+# --- Rocket ------------------------------------------------------------------------------------------------------
+
+
+def _rocket(house: House, table: Table) -> None:
+    """A table of real cards, with what can go wrong there; it is closed in the end."""
+    boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
+    setup.change_table(table, {"max_cents": 20_000}, by=house.olga)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    dealer("load_shoe")
+    _refused("decks_not_whole", lambda: dealer("check_decks", counts=[*shoe(1)[:9], 9]))
+    dealer.ready_shoe()
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 9)
+    dealer("choose", seat=4, choice="fold")
+    dealer.cards(10)
+    dealer.pay()
+    dealer("bet", seat=1, amount_cents=1_000)
+    dealer("bet", seat=2, amount_cents=1_000)
+    dealer("take_back")
+    dealer("close_bets")
+    dealer.cards(1)
+    _refused("impossible_card", lambda: dealer.cards(1))
+    _until(dealer, lambda: not dealer.now.round_open)
+    dealer("sell_chips", amount_cents=30_000)
+    dealer("change_chips", amount_cents=10_000, up=True)
+    floor.relieve(table, house.dan)
+    relief = Hand(table, house.dan)
+    relief.bets(seat3=10_000)
+    _until(relief, lambda: not relief.now.round_open)
+    relief("cut_card_out")
+    relief("sign_out")
+    dealing.sign_in(table, house.dora)
+    house.later(minutes=20)
+    floor.counted(boss, "rack", 500)
+    floor.counted(boss, "rack", -500)
+    _fill(house, dealer)
+    bundles.credit(dealer, house.people, bundles.STAGES)
+    dealer.ready_shoe()
+    bundles.play(dealer, random.Random(1), 60)
+    _until(dealer, lambda: not dealer.now.round_open)
+    _reversed(dealer)
+    dealer("retire_shoe")
+    boss("close_table")
+
+
+def _reversed(dealer: Hand) -> None:
+    """The card that settled a round was keyed wrongly: its payouts are reversed, and others made."""
+    _shoe_ready(dealer)
+    dealer.bets(seat5=1_000)
+    chance = random.Random(5)
+    while not (dealer.now.round is not None and dealer.now.round.over):
+        bundles.step(dealer, chance)
+    dealer("take_back")
+    _until(dealer, lambda: not dealer.now.round_open)
+
+
+def _shoe_ready(dealer: Hand) -> None:
+    if dealer.board.due != "bets":
+        dealer.ready_shoe()
+
+
+def _whatever(house: House, name: str, source: ShoeSource, seed: int) -> None:
+    """A table at which anything happens that may: reliefs, take-backs, limits, shuffles, closings."""
+    table = floor.table(name, source=source, options={"decks": 2})
+    boss = Hand(table, house.boss)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    dealer = Hand(table, house.dora)
+    dealer.ready_shoe()
+    chance = Chance(dealer, boss, house.olga, house.dan, random.Random(seed))
+    for _ in range(10):
+        house.later(minutes=2)
+        for _ in range(12):
+            chance.step()
+    if dealer.now.dealer is None:
+        if dealer.board.due == "closed":
+            boss("open_table")
+        dealing.sign_in(table, dealer.by)
+    _until(dealer, lambda: not dealer.now.round_open)
+    if dealer.now.shoe is not None:
+        dealer("retire_shoe")
+    setup.change_table(table, {"min_cents": 1_000}, by=house.olga)
+    boss("close_table")
+
+
+def _opened(house: House, name: str, who: Staff) -> Hand:
+    """A table of the day before is opened again, and its shoe is ready."""
+    hand = _at(name, who)
+    Hand(hand.table, house.boss)("open_table")
+    dealing.sign_in(hand.table, who)
+    hand.ready_shoe()
+    return hand
+
+
+def _at(name: str, who: Staff) -> Hand:
+    return Hand(Table.objects.get(name=name), who)
+
+
+def _until(hand: Hand, done: Callable[[], bool]) -> None:
+    """The dealer does whatever is due, until then."""
+    chance = random.Random(1)
+    while not done():
+        bundles.step(hand, chance)
+
+
+def _refused(code: str, call: Callable[[], Any]) -> None:
+    """What is asked is refused, and the log says so."""
+    try:
+        call()
+    except Refused as refused:
+        why = refused.code
+    else:
+        why = "nothing"
+    assert why == code, why
+
+
+# --- slips -------------------------------------------------------------------------------------------------------
+
+
+def _fill(house: House, dealer: Hand) -> str:
+    """Chips come from the cage to a table where somebody deals."""
+    signs(dealer.table, house.boss, BeginSlip("fill", ((10_000, 3),)))
+    slip = dealer.now.slips[-1].name
+    steps = {"issued": house.cashier, "carried": house.runner, "received": dealer.by, "confirmed": house.second}
+    for stage, who in steps.items():
+        signs(dealer.table, who, SignSlip(slip, stage))
+    return slip
+
+
+def _voids(house: House, rocket: Hand, of_the_house: Hand) -> None:
+    """A fill and a credit come to nothing after all."""
+    slips = (rocket, _fill(house, rocket)), (of_the_house, bundles.credit(of_the_house, house.people, bundles.STAGES))
+    for hand, slip in slips:
+        signs(hand.table, house.teller, VoidSlip(slip, "It was another table's"))
+        signs(hand.table, house.omar, SignSlip(slip, "voided"))
+
+
+def _box(house: House, table: Table, wrong_cents: int = 0) -> None:
+    """The drop box is carried away and counted by two, who agree."""
+    cents = cage.balance(Account.objects.get(book_id=table.book_id, place="drop_box")) + wrong_cents
+    cash = ((100, cents // 100),) if cents > 0 else ()
+    signs(table, house.guards[0], BeginSlip("drop", (), f"B{table.pk}"))
+    slip = next(one.name for one in Hand(table, house.boss).now.slips if one.series == "drop")
+    signs(table, house.guards[1], SignSlip(slip, "witnessed"))
+    for stage, who in zip(("counted", "recounted"), house.counters, strict=True):
+        signs(table, who, SignSlip(slip, stage, cash))
+
+
+# --- disputes and corrections ------------------------------------------------------------------------------------
+
+
+def _enter(hand: Hand, by: Staff, entered: Input) -> None:
+    dealing.record(hand.table, entered, by=by, key=uuid4(), expected_seq=None)
+
+
+def _waiting(hand: Hand) -> str:
+    """The correction that waits for its second signature."""
+    [one] = corrections.waiting(hand.table.book_id, hand.now.seq)
+    return str(one.slip)
+
+
+def _dispute(house: House, hand: Hand) -> None:
+    """Seat 1 says the day after that it was not paid, is believed, and is paid."""
+    _enter(hand, hand.by, OpenDispute(1, "Not paid", "Player at seat 1", seat=1, claim_cents=2_000))
+    _enter(hand, house.boss, NoteDispute(1, "Player at seat 1", "Says the stack was left untouched"))
+    _enter(hand, house.second, RuleDispute(1, "player", "The camera shows no payment"))
+    _enter(hand, house.boss, ProposeCorrection(1, 1, 0, "Seat 1 was passed over", dispute=1))
+    _enter(hand, house.second, SignCorrection(_waiting(hand)))
+    _enter(hand, house.boss, CloseDispute(1))
+
+
+def _corrections(house: House, hand: Hand) -> None:
+    """A seat lost too little and pays the rest; another correction is not signed."""
+    _enter(hand, house.boss, ProposeCorrection(1, 4, 1_000, "Seat 4 was paid, and had folded"))
+    _enter(hand, house.second, SignCorrection(_waiting(hand)))
+    _enter(hand, house.boss, ProposeCorrection(2, 1, 500, "Seat 1 was paid too much"))
+    _enter(hand, house.second, DeclineCorrection(_waiting(hand), "The camera shows that it was right"))
+
+
+def _proposed(house: House, hand: Hand) -> None:
+    """A correction of the first day waits over the end of the second."""
+    _enter(hand, house.boss, ProposeCorrection(2, 1, 300, "Seat 1 got 3 too much"))
+
+
+# --- games for a pot ---------------------------------------------------------------------------------------------
+
+
+def _pot_game(house: House, name: str, source: ShoeSource) -> None:
+    """Games of a kind at a table of their own, two from real cards or one from a house shoe; then all go."""
+    game, chance = GAMES[name], random.Random(f"{name} {source}")
+    chosen: Mapping[str, Any] = {"rake_permille": 100, "rake_cap_cents": 300, "time_charge_cents": 200}
+    options = {"settlement": "cutchfeld", "five_card_catch": True} if name == "pairs" else {}
+    table = floor.table(
+        f"{game.title} {1 if source == ShoeSource.KEYED else 2}", game=name, source=source, options=options, seats=8,
+        min_cents=100, max_cents=100_000, **(chosen if game.coins else {}),
+    )  # fmt: skip
+    boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    dealer.ready_shoe()
+    most = game.seat_counts[-1]
+    if game.coins:
+        for seat in range(1, most + 1):
+            cents = chance.choice([300, 1_000, 5_000])
+            dealer("buy_in", seat=seat, amount_cents=cents, chips=seat == 1)
+    players = {seat: floor.player(dealer, seat) for seat in _able(dealer)} if source == ShoeSource.HOUSE else {}
+    for _ in range(2 if source == ShoeSource.KEYED else 1):
+        if len(playing := _able(dealer)) in game.seat_counts:
+            dealer("start_game", seats=playing)
+            for _ in play_out(dealer, chance, players):
+                pass
+            dealer.ready_shoe()
+    if game.coins:
+        house.later(minutes=40)
+        dealer("time_charge")
+        for seat in list(dealer.now.stacks):
+            dealer("cash_out", seat=seat)
+    boss("close_table")
+
+
+def _able(hand: Hand) -> list[int]:
+    """The seats that can play."""
+    game = GAMES[hand.table.game]
+    return sorted(hand.now.stacks) if game.coins else list(range(1, game.seat_counts[-1] + 1))
+
+
+# --- wrong clocks ------------------------------------------------------------------------------------------------
+
+
+def _wrong_clock(house: House, rocket: Hand) -> None:
+    """For a while the clocks are three days ahead: the table's book and the house's are given their true times."""
+    right = timezone.now()
+    house.clock.stand(right + timedelta(days=3, minutes=5))
+    rocket.ready_shoe()
+    bundles.play(rocket, random.Random(9), 20)
+    cage_desk.sell(5_000, by=house.cashier, key=uuid4())
+    house.clock.stand(right + timedelta(minutes=30))
+    for book in (rocket.table.book, Book.objects.get(name=HOUSE)):
+        mending.mend(book, Asked(), by=(house.olga, house.boss), reason="NTP was off; the cameras have the time")
+    _until(rocket, lambda: not rocket.now.round_open)
+    rocket("retire_shoe")

@@ -1,0 +1,68 @@
+"""`python -m tests.carried.going_on`: the next day of a house that was put back, in the database that it is given.
+
+A process of its own, as after an upgrade: nothing that a test keeps in memory of another house is near.
+"""
+
+import os
+import random
+from datetime import timedelta
+from uuid import uuid4
+
+import django
+from django.conf import settings
+
+OWNER_URL = os.environ["DATABASE_OWNER_URL"]
+
+
+def main() -> None:
+    """People sign in with the PINs that they had, old tables deal, a series of slips is counted on, and the day is
+    sealed with the old key."""
+    django.setup()
+    assert settings.DATABASES["default"]["NAME"].endswith("_copy"), "it writes in a copy, and in nothing else"
+    from ledger.models import HOUSE, LogEntry
+    from tables import sealing, shifts
+    from tests.clock import Clock
+
+    clock = Clock(OWNER_URL)
+    # The house's last entry: those of a table may bear times that were false, and that are mended.
+    opens = LogEntry.objects.filter(book__name=HOUSE).latest("seq").at + timedelta(hours=1)
+    try:
+        clock.stand(opens)
+        _deal()
+        today = shifts.day_of(opens)
+        clock.pass_until(shifts.span(today).end + timedelta(hours=1))
+        assert [row.day for row in sealing.seal_finished()] == [today]
+    finally:
+        clock.right()
+
+
+def _deal() -> None:
+    from tables import cage_desk, dealing
+    from tables.inputs import BeginSlip, SignSlip
+    from tables.models import Staff, Table
+    from tests.floor import PIN, Hand
+    from tests.tables import bundles
+
+    people = {person.username: person for person in Staff.objects.all()}
+    assert people["dora"].check_pin(PIN)
+    assert not people["dora"].check_pin(PIN[::-1])
+    for name in ("Rocket 1", "Rocket 3"):
+        table, chance = Table.objects.get(name=name), random.Random(1)
+        Hand(table, people["bella"])("open_table")
+        dealing.sign_in(table, people["dora"])
+        hand = Hand(table, people["dora"])
+        hand.ready_shoe()
+        before = hand.now.round.number if hand.now.round else 0
+        bundles.play(hand, chance, 40)
+        while hand.now.round_open:
+            bundles.step(hand, chance)
+        assert hand.now.round is not None
+        assert hand.now.round.number > before
+        hand("retire_shoe")
+        Hand(table, people["bella"])("close_table")
+    slip = cage_desk.sign(BeginSlip("deposit", ((10_000, 1),)), by=people["cosima"], key=uuid4())
+    cage_desk.sign(SignSlip(slip, "approved"), by=people["bettina"], key=uuid4())
+
+
+if __name__ == "__main__":
+    main()

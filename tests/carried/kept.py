@@ -1,0 +1,287 @@
+"""A house's database as it was kept at a release, in one file: written once, put back for ever after.
+
+A gzip of JSON lines, so that `zcat` and `diff` show what is in it. The first line is the header: at which migrations it
+was kept, its gaming days, and the house's files (keys and the note beside them). Then for each table a line with its
+columns, and a line for each row. A value is as PostgreSQL spells it, null, or bytes: {"utf8": ...} where they are text,
+as the bodies of entries are, and {"hex": ...} elsewhere. Nothing is left out but what is gone within the hour.
+
+The keys are in it because a house goes on sealing and signing with its keys. They are of a house that never was, and
+guard nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from django.apps import apps
+from django.conf import settings
+from psycopg import sql
+
+from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from tests.settings import HOUSE as SERVERS
+
+FORMAT: Final = "carried-house/1"
+HOUSES: Final = Path(__file__).parent / "houses"
+APPS: Final = ("ledger", "tables")
+NOT_KEPT: Final = frozenset({"tables_attemptcount"})
+"""Counts of wrong tries: they end with the hour, and are dated by a clock that no test sets."""
+KEYS: Final = "Keys of a house that never was: they guard nothing, and are no secret of anybody's."
+
+Value = str | dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the file has."""
+
+    header: Mapping[str, Any]
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Value]]]]
+    """The columns and rows of each table, in an order in which no row refers to a later table."""
+
+    def rows(self, table: str) -> Iterator[dict[str, Value]]:
+        columns, rows = self.tables[table]
+        return (dict(zip(columns, row, strict=True)) for row in rows)
+
+
+# --- the file ----------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, kept: Kept) -> None:
+    with gzip.GzipFile(path, "wb", compresslevel=9, mtime=0) as file:
+        for line in (kept.header, *_lines(kept)):
+            file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+
+def _lines(kept: Kept) -> Iterator[Any]:
+    for table, (columns, rows) in kept.tables.items():
+        yield {"table": table, "columns": columns}
+        yield from rows
+
+
+def read(path: Path) -> Kept:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        header, *lines = map(json.loads, file)
+    assert header["format"] == FORMAT, header["format"]
+    tables: dict[str, tuple[Sequence[str], list[Sequence[Value]]]] = {}
+    for line in lines:
+        if isinstance(line, dict):
+            rows: list[Sequence[Value]] = []
+            tables[line["table"]] = line["columns"], rows
+        else:
+            rows.append(line)
+    return Kept(header, tables)
+
+
+# --- from a database ---------------------------------------------------------------------------------------------
+
+
+def take(database: psycopg.Connection, folder: Path, days: Sequence[str]) -> Kept:
+    """What a database and the house's folder have now."""
+    database.execute("SET TIME ZONE 'UTC'")
+    header = {
+        "format": FORMAT,
+        "migrations": {app: _last_migration(database, app) for app in APPS},
+        "days": list(days),
+        "note": KEYS,
+        "files": {path.name: path.read_text() for path in sorted(folder.iterdir())},
+    }
+    return Kept(header, {table: _rows(database, table) for table in _in_order(database)})
+
+
+def _last_migration(database: psycopg.Connection, app: str) -> str:
+    [[name]] = database.execute("SELECT max(name) FROM django_migrations WHERE app = %s", [app]).fetchall()
+    return str(name)
+
+
+def _in_order(database: psycopg.Connection) -> list[str]:
+    """The tables of our apps, each after those that it refers to; a book's head is put in place in the end."""
+    models = [model for app in APPS for model in apps.get_app_config(app).get_models(include_auto_created=True)]
+    names = sorted({model._meta.db_table for model in models} - NOT_KEPT)
+    refers: dict[str, set[str]] = {name: set() for name in names}
+    for table, other in database.execute(
+        "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint"
+        " WHERE contype = 'f' AND conrelid <> confrelid AND conname <> 'ledger_book_head'"
+    ):
+        if table in refers and other in refers:
+            refers[table].add(other)
+    found: list[str] = []
+    while len(found) < len(names):
+        found.append(next(name for name in names if name not in found and refers[name] <= set(found)))
+    return found
+
+
+def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[list[Value]]]:
+    columns = database.execute(
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'"
+        " AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position",
+        [table],
+    ).fetchall()
+    told = sql.SQL(", ").join(
+        sql.SQL("{}" if kind == "bytea" else "{}::text").format(sql.Identifier(name)) for name, kind in columns
+    )
+    found = database.execute(sql.SQL("SELECT {} FROM {}").format(told, sql.Identifier(table)))
+    rows = sorted(([_spelled(value) for value in row] for row in found), key=_first_as_number)
+    return [name for name, _ in columns], rows
+
+
+def _first_as_number(row: Sequence[Value]) -> int:
+    assert isinstance(row[0], str)
+    return int(row[0])
+
+
+def _spelled(value: str | bytes | None) -> Value:
+    if not isinstance(value, bytes):
+        return value
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return {"hex": value.hex()}
+    return {"utf8": text} if text.isprintable() else {"hex": value.hex()}
+
+
+def as_bytes(value: Value) -> bytes:
+    """Bytes as the file spells them."""
+    assert isinstance(value, dict)
+    return value["utf8"].encode() if "utf8" in value else bytes.fromhex(value["hex"])
+
+
+# --- into a database ---------------------------------------------------------------------------------------------
+
+
+def load(owner: psycopg.Connection, kept: Kept) -> None:
+    """Copy every row in, as the owner of the tables, who migrates: the application may not write some of them as they
+    are in the end, such as a book's head beside its first entry.
+
+    No constraint and no trigger is switched off: the chain, the places of chips and the numbers of slips have to pass
+    all that the database refuses, as a restored copy does. A head alone waits for the entries that it names.
+    """
+    with owner.transaction():
+        for table, (columns, rows) in kept.tables.items():
+            names = sql.SQL(", ").join(map(sql.Identifier, columns))
+            with owner.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)) as copied:
+                for row in rows:
+                    copied.write_row(_headless(columns, row) if table == "ledger_book" else list(map(_copied, row)))
+        for book in kept.rows("ledger_book"):
+            if book["head_hash"] is not None:
+                owner.execute(
+                    "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
+                    [book["head_seq"], as_bytes(book["head_hash"]), book["id"]],
+                )
+        for table in kept.tables:
+            _count_on(owner, table)
+
+
+def _copied(value: Value) -> str | bytes | None:
+    return value if not isinstance(value, dict) else "\\x" + as_bytes(value).hex()
+
+
+def _headless(columns: Sequence[str], row: Sequence[Value]) -> list[str | bytes | None]:
+    blank: Mapping[str, str | None] = {"head_seq": "0", "head_hash": None}
+    return [blank[name] if name in blank else _copied(value) for name, value in zip(columns, row, strict=True)]
+
+
+def _count_on(owner: psycopg.Connection, table: str) -> None:
+    """The next row gets the number after the last."""
+    owner.execute(
+        sql.SQL(
+            "SELECT setval(pg_get_serial_sequence({}, 'id'), last) FROM (SELECT max(id) AS last FROM {}) AS known"
+            " WHERE last IS NOT NULL"
+        ).format(sql.Literal(table), sql.Identifier(table))
+    )
+
+
+# --- a house that goes on ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A kept house in a database of its own, migrated to the present, with its commands."""
+
+    kept: Kept
+    name: str
+    folder: Path
+    bundle: Path
+    """What an auditor got of its days then."""
+
+    def url(self, role: str) -> str:
+        return SERVERS.database_url(role, self.name)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a command of this house finds around it."""
+        return {name: value for name, value in os.environ.items() if not re.match("CASINO_|PYTEST_", name)} | {
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+            "DATABASE_URL": self.url(APPLICATION),
+            "DATABASE_OWNER_URL": self.url(OWNER),
+            "REDIS_URL": settings.REDIS_URL,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "AUDIT_KEY_FILE": str(self.folder / "audit.pem"),
+            "PEPPER_FILE": str(self.folder / "pepper"),
+            "CASINO_ENV": "demo",
+        }
+
+    def ask(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """What `manage.py` says, and with which code it ends."""
+        return self.run("manage.py", *command)
+
+    def run(self, *program: str) -> subprocess.CompletedProcess[str]:
+        """The same of another program."""
+        given = [sys.executable, *program]
+        return subprocess.run(
+            given, env=self.environment, cwd=BASE_DIR, capture_output=True, text=True, check=False, timeout=200
+        )
+
+    def tell(self, *command: str) -> str:
+        """What `manage.py` says, and it ends well."""
+        answer = self.ask(*command)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        return answer.stdout
+
+    @contextmanager
+    def copy(self) -> Iterator[Carried]:
+        """The same house once more, to be changed."""
+        other = replace(self, name=f"{self.name}_copy")
+        with database(other.name, self.name):
+            yield other
+
+
+@contextmanager
+def put_back(path: Path, folder: Path) -> Iterator[Carried]:
+    """A house from its file: at the migrations of its release, then migrated as an upgrade does."""
+    kept = read(path)
+    carried = Carried(
+        kept, f"test_{os.getpid()}_carried", folder, path.with_name(path.name.replace(".jsonl.gz", ".zip"))
+    )
+    for name, text in kept.header["files"].items():
+        (folder / name).touch(0o600)
+        (folder / name).write_text(text)
+    with database(carried.name):
+        for app, name in kept.header["migrations"].items():
+            carried.tell("migrate", app, name, "--verbosity", "0")
+        with psycopg.connect(carried.url(OWNER)) as owner:
+            load(owner, kept)
+        carried.tell("migrate", "--verbosity", "0")
+        carried.tell("grants", "--verbosity", "0")
+        yield carried
+
+
+@contextmanager
+def database(name: str, template: str = "template1") -> Iterator[None]:
+    """A database, gone afterwards. Its name begins with the run's, so that a later one drops what we leave."""
+    with psycopg.connect(SERVERS.database_url(SUPERUSER, "postgres"), autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
+        try:
+            yield
+        finally:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

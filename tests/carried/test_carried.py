@@ -1,0 +1,166 @@
+"""Data are carried over: whatever a house wrote at a release is proved by every later one (docs/data-carried-over.md).
+
+Each kept house is put back as its release wrote it and migrated to the present; then the commands that a real house has
+are asked, in processes of their own.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from zipfile import ZipFile
+
+import psycopg
+import pytest
+
+from casino.embedded import OWNER, SUPERUSER
+from ledger import seals
+from tests.carried import day, kept
+from tests.carried.kept import HOUSES, Carried
+from tests.clock import Clock
+
+KEPT = sorted(HOUSES.glob("*.jsonl.gz"))
+
+
+@pytest.fixture(scope="module", params=KEPT, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carried]:
+    """A house that was kept, at the present schema."""
+    with kept.put_back(request.param, tmp_path_factory.mktemp("carried")) as carried:
+        yield carried
+
+
+def test_every_book_of_an_old_house_holds(house: Carried) -> None:
+    """Harm: an upgrade after which an old house can no longer prove what it paid."""
+    said = house.tell("verify").splitlines()
+    books = {str(row["name"]): int(str(row["head_seq"])) for row in house.kept.rows("ledger_book")}
+    assert len(said) == len(books) > 20
+    for name, entries in books.items():
+        assert any(line.startswith(f"holds  {name}: {entries:,} entries re-hashed") for line in said), name
+    proved = sum(int(line.rsplit(", ", 1)[1].split()[0].replace(",", "")) for line in said)
+    assert proved == len(list(house.kept.rows("ledger_transfer")))
+
+
+def test_every_row_of_an_old_house_is_there_byte_for_byte(house: Carried) -> None:
+    """Harm: a migration that loses or rewrites what was written once: it would be hashed, and still be wrong."""
+    with psycopg.connect(house.url(OWNER)) as database:
+        found = kept.take(database, house.folder, house.kept.header["days"])
+    for table in ("ledger_logentry", "ledger_transfer", "ledger_dayroot", "ledger_bookroot", "tables_houseshoe"):
+        columns = house.kept.tables[table][0]
+        rows = [{name: row[name] for name in columns} for row in found.rows(table)]
+        assert rows == list(house.kept.rows(table)), table
+
+
+def test_every_old_house_shoe_was_dealt_as_committed(house: Carried) -> None:
+    """Harm: the order of a shoe that nobody can prove any more."""
+    said = house.tell("shoe", "verify").splitlines()
+    assert len(said) == len(list(house.kept.rows("tables_houseshoe"))) > 10
+    assert all(line.startswith("holds") for line in said)
+
+
+def test_the_chips_of_an_old_house_add_up(house: Carried) -> None:
+    """Harm: a recount after the upgrade that opens a discrepancy for each chip of the past."""
+    counts = "recount", "reconcile", "prove_sums", "prove_shoes"
+    deeds = " + ".join(f"watch.{deed}()" for deed in counts)
+    with house.copy() as copied:
+        said = copied.tell("shell", "--verbosity", "0", "-c", f"from tables import watch; print('found', {deeds})")
+    assert said.strip() == "found 0"
+
+
+def test_the_same_days_make_the_same_bundle(house: Carried, tmp_path: Path) -> None:
+    """Harm: the auditors get another history of a day than the one that they were given then."""
+    days = house.kept.header["days"]
+    house.tell("audit", "export", "--from", days[0], "--to", days[-1], "--out", str(tmp_path / "again.zip"))
+    with ZipFile(house.bundle) as then, ZipFile(tmp_path / "again.zip") as again:
+        assert then.namelist() == again.namelist()
+        for name in then.namelist():
+            assert then.read(name) == again.read(name), name
+
+
+def test_an_old_bundle_is_judged_by_the_verifier_of_today(house: Carried, tmp_path: Path) -> None:
+    """Harm: an auditor comes back with a file of years ago, and it does not hold."""
+    key = seals.public_of(seals.load_key(house.folder / "audit.pem"))
+    house.tell("audit", "verifier", str(tmp_path / "verifier.pyz"))
+    answer = house.run(str(tmp_path / "verifier.pyz"), str(house.bundle), "--key", key)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert f"HOLDS  {house.bundle.name}" in answer.stdout
+    assert "holds  the key that you trust" in answer.stdout
+
+
+def test_an_old_house_goes_on(house: Carried) -> None:
+    """Harm: everything of the past holds, and nobody can sign in, open a table, begin a slip or seal the day."""
+    with house.copy() as copied:
+        answer = copied.run("-m", "tests.carried.going_on")
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        said = copied.tell("verify")
+    assert len(said.splitlines()) == len(list(house.kept.rows("ledger_book")))
+
+
+@pytest.mark.parametrize("book", ["house", "Rocket 1", "Hawthorn 2"])
+def test_one_byte_of_one_body_is_found(house: Carried, book: str) -> None:
+    """Harm: a test that holds whatever the database has; or a database that lets an old entry be rewritten."""
+    flip = (
+        "UPDATE ledger_logentry SET body = set_byte(body, length(body) / 2, get_byte(body, length(body) / 2) # 1)"
+        " FROM ledger_book AS b WHERE b.id = book_id AND b.name = %s AND seq = b.head_seq / 2 RETURNING seq"
+    )
+    with psycopg.connect(house.url(OWNER)) as owner, pytest.raises(psycopg.errors.CheckViolation):
+        owner.execute(flip, [book])
+    with house.copy() as copied:
+        with psycopg.connect(copied.url(SUPERUSER), autocommit=True) as intruder:
+            intruder.execute("ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_hash")
+            [[seq]] = intruder.execute(flip, [book]).fetchall()
+        answer = copied.ask("verify", *(["--table", book] if book != "house" else []))
+    assert answer.returncode == 1
+    assert f"DOES NOT HOLD  {book}, entry {seq}:" in answer.stdout
+
+
+def test_the_note_beside_the_old_key_is_read(house: Carried, tmp_path: Path) -> None:
+    """Harm: an upgrade that forgets what was sealed, so that the past may be sealed anew."""
+    for path in house.folder.iterdir():
+        shutil.copy(path, tmp_path)
+    note = tmp_path / "audit.pem.sealed"
+    known = json.loads(note.read_bytes())
+    known["note"]["days"].pop()
+    note.write_text(json.dumps(known))
+    answer = replace(house, folder=tmp_path).ask("verify")
+    assert answer.returncode == 1
+    assert "is no note of what was sealed, or was changed" in answer.stdout
+
+
+# --- what is kept ------------------------------------------------------------------------------------------------
+
+
+def test_the_kept_houses_have_everything_that_the_log_has_a_word_for() -> None:
+    """Harm: a kind of entry that no kept house has, so that nobody notices when its old entries stop holding.
+
+    Whoever adds a kind makes it happen in ``day.py``, and keeps a house that has it.
+    """
+    houses = [kept.read(path) for path in KEPT]
+    entries = chain.from_iterable(map(_kinds, houses))
+    transfers = (str(row["kind"]) for one in houses for row in one.rows("ledger_transfer"))
+    assert day.missing(entries, transfers) == []
+
+
+def _kinds(house: kept.Kept) -> Iterator[tuple[bool, str, str]]:
+    """From the bodies, which are what was hashed."""
+    for row in house.rows("ledger_logentry"):
+        body = json.loads(kept.as_bytes(row["body"]))
+        yield body["book"] == "house", body["subject"], body["kind"]
+
+
+def test_what_is_missing_is_named() -> None:
+    """Harm: a check that finds nothing because it looks at nothing."""
+    lacks = day.missing([(True, "chips", "sold")], ["sale"])
+    assert "chips issued in the house's book" in lacks
+    assert "slip fill_voided at a table" in lacks
+    assert "a reversal" in lacks
+    assert not {"chips sold in the house's book", "a sale"} & set(lacks)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_house_of_today_can_be_kept(clock: Clock, tmp_path: Path) -> None:
+    """Harm: a release whose house cannot be kept, for the days that show everything cannot be dealt any more."""
+    with day.by_seed(tmp_path):
+        day.play(clock, day.EACH_MOVE)
+        assert day.missing_here() == []
