@@ -25,30 +25,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from casino.embedded import SUPERUSER
-from ledger import cage, seals
-from ledger.chips import MOVEMENTS
+from ledger import cage
+from ledger import house as house_book
 from ledger.models import HOUSE, Account, Alert, Book, Notice
-from tables import (
-    cage_desk,
-    corrections,
-    day,
-    dealing,
-    denominations,
-    emergency,
-    mending,
-    pepper,
-    sealed,
-    sealing,
-    setup,
-    shifts,
-    staffing,
-    terminals,
-    training,
-    watch,
-    witness,
-)
-from tables import house as house_book
-from tables.conduct import AT_A_TABLE, IN_THE_HOUSE
+from ledger.proof import seals
+from ledger.proof.chips import MOVEMENTS
+from tables import dealing, pepper
+from tables.audit import mending, sealed, sealing, watch, witness
+from tables.audit.conduct import AT_A_TABLE, IN_THE_HOUSE
+from tables.audit.mending import Asked
+from tables.day import closing, hours
+from tables.day.hours import Hours
+from tables.disputes import corrections
+from tables.edge.shoe_audit import ShoeAudit
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.inputs import (
@@ -64,19 +53,20 @@ from tables.inputs import (
     SignSlip,
     VoidSlip,
 )
-from tables.mending import Asked
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.shifts import Hours
-from tables.shoe_audit import ShoeAudit
+from tables.setup import denominations, table_settings
+from tables.slips import cage_desk
+from tables.staff import emergency, staffing, terminals
+from tables.training import certificates
 from tests import floor, load
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
 from tests.tables import bundles
 from tests.tables.chance import Chance
-from tests.tables.test_pots import play_out
+from tests.tables.play.test_pots import play_out
 
 BEGINS: Final = datetime(2025, 3, 3, 10, tzinfo=UTC)
 DAYS: Final = tuple((BEGINS + timedelta(days=number)).date() for number in range(4))
@@ -266,8 +256,8 @@ def _fourth_day(house: House) -> None:
 
 def _nightfall(house: House) -> None:
     """The gaming day is over, and the watch went on through the night."""
-    today = shifts.day_of(timezone.now())
-    house.clock.pass_until(shifts.span(today).end + timedelta(hours=3))
+    today = hours.day_of(timezone.now())
+    house.clock.pass_until(hours.span(today).end + timedelta(hours=3))
 
 
 def _watch() -> None:
@@ -287,10 +277,10 @@ def _staff(house: House) -> None:
         username="tess", name="Tess", role=Role.DEALER, by=house.olga, badge="104", password=PASSWORD, pin="258025"
     )
     staffing.change_staff(tess, {"name": "Tess Tester"}, by=house.omar)
-    practice = training.start(tess)
-    for number, question in enumerate(training.session(practice).questions, 1):
+    practice = certificates.start(tess)
+    for number, question in enumerate(certificates.session(practice).questions, 1):
         PracticeAnswer.objects.create(practice=practice, number=number, answer=question.right)
-    training.certify(practice, by=house.boss)
+    certificates.certify(practice, by=house.boss)
     first, second = emergency.make(house.olga), emergency.make(house.omar)
     assert emergency.use(first, second, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
@@ -301,7 +291,7 @@ def _set_up(house: House) -> None:
     chip = denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=house.olga)
     denominations.change_denomination(Denomination.objects.get(pk=chip.pk), {"face": "#d35400"}, by=house.olga)
     turns = (("Early", time(8)), ("Late", time(20)))
-    shifts.set_hours(Hours(DAYS[2], "Europe/Berlin", time(8), turns), by=house.olga)
+    hours.set_hours(Hours(DAYS[2], "Europe/Berlin", time(8), turns), by=house.olga)
 
 
 def _doors(house: House, table: Table) -> None:
@@ -365,9 +355,9 @@ def _proved_and_closed(house: House, number: int) -> None:
 
 def _day_closed(house: House, number: int) -> None:
     """Two people sign a day's figures."""
-    assert not day.open_matters(DAYS[number]), day.open_matters(DAYS[number])
-    proposed = day.propose(DAYS[number], by=house.boss)
-    day.close(DAYS[number], by=house.olga, digest=proposed.digest)
+    assert not closing.open_matters(DAYS[number]), closing.open_matters(DAYS[number])
+    proposed = closing.propose(DAYS[number], by=house.boss)
+    closing.close(DAYS[number], by=house.olga, digest=proposed.digest)
 
 
 def _auditor_looks(house: House) -> None:
@@ -386,7 +376,7 @@ def _auditor_looks(house: House) -> None:
 def _rocket(house: House, table: Table) -> None:
     """A table of real cards, with what can go wrong there; it is closed in the end."""
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
-    setup.change_table(table, {"max_cents": 20_000}, by=house.olga)
+    table_settings.change_table(table, {"max_cents": 20_000}, by=house.olga)
     boss("open_table")
     dealing.sign_in(table, house.dora)
     dealer("load_shoe")
@@ -462,7 +452,7 @@ def _whatever(house: House, name: str, source: ShoeSource, seed: int) -> None:
     _until(dealer, lambda: not dealer.now.round_open)
     if dealer.now.shoe is not None:
         dealer("retire_shoe")
-    setup.change_table(table, {"min_cents": 1_000}, by=house.olga)
+    table_settings.change_table(table, {"min_cents": 1_000}, by=house.olga)
     boss("close_table")
 
 

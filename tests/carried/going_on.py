@@ -20,7 +20,8 @@ def main() -> None:
     django.setup()
     assert settings.DATABASES["default"]["NAME"].endswith("_copy"), "it writes in a copy, and in nothing else"
     from ledger.models import HOUSE, LogEntry
-    from tables import sealing, shifts
+    from tables.audit import sealing
+    from tables.day import hours
     from tests.clock import Clock
 
     clock = Clock(OWNER_URL)
@@ -29,17 +30,18 @@ def main() -> None:
     try:
         clock.stand(opens)
         _deal()
-        today = shifts.day_of(opens)
-        clock.pass_until(shifts.span(today).end + timedelta(hours=1))
+        today = hours.day_of(opens)
+        clock.pass_until(hours.span(today).end + timedelta(hours=1))
         assert [row.day for row in sealing.seal_finished()] == [today]
     finally:
         clock.right()
 
 
 def _deal() -> None:
-    from tables import cage_desk, dealing
+    from tables import dealing
     from tables.inputs import BeginSlip, SignSlip
     from tables.models import Staff, Table
+    from tables.slips import cage_desk
     from tests.floor import PIN, Hand
     from tests.tables import bundles
 

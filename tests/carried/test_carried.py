@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from casino.embedded import OWNER, SUPERUSER
-from ledger import seals
+from ledger.proof import seals
 from tests.carried import day, kept
 from tests.carried.kept import HOUSES, Carried
 from tests.clock import Clock
