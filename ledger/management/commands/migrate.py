@@ -12,7 +12,9 @@ from ledger.grants import app_role
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         super().handle(*args, **options)
-        if not options["plan"] and not options["check_unapplied"] and _has_an_application_of_its_own():
+        looked_only = options["plan"] or options["check_unapplied"]
+        part = options["app_label"]  # the list names tables of every app
+        if not looked_only and not part and _has_an_application_of_its_own():
             call_command("grants", verbosity=options["verbosity"])
 
 
