@@ -20,7 +20,7 @@ from django.utils import timezone
 right = timezone.now
 timezone.now = lambda: right() + timedelta(days=30)
 """
-WATCH = "import django; django.setup(); from tables import watch; print(watch.watch())"
+WATCH = "import django; django.setup(); from tables.audit import watch; print(watch.watch())"
 
 
 def test_a_worker_a_month_ahead_seals_nothing(process_environment: dict[str, str], tmp_path: Path) -> None:
