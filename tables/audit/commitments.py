@@ -22,7 +22,7 @@ from tables.models import HouseShoe, Table
 def prove(table: Table) -> Iterator[Order]:
     """Every order of a table's house shoes that holds, opened or still sealed; raises Unproven at the first fault.
 
-    Raises ledger.surveillance.Broken when the log itself does not hold.
+    Raises ledger.log.Broken when the log itself does not hold.
     """
     now, seals = Standing(), Seals()
     head = read_head(table.book_id)
