@@ -64,7 +64,9 @@ def test_the_chips_of_an_old_house_add_up(house: Carried) -> None:
     counts = "recount", "reconcile", "prove_sums", "prove_shoes"
     deeds = " + ".join(f"watch.{deed}()" for deed in counts)
     with house.copy() as copied:
-        said = copied.tell("shell", "--verbosity", "0", "-c", f"from tables.audit import watch; print('found', {deeds})")
+        said = copied.tell(
+            "shell", "--verbosity", "0", "-c", f"from tables.audit import watch; print('found', {deeds})"
+        )
     assert said.strip() == "found 0"
 
 

@@ -22,7 +22,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.intruder import Intruder, at_work
 from tests.ledger.conftest import Felt
-from tests.ledger.test_seals import key_file, later, seal_until
+from tests.ledger.proof.test_seals import key_file, later, seal_until
 
 __all__ = ["key_file"]
 

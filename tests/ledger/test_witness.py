@@ -15,7 +15,7 @@ from tables.staff import signers
 from tests import floor
 from tests.clock import Clock
 from tests.ledger.conftest import Felt
-from tests.ledger.test_seals import TODAY, key_file, later, seal_until
+from tests.ledger.proof.test_seals import TODAY, key_file, later, seal_until
 
 __all__ = ["key_file"]
 
