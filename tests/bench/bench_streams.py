@@ -33,7 +33,6 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
-from django.test import Client  # noqa: E402
 
 from tables.models import Staff, Table  # noqa: E402
 from tests import floor, processes  # noqa: E402
@@ -114,9 +113,8 @@ class Dealer:
 
 
 def _signed_in(who: Staff) -> str:
-    client = Client()
-    client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
-    return f"sessionid={client.cookies['sessionid'].value}"
+    cookies = floor.client(who).cookies
+    return "; ".join(f"{name}={cookies[name].value}" for name in ("sessionid", "terminal"))
 
 
 def memory_kb(web: processes.Web) -> int:
