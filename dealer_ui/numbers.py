@@ -23,10 +23,10 @@ _CORRECTION: Final = re.compile(r"([+\-−]?)(\d{1,12})(?:\.(\d{1,2}))?", re.ASC
 
 def cents(text: str | None) -> int | None:
     """An amount as people write it, in cents: 20, 2.50, 1,000, −16; None for anything else."""
-    found = _CORRECTION.fullmatch((text or "").strip().replace(",", ""))
-    if found is None:
+    match = _CORRECTION.fullmatch((text or "").strip().replace(",", ""))
+    if match is None:
         return None
-    sign, whole, part = found.groups()
+    sign, whole, part = match.groups()
     amount = int(whole) * 100 + int((part or "0").ljust(2, "0"))
     return amount if sign in ("", "+") else -amount
 

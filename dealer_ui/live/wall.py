@@ -128,19 +128,19 @@ class Wall:
             order = Order(tuple(self._screens), frozenset(self._moved), self._alerted, self._anew)
             self._moved, self._alerted, self._anew = set(), False, False
             try:
-                drawn = await self._painter.draw(order)
+                drawing = await self._painter.draw(order)
             except CannotDraw as failure:
                 log.warning("the pit's screens wait: %s", failure)
                 self._moved |= order.books
                 self._alerted = self._anew = True
                 await asyncio.sleep(PAUSE)
                 continue
-            self._show(drawn)
+            self._show(drawing)
             await asyncio.sleep(SHARED)
 
-    def _show(self, drawn: Mapping[str, Messages]) -> None:
+    def _show(self, drawing: Mapping[str, Messages]) -> None:
         """Send what was drawn, but for parts that look as they did."""
-        for role, messages in drawn.items():
+        for role, messages in drawing.items():
             if role not in self._screens:
                 continue
             shown = self._parts.setdefault(role, {})

@@ -115,10 +115,10 @@ def _in_order(database: psycopg.Connection) -> list[str]:
     ):
         if table in refers and other in refers:
             refers[table].add(other)
-    found: list[str] = []
-    while len(found) < len(names):
-        found.append(next(name for name in names if name not in found and refers[name] <= set(found)))
-    return found
+    ordered: list[str] = []
+    while len(ordered) < len(names):
+        ordered.append(next(name for name in names if name not in ordered and refers[name] <= set(ordered)))
+    return ordered
 
 
 def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[list[Value]]]:
@@ -127,11 +127,11 @@ def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[lis
         " AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position",
         [table],
     ).fetchall()
-    told = sql.SQL(", ").join(
+    selection = sql.SQL(", ").join(
         sql.SQL("{}" if kind == "bytea" else "{}::text").format(sql.Identifier(name)) for name, kind in columns
     )
-    found = database.execute(sql.SQL("SELECT {} FROM {}").format(told, sql.Identifier(table)))
-    rows = sorted(([_spelled(value) for value in row] for row in found), key=_first_as_number)
+    records = database.execute(sql.SQL("SELECT {} FROM {}").format(selection, sql.Identifier(table)))
+    rows = sorted(([_spelled(value) for value in row] for row in records), key=_first_as_number)
     return [name for name, _ in columns], rows
 
 

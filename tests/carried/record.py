@@ -54,9 +54,9 @@ def _keep(name: str) -> str | None:
             if lacks := day.missing_here():
                 return f"The house lacks: {', '.join(lacks)}"
             with psycopg.connect(database_url(OWNER)) as database:
-                found = kept.take(database, Path(folder), [one.isoformat() for one in day.DAYS])
+                house = kept.take(database, Path(folder), [date.isoformat() for date in day.DAYS])
             kept.HOUSES.mkdir(exist_ok=True)
-            kept.write(rows, found)
+            kept.write(rows, house)
             bundle.write_bytes(exported(day.DAYS[0], day.DAYS[-1]))
     finally:
         become(OWNER)

@@ -33,30 +33,30 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_every_book_of_an_old_house_holds(house: Carried) -> None:
     """Harm: an upgrade after which an old house can no longer prove what it paid."""
-    said = house.tell("verify").splitlines()
+    sentences = house.tell("verify").splitlines()
     books = {str(row["name"]): int(str(row["head_seq"])) for row in house.kept.rows("ledger_book")}
-    assert len(said) == len(books) > 20
+    assert len(sentences) == len(books) > 20
     for name, entries in books.items():
-        assert any(line.startswith(f"holds  {name}: {entries:,} entries re-hashed") for line in said), name
-    proved = sum(int(line.rsplit(", ", 1)[1].split()[0].replace(",", "")) for line in said)
+        assert any(line.startswith(f"holds  {name}: {entries:,} entries re-hashed") for line in sentences), name
+    proved = sum(int(line.rsplit(", ", 1)[1].split()[0].replace(",", "")) for line in sentences)
     assert proved == len(list(house.kept.rows("ledger_transfer")))
 
 
 def test_every_row_of_an_old_house_is_there_byte_for_byte(house: Carried) -> None:
     """Harm: a migration that loses or rewrites what was written once: it would be hashed, and still be wrong."""
     with psycopg.connect(house.url(OWNER)) as database:
-        found = kept.take(database, house.folder, house.kept.header["days"])
+        copy = kept.take(database, house.folder, house.kept.header["days"])
     for table in ("ledger_logentry", "ledger_transfer", "ledger_dayroot", "ledger_bookroot", "tables_houseshoe"):
         columns = house.kept.tables[table][0]
-        rows = [{name: row[name] for name in columns} for row in found.rows(table)]
+        rows = [{name: row[name] for name in columns} for row in copy.rows(table)]
         assert rows == list(house.kept.rows(table)), table
 
 
 def test_every_old_house_shoe_was_dealt_as_committed(house: Carried) -> None:
     """Harm: the order of a shoe that nobody can prove any more."""
-    said = house.tell("shoe", "verify").splitlines()
-    assert len(said) == len(list(house.kept.rows("tables_houseshoe"))) > 10
-    assert all(line.startswith("holds") for line in said)
+    sentences = house.tell("shoe", "verify").splitlines()
+    assert len(sentences) == len(list(house.kept.rows("tables_houseshoe"))) > 10
+    assert all(line.startswith("holds") for line in sentences)
 
 
 def test_the_chips_of_an_old_house_add_up(house: Carried) -> None:
@@ -64,10 +64,10 @@ def test_the_chips_of_an_old_house_add_up(house: Carried) -> None:
     counts = "recount", "reconcile", "prove_sums", "prove_shoes"
     deeds = " + ".join(f"watch.{deed}()" for deed in counts)
     with house.copy() as copied:
-        said = copied.tell(
+        answer = copied.tell(
             "shell", "--verbosity", "0", "-c", f"from tables.audit import watch; print('found', {deeds})"
         )
-    assert said.strip() == "found 0"
+    assert answer.strip() == "found 0"
 
 
 def test_the_same_days_make_the_same_bundle(house: Carried, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_an_old_house_goes_on(house: Carried) -> None:
     with house.copy() as copied:
         answer = copied.run("-m", "tests.carried.going_on")
         assert answer.returncode == 0, answer.stdout + answer.stderr
-        said = copied.tell("verify")
-    assert len(said.splitlines()) == len(list(house.kept.rows("ledger_book")))
+        answer = copied.tell("verify")
+    assert len(answer.splitlines()) == len(list(house.kept.rows("ledger_book")))
 
 
 @pytest.mark.parametrize("book", ["house", "Rocket 1", "Hawthorn 2"])
@@ -122,9 +122,9 @@ def test_the_note_beside_the_old_key_is_read(house: Carried, tmp_path: Path) -> 
     for path in house.folder.iterdir():
         shutil.copy(path, tmp_path)
     note = tmp_path / "audit.pem.sealed"
-    known = json.loads(note.read_bytes())
-    known["note"]["days"].pop()
-    note.write_text(json.dumps(known))
+    content = json.loads(note.read_bytes())
+    content["note"]["days"].pop()
+    note.write_text(json.dumps(content))
     answer = replace(house, folder=tmp_path).ask("verify")
     assert answer.returncode == 1
     assert "is no note of what was sealed, or was changed" in answer.stdout
@@ -140,7 +140,7 @@ def test_the_kept_houses_have_everything_that_the_log_has_a_word_for() -> None:
     """
     houses = [kept.read(path) for path in KEPT]
     entries = chain.from_iterable(map(_kinds, houses))
-    transfers = (str(row["kind"]) for one in houses for row in one.rows("ledger_transfer"))
+    transfers = (str(row["kind"]) for house in houses for row in house.rows("ledger_transfer"))
     assert day.missing(entries, transfers) == []
 
 

@@ -38,14 +38,16 @@ def demo(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
 
 def test_everyone_printed_can_sign_in(demo: str) -> None:
     """Also by badge and PIN, through the link printed below them."""
-    for one in STAFF:
-        assert re.search(rf"{one.role.label} .*{one.username} +{PASSWORD}", demo)
-        answer = Client().post("/sign-in/", {"username": one.username, "password": PASSWORD})
-        assert answer.status_code == 302, one.username
+    for member in STAFF:
+        assert re.search(rf"{member.role.label} .*{member.username} +{PASSWORD}", demo)
+        answer = Client().post("/sign-in/", {"username": member.username, "password": PASSWORD})
+        assert answer.status_code == 302, member.username
     browser = enrolled(demo)
-    for one in STAFF:
-        if one.role == Role.DEALER:
-            assert browser.post("/sign-in/", {"badge": one.badge, "pin": one.pin}).status_code == 302, one.username
+    for member in STAFF:
+        if member.role == Role.DEALER:
+            assert browser.post("/sign-in/", {"badge": member.badge, "pin": member.pin}).status_code == 302, (
+                member.username
+            )
 
 
 def enrolled(demo: str) -> Client:
@@ -60,9 +62,9 @@ def enrolled(demo: str) -> Client:
 def test_chips_are_in_the_racks_and_with_the_players_and_all_came_from_the_house(demo: str) -> None:
     """A table that opens without chips cannot pay its first winner."""
     house = Book.objects.get(name="house")
-    found = {str(account): cents for account, cents in cage.balances(house.pk).items()}
-    assert found["players"] > 0
-    assert found["cage"] > 0
+    balances = {str(account): cents for account, cents in cage.balances(house.pk).items()}
+    assert balances["players"] > 0
+    assert balances["cage"] > 0
     for table in Table.objects.all():
         rack = Account.objects.get(book=table.book, place="rack")
         assert cage.balance(rack) == 60 * table.max_cents
