@@ -23,6 +23,13 @@ ROUND = [
 ROUNDS = 6
 SECONDS_APART = 4
 
+PAUSE_SECONDS = 0.05
+"""Between inputs, while the first rounds are dealt: as fast as the processes take them."""
+
+LONG_PAUSE_SECONDS = 0.5
+"""Between inputs after that, while a killed process is still being replaced: eight decks hold 32 pairs of eights, which
+must last until both processes were killed, on however slow a machine."""
+
 
 @pytest.fixture(scope="module")
 def processes() -> int:
@@ -52,9 +59,9 @@ def test_dealing_goes_on_and_every_input_is_there_once(fragile: Fragile) -> None
     dealt = 0
     try:
         while dealt < ROUNDS or len(killed) < 2:
-            for made in ROUND:
-                fragile.client.enter(made, fragile.client.board()["seq"])
-                time.sleep(0.05)
+            for event in ROUND:
+                fragile.client.enter(event, fragile.client.board()["seq"])
+                time.sleep(PAUSE_SECONDS if dealt < ROUNDS else LONG_PAUSE_SECONDS)
             dealt += 1
     finally:
         over.set()
