@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from ledger import cage, log, notices
-from ledger.log import Draft
+from ledger.log import Draft, Saying
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 
@@ -18,16 +18,16 @@ def lock() -> Head:
     return notices.carry(log.lock(_book_id()))
 
 
-def note(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
-    """Write one entry. Inside a transaction it stands or falls with it; never put a secret into the content."""
+def note(event: Saying, by: str) -> None:
+    """Write one entry. Inside a transaction it stands or falls with it; never put a secret into it."""
     with transaction.atomic():
-        log.append(lock(), Draft(subject, kind, by, content))
+        log.append(lock(), Draft.of(event, by))
 
 
-def leave(subject: str, kind: str, by: str, content: dict[str, Any]) -> None:
+def leave(event: Saying, by: str) -> None:
     """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
     table nobody waits for the house."""
-    notices.leave(_book_id(), Draft(subject, kind, by, content))
+    notices.leave(_book_id(), Draft.of(event, by))
 
 
 def carry() -> int:
@@ -40,10 +40,15 @@ def _book_id() -> int:
     return found if found is not None else cage.open_house().pk
 
 
-def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What changed, as a log entry says it: only the changed values, before and after."""
+class Difference(NamedTuple):
+    """What changed, as a log entry says it: only the changed values."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> Difference:
+    """The values that are others after than before."""
     changed = [name for name, value in after.items() if name not in before or before[name] != value]
-    return {
-        "before": {name: before[name] for name in changed if name in before},
-        "after": {name: after[name] for name in changed},
-    }
+    earlier = {name: before[name] for name in changed if name in before}
+    return Difference(earlier, {name: after[name] for name in changed})

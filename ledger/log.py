@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -28,6 +28,18 @@ class KeyReused(Exception):
     """The book holds an entry with this idempotency key already. The transaction is lost: begin again, read it."""
 
 
+class Saying(Protocol):
+    """What an entry says, in the vocabulary of whoever writes it."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    def content(self) -> dict[str, Any]:
+        """As JSON data."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An entry before it has its place in the chain."""
@@ -39,6 +51,11 @@ class Draft:
     round: int | None = None
     key: UUID | None = None
     at: datetime | None = None
+
+    @classmethod
+    def of(cls, event: Saying, by: str, *, round: int | None = None, key: UUID | None = None) -> "Draft":
+        """An entry that says this."""
+        return cls(event.subject, event.kind, by, event.content(), round, key)
 
 
 # --- Writing --------------------------------------------------------------------------------------------------

@@ -6,15 +6,13 @@ on a round's last card, the transfers that settle it. An input with a known idem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, Final
 from uuid import UUID, uuid4
 
-import msgspec
 from django.db import transaction
 from django.db.models import Exists
+from msgspec import structs
 
 from ledger import alerts, cage, discrepancies, log
 from ledger import slips as trail
@@ -23,103 +21,17 @@ from ledger.log import Draft
 from ledger.models import LogEntry
 from ledger.proof.chain import Head, canonical
 from tables import standing
-from tables.disputes import claims, corrections
 from tables.games.catalog import GAMES
-from tables.inputs import (
-    BeginSlip,
-    Bet,
-    Burn,
-    BuyIn,
-    CashOut,
-    ChangeChips,
-    CheckDecks,
-    Choose,
-    CloseBets,
-    CloseDispute,
-    CutCardOut,
-    Deal,
-    DeclineCorrection,
-    Input,
-    IssueSeatPage,
-    KeyCard,
-    LoadShoe,
-    NoteDispute,
-    OpenDispute,
-    Paid,
-    PlaceCutCard,
-    ProposeCorrection,
-    RetireShoe,
-    RuleDispute,
-    SellChips,
-    Shuffle,
-    ShuffleShoe,
-    SignCorrection,
-    SignIn,
-    SignOut,
-    SignSlip,
-    StartGame,
-    TakeBack,
-    TimeCharge,
-    VoidSlip,
-    spell,
-)
-from tables.log.fold import Standing, fold
-from tables.log.paper import RACKS
+from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
+from tables.inputs import Input, IssueSeatPage, SignIn, SignOut, spell
+from tables.log.catalog import fold, read
+from tables.log.event import Refusal
+from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
-from tables.play import cash, doors, pots, rounds, seat_pages, shoes
+from tables.play import seat_pages
 from tables.refusals import Refused
-from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
-from tables.slips import signing
-
-_HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
-    Bet: rounds.enter,
-    CloseBets: rounds.enter,
-    Choose: rounds.enter,
-    Shuffle: rounds.enter,
-    KeyCard: rounds.enter,
-    Deal: rounds.enter,
-    StartGame: rounds.enter,
-    BuyIn: pots.buy_in,
-    CashOut: pots.cash_out,
-    TimeCharge: pots.time_charge,
-    SellChips: cash.sell,
-    ChangeChips: cash.change,
-    Paid: rounds.paid,
-    TakeBack: rounds.take_back,
-    LoadShoe: shoes.load,
-    CheckDecks: shoes.check,
-    ShuffleShoe: shoes.shuffle,
-    PlaceCutCard: shoes.place_cut_card,
-    Burn: shoes.burn,
-    CutCardOut: shoes.cut_card_out,
-    RetireShoe: shoes.retire,
-    BeginSlip: signing.begin,
-    SignSlip: signing.sign,
-    VoidSlip: signing.void,
-    SignIn: doors.sign_in,
-    SignOut: doors.sign_out,
-    IssueSeatPage: seat_pages.issue,
-    OpenDispute: claims.open_dispute,
-    NoteDispute: claims.note,
-    RuleDispute: claims.rule,
-    CloseDispute: claims.close,
-    ProposeCorrection: corrections.propose,
-    SignCorrection: corrections.sign_with_chips,
-    DeclineCorrection: corrections.decline,
-}
-
-_SLIPS: Final = (BeginSlip, SignSlip, VoidSlip)
-"""Signatures: who may give which is the slip's to say."""
-_DISPUTES: Final = (OpenDispute, NoteDispute, RuleDispute, CloseDispute)
-_CORRECTIONS: Final = (ProposeCorrection, SignCorrection, DeclineCorrection)
-"""Inputs about what is over: they may come when the table is closed, too."""
-_OFF_THE_LAYOUT: Final = ("slip", "dispute", "correction", "clock")
-"""The subjects of entries that leave the cards, the bets and who deals as they were. None of them is entered on a
-sequence number, so none is entered twice by two screens that show the same one."""
-_EITHER: Final = (TakeBack, RetireShoe, IssueSeatPage)
-"""Inputs of the dealer at the table, or of those who run the floor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +67,14 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if known:
             return _again(head, key, fingerprint)
         scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by, head.moment)
+        handling = HANDLINGS[type(entered)]
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
         else:
-            permit(scene, by, type(entered))
+            handling.permit(scene, by)
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
-        outcome = _HANDLERS[type(entered)](scene, entered)
+        outcome = handling.enter(scene, entered)
         now = _write(head, scene, outcome, key, fingerprint)
     if outcome.refusal:
         outcome.refusal.facts["seq"] = now.seq
@@ -194,38 +107,6 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
     return token
 
 
-# --- who may ---------------------------------------------------------------------------------------------------
-
-
-def permit(scene: Scene, by: Staff, asked: type) -> None:
-    """Raises Refused unless somebody who works here may enter an input of this type where the table stands."""
-    now = scene.standing
-    if not by.is_active:
-        raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
-    if asked in _SLIPS:
-        return
-    if asked in _DISPUTES:
-        claims.permit(scene, by, asked)
-        return
-    if asked in _CORRECTIONS:
-        corrections.permit(scene, by, asked)
-    if asked is SignIn:
-        if by.role != Role.DEALER:
-            raise Refused("not_permitted", "Only a dealer takes a table.", 403)
-        return
-    if counting := [slip for slip in now.slips if slip.series in RACKS and asked not in (RetireShoe, SignOut)]:
-        says = f"The rack is being counted: sign {counting[0].series} {counting[0].number} first."
-        raise Refused("count_open", says, 409)
-    if asked in _CORRECTIONS:
-        return
-    if not now.is_open and asked is not RetireShoe:
-        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
-    if by.has_perm("tables.run_floor") and asked in _EITHER:
-        return
-    if now.dealer is None or now.dealer.username != by.username or not by.has_perm("tables.deal"):
-        raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)
-
-
 # --- the same thing twice --------------------------------------------------------------------------------------
 
 
@@ -246,12 +127,13 @@ def _under_the_lock(table: Table, key: UUID) -> tuple[Table, bool]:
 
 def _again(now: Head, key: UUID, fingerprint: str) -> Answer:
     """The answer that this key had before. Raises Refused for another input under it."""
-    seq, body = LogEntry.objects.values_list("seq", "body").get(book_id=now.book_id, key=key)
-    content = msgspec.json.decode(bytes(body))["content"]
-    if content.get("request") != fingerprint:
+    entries = LogEntry.objects.values_list("seq", "subject", "kind", "body")
+    seq, subject, kind, body = entries.get(book_id=now.book_id, key=key)
+    event = read(subject, kind, body)
+    if event.request != fingerprint:
         raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=now.seq)
-    if refused := content.get("refused"):
-        raise Refused(refused["code"], refused["sentence"], refused["status"], **refused["facts"], seq=now.seq)
+    if refused := event.refused:
+        raise Refused(refused.code, refused.sentence, refused.status, **refused.facts, seq=now.seq)
     return Answer(seq, now.seq, again=True)
 
 
@@ -268,7 +150,7 @@ def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
     if expected_seq >= now.seq:
         return expected_seq > now.seq
     since = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=expected_seq, seq__lte=now.seq)
-    return since.exclude(subject__in=_OFF_THE_LAYOUT).exists()
+    return since.exclude(subject__in=SLIPS_AND_WORDS).exists()
 
 
 def _stale(now: Head) -> Refused:
@@ -287,12 +169,11 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
     """Write an outcome's entries; the first one carries the key and says what asked for it."""
     now = scene.standing
     for at, step in enumerate(outcome.steps):
-        content = dict(step.content)
+        event = step.event
         if at == 0:
-            content["request"] = fingerprint
-            if outcome.refusal:
-                content["refused"] = outcome.refusal.spelled()
-        draft = Draft(step.subject, step.kind, scene.signature, content, step.round, key if at == 0 else None)
+            refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
+            event = structs.replace(event, request=fingerprint, refused=refused)
+        draft = Draft.of(event, scene.signature, round=step.round, key=key if at == 0 else None)
         head = cage.post(head, draft, step.moves)
         if at == 0 and outcome.signing:
             trail.write(outcome.signing, head.book_id, head.seq)
@@ -302,9 +183,9 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
                 scene.table.book, found.what, found.amount_cents, key=f"count:{head.book_id}:{head.seq}",
                 involved=found.involved, seq=head.seq, slip=found.slip,
             )  # fmt: skip
-        now = fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
+        now = fold(now, event, seq=head.seq, round=step.round)
     now = replace(now, hash=head.hash)
     standing.cache.put(scene.table.book_id, now)
     if outcome.alert:
-        alerts.raise_alert(scene.table.book, outcome.steps[0].kind, outcome.alert, dict(outcome.evidence))
+        alerts.raise_alert(scene.table.book, outcome.steps[0].event.kind, outcome.alert, dict(outcome.evidence))
     return now

@@ -22,6 +22,7 @@ from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
+from tables.log.entries.staff import StaffAdded
 from tables.log.fold import HOUSE_SHOE, signature_of
 from tables.log.fold import KEYED as KEYED_SHOE
 from tables.roles import Role, may
@@ -58,9 +59,7 @@ class StaffManager(BaseUserManager["Staff"]):
         name = fields.get("name", username)
         with transaction.atomic():
             staff = self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
-            note(
-                "staff", "added", "the command line", {"username": username, "name": name, "role": Role.OPERATOR.value}
-            )
+            note(StaffAdded(username=username, name=name, role=Role.OPERATOR.value), "the command line")
         return staff
 
 

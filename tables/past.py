@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-import msgspec
 from django.db import connection
 
 from ledger.models import LogEntry
 from ledger.proof.chain import canonical
 from tables.games.felt import Payout
 from tables.games.record import record_of
-from tables.log.fold import Round, Standing, fold
-from tables.models import Staff
+from tables.log.catalog import fold, read, read_as
+from tables.log.entries.slips import SlipSigned
+from tables.log.event import Event
+from tables.log.fold import Round, Standing
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500
@@ -64,20 +65,20 @@ def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
     """A round as it stood at an entry; None where it was not dealt by then."""
     found = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
     rows = list(found.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
-    now = Standing()
+    standing = Standing()
     for seq, kind, _, body, _ in rows:
-        now = fold(now, seq=seq, subject="round", kind=kind, round=number, content=content_of(body))
-    if now.round is None:
+        standing = fold(standing, read("round", kind, body), seq=seq, round=number)
+    if standing.round is None:
         return None
     played_by = frozenset(by for _, _, by, _, _ in rows)
-    return Past(now.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
+    return Past(standing.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
 
 
-def latest(book_id: int, subject: str, through_seq: int) -> dict[str, Any] | None:
-    """What the newest entry of a subject said, up to an entry."""
+def latest(book_id: int, subject: str, through_seq: int) -> Event | None:
+    """What the newest entry of a subject at a table said, up to an entry."""
     found = LogEntry.objects.filter(book_id=book_id, subject=subject, seq__lte=through_seq)
-    body = found.order_by("-seq").values_list("body", flat=True).first()
-    return None if body is None else content_of(body)
+    row = found.order_by("-seq").values_list("kind", "body").first()
+    return None if row is None else read(subject, row[0], row[1])
 
 
 _ABOUT: Final = """
@@ -94,7 +95,7 @@ class Word:
     kind: str
     by: str
     at: Any
-    content: dict[str, Any]
+    event: Event
 
 
 def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[Word]:
@@ -107,7 +108,7 @@ def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[
         cursor.execute(_ABOUT, [book_id, subject, through_seq, piece.encode()])
         rows = cursor.fetchall()
     for seq, kind, by, at, body in rows:
-        yield Word(seq, kind, by, at, content_of(body))
+        yield Word(seq, kind, by, at, read(subject, kind, body))
 
 
 _LAST_COUNT: Final = """
@@ -128,23 +129,12 @@ def last_count(book_id: int, through_seq: int) -> int:
     counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind="rack_recounted")
     between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
     for seq, body in between.values_list("seq", "body"):
-        *others, last = content_of(body)["now"]["counts"]
-        if last in others:
+        if read_as(SlipSigned, body).now.agreed is not None:
             return int(seq)
     return since
 
 
-def content_of(body: Any) -> dict[str, Any]:
-    content: dict[str, Any] = msgspec.json.decode(bytes(body))["content"]
-    return content
-
-
-# --- People and words ------------------------------------------------------------------------------------------
-
-
-def person(by: Staff) -> dict[str, Any]:
-    """Who wrote an entry, as its content says it."""
-    return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
+# --- Words ------------------------------------------------------------------------------------------
 
 
 def words(text: str, what: str) -> str:

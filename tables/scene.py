@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from ledger import cage
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Game, Limits
+from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -23,6 +25,16 @@ from tables.refusals import Refused
 def accounts(book_id: int, seats: int, banked: bool) -> Chart:
     """The accounts of a table with so many seats. They are never changed, so they are read once."""
     return cage.chart(book_id)
+
+
+_AT_SEAT: Final = re.compile(r"seat (\d+)")
+"""How the log names a player, whom the house knows by the page of a seat alone."""
+
+
+def seat_of(signature: str) -> int | None:
+    """The seat that an entry is by; None for one by somebody of the staff."""
+    player = _AT_SEAT.fullmatch(signature)
+    return int(player[1]) if player else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +89,27 @@ class Scene:
         return dealer.signature if dealer and dealer.username == self.by.username else self.by.signature
 
     @property
+    def author(self) -> dict[str, Any]:
+        """Who enters it, as an entry under somebody's own name says it."""
+        return author_of(self.by)
+
+    @property
     def next_seq(self) -> int:
         """The sequence number of the first entry that will be written."""
         return self.standing.seq + 1
+
+
+def author_of(by: Staff | AtSeat) -> dict[str, Any]:
+    """Somebody of the staff, as an entry under their own name says it."""
+    assert isinstance(by, Staff)  # noqa: S101 -- no player is let near what is signed by name
+    return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One entry to write, and the chips that it moves."""
 
-    subject: str
-    kind: str
-    content: Mapping[str, Any]
+    event: Event
     round: int | None = None
     moves: Sequence[Move] = ()
 

@@ -15,12 +15,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-import msgspec
 from django.db import connection
 
 from ledger.log import read_head
 from ledger.proof.chain import Head
-from tables.log.fold import UNREADABLE, Standing, fold
+from tables.log.catalog import fold, read
+from tables.log.fold import UNREADABLE, Standing
 from tables.models import Table
 
 
@@ -110,9 +110,9 @@ def at(head: Head) -> Standing:
 def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
     """Where several tables stand, by their books: one query for all that are not known yet."""
     standings = {head.book_id: _known(head) for head in heads}
-    for read in (_caught_up, read_anew):
+    for look in (_caught_up, read_anew):
         if missing := [head for head in heads if standings[head.book_id] is None]:
-            for book_id, standing in read(missing).items():
+            for book_id, standing in look(missing).items():
                 cache.put(book_id, standing)
                 standings[book_id] = standing
     return {book_id: standing or Standing() for book_id, standing in standings.items()}
@@ -171,6 +171,5 @@ def _hash(head: Head) -> bytes:
 
 def _folded(standing: Standing, rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:
     for seq, subject, kind, number, body in rows:
-        content = msgspec.json.decode(bytes(body))["content"]
-        standing = fold(standing, seq=seq, subject=subject, kind=kind, round=number, content=content)
+        standing = fold(standing, read(subject, kind, body), seq=seq, round=number)
     return standing

@@ -23,6 +23,7 @@ from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
+from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
@@ -104,8 +105,8 @@ def _bring_chips(made: Table) -> None:
         sold = [vault.move("sale", "cage", "players", POCKET_CENTS)]
         sold.append(vault.move("cash_in", "cash", "bank", POCKET_CENTS))
         cage.post(head, Draft("chips", "sold", "test", {}), sold)
-        settings = difference({}, asdict(settings_of(made)))
-        log.append(log.lock(made.book_id), Draft("table", "settings_changed", "test", settings))
+        settings = TableSet(**difference({}, asdict(settings_of(made)))._asdict())
+        log.append(log.lock(made.book_id), Draft.of(settings, "test"))
     fill(made, ((CHIPS[0][0], (FLOAT_CENTS - POCKET_CENTS) // CHIPS[0][0]),))
 
 

@@ -19,9 +19,9 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card, Part
 from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
+from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
-from tables.log.telling import tell
 from tables.play import seat_pages
 from tables.refusals import Refused
 
@@ -172,7 +172,7 @@ class Screen:
     def latest(self) -> str:
         """What taking back would take back, in words."""
         actions = secrecy.latest(self.now.round)
-        return tell("round", "play", {"actions": actions}) if actions else ""
+        return log.words_of(actions)
 
     @cached_property
     def fresh(self) -> frozenset[int]:

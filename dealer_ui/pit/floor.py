@@ -24,8 +24,8 @@ from tables.board.picture import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
 from tables.log import paper
+from tables.log.entries.rounds import whom, words_of
 from tables.log.fold import Standing
-from tables.log.telling import tell, whom
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
 from tables.standing import head_of
@@ -307,7 +307,7 @@ def consequences(found: Seen, chosen: Act) -> list[str]:
     if not (now.round and now.round.plays):
         return []
     last = now.round.plays[-1]
-    words = tell("round", "play", {"actions": secrecy.latest(now.round)})
+    words = words_of(secrecy.latest(now.round))
     reversed_ = ["The round was settled by it: its transfers are reversed."] if now.round.over else []
     return [f"Round {now.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip

@@ -91,7 +91,7 @@ def shoes(request: HttpRequest) -> HttpResponse:
     """The finished shoes of a gaming day, and each seat over all of them."""
     today = hours.day_of(timezone.now())
     on = _day(request, today)
-    shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
+    shoe_audit.listed(_viewer(request), on)
     found = _of_day(on)
     lines = [Line(one) for one in found[:MOST]]
     seats = [seat for one in found for seat in one.seats if "of" in seat]
@@ -147,7 +147,7 @@ LISTED: Final = (
 def shoes_csv(request: HttpRequest) -> HttpResponseBase:
     """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
     on = _day(request, hours.day_of(timezone.now()))
-    shoe_audit.viewed(_viewer(request), "listed", {"day": on.isoformat()})
+    shoe_audit.listed(_viewer(request), on)
     return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
 
 
@@ -166,7 +166,7 @@ def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
 # --- One shoe --------------------------------------------------------------------------------------------------
 
 
-def _asked(request: HttpRequest, pk: int, seq: int, what: str) -> ShoeAudit | HttpResponse:
+def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) -> ShoeAudit | HttpResponse:
     """The audit of a shoe, once it is in the log who looks; or the sentence that says why there is none yet."""
     table = get_object_or_404(Table, pk=pk)
     try:
@@ -175,8 +175,7 @@ def _asked(request: HttpRequest, pk: int, seq: int, what: str) -> ShoeAudit | Ht
         return render(request, "dealer_ui/pit/shoe_live.html", {"says": str(refused), "table": table}, status=409)
     if found is None:
         raise Http404("No shoe was shuffled with that entry.")
-    about = {"table": table.name, "shoe": found.shoe, "begun_seq": found.begun_seq}
-    shoe_audit.viewed(_viewer(request), what, about)
+    shoe_audit.viewed(_viewer(request), found, as_copy=as_copy)
     return found
 
 
@@ -184,7 +183,7 @@ def _asked(request: HttpRequest, pk: int, seq: int, what: str) -> ShoeAudit | Ht
 @require_GET
 def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
     """One shoe: the edge before each round, and what each seat bet."""
-    found = _asked(request, pk, seq, "viewed")
+    found = _asked(request, pk, seq)
     if isinstance(found, HttpResponse):
         return found
     numbers = [seat["seat"] for seat in found.seats]
@@ -220,7 +219,7 @@ HEADER: Final = (
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
     """The same as a list: a row for each bet, with what nobody had seen before the round."""
-    found = _asked(request, pk, seq, "exported")
+    found = _asked(request, pk, seq, as_copy=True)
     if isinstance(found, HttpResponse):
         return found
     return exports.answer(request, f"shoe-{pk}-{seq}", HEADER, iter([_rows(found)]))

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from ledger.proof import chips
 from tables.board.picture import OutcomeLine, SeatBox
 from tables.games.felt import Payout, SeatView
-from tables.log import telling
+from tables.log.entries import rounds
 from tables.log.fold import Play
 
 register = template.Library()
@@ -56,7 +56,7 @@ def worth_bar(cents: float, most: float) -> SafeString:
 @register.filter
 def told(play: Play) -> str:
     """An input of a round, in words."""
-    return telling.tell("round", "play", {"actions": msgspec.to_builtins(play.actions)})
+    return rounds.words_of(list(msgspec.to_builtins(play.actions)))
 
 
 @register.filter
@@ -126,7 +126,7 @@ def outcome_of(seat: SeatView | SeatBox) -> Payout | OutcomeLine | None:
 @register.filter
 def whom(seat: int) -> str:
     """A seat, or the dealer."""
-    return telling.whom(seat)
+    return rounds.whom(seat)
 
 
 @register.filter

@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -183,11 +185,30 @@ class Mend:
         return [self.first, self.last, self.since, self.until]
 
 
+class _Mending(msgspec.Struct, frozen=True):
+    """What an entry that mends times says, as far as the chain needs it."""
+
+    document: "_MendDocument"
+
+
+class _MendDocument(msgspec.Struct, frozen=True):
+    head: str
+    """The hash of the last entry that it mends."""
+    spans: tuple[tuple[int, int, str, str], ...]
+
+
+def _mending(entry: Entry) -> _MendDocument:
+    try:
+        return msgspec.convert(entry.content, _Mending).document
+    except msgspec.ValidationError as wrong:
+        raise ValueError(f"entry {entry.seq} does not say which times it mends: {wrong}") from None
+
+
 def mends_in(entry: Entry) -> tuple[Mend, ...]:
     """What an entry mends; nothing, if it is another one."""
     if (entry.subject, entry.kind) != MENDED:
         return ()
-    return tuple(Mend(entry.seq, *span) for span in entry.content["document"]["spans"])
+    return tuple(Mend(entry.seq, *span) for span in _mending(entry).spans)
 
 
 def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
@@ -199,8 +220,9 @@ def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
 def _mends(entry: Entry, before: Head) -> bool:
     """Whether an entry may be earlier than the one before it: it mends the times up to that one, and no others."""
     try:
-        mends, document = mends_in(entry), entry.document["content"].get("document")
-        return bool(mends) and document["head"] == (before.hash or b"").hex() and _joined(mends, entry, before.seq)
+        mends = mends_in(entry)
+        heads = mends and _mending(entry).head == (before.hash or b"").hex()
+        return bool(heads) and _joined(mends, entry, before.seq)
     except (TypeError, ValueError, KeyError, AttributeError):
         return False
 

@@ -14,7 +14,8 @@ from ledger.inspection import OUTAGE, unforeseen
 from ledger.log import entries, read_head
 from ledger.proof.chain import Broken, Fault, walk
 from tables.games.felt import Illegal
-from tables.log.fold import Standing, fold
+from tables.log.catalog import event_of, fold
+from tables.log.fold import Standing
 from tables.log.shoe_orders import Order, Seals, Unproven, check
 from tables.models import HouseShoe, Table
 
@@ -28,10 +29,9 @@ def prove(table: Table) -> Iterator[Order]:
     head = read_head(table.book_id)
     for entry in walk(entries(table.book_id, through=head.seq), head):
         try:
-            now = fold(
-                now, seq=entry.seq, subject=entry.subject, kind=entry.kind, round=entry.round, content=entry.content
-            )
-            opened = seals.follow(now, entry)
+            event = event_of(entry)
+            now = fold(now, event, seq=entry.seq, round=entry.round)
+            opened = seals.follow(now, entry.seq, event)
         except (Illegal, KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
             raise Unproven(entry.seq, f"it is no entry that a table can write: {error}") from None
         if opened is not None:

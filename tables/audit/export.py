@@ -21,6 +21,8 @@ from ledger.proof.moves import Posted
 from tables import standing
 from tables.audit import sealing
 from tables.audit.outside.bundle import KEYS, ROOTS, Writer, book_part, leaves_part
+from tables.log.catalog import read
+from tables.log.entries.keys import AboutKey
 
 
 class NotYet(Exception):
@@ -71,9 +73,9 @@ def _days(first: date, last: date) -> Iterator[date]:
 
 
 def _keys() -> Iterator[dict[str, Any]]:
-    bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key").order_by("seq").values_list("body", flat=True)
-    for body in bodies.iterator():
-        yield json.loads(bytes(body))["content"]
+    keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("seq")
+    for kind, body in keys.values_list("kind", "body").iterator():
+        yield read(AboutKey.subject, kind, body, house=True).content()
 
 
 def _roots(last: date) -> Iterator[dict[str, Any]]:

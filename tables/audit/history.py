@@ -7,6 +7,7 @@ on a table's first day and after years.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -22,11 +23,15 @@ from ledger.proof.chain import Entry, Head, Mend
 from tables.audit import proofs
 from tables.audit.proofs import Report
 from tables.board import secrecy
+from tables.board.secrecy import Veiled
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, Opening, Payout, SeatView, View
 from tables.games.record import record_of
-from tables.log.fold import UNREADABLE, Round, Standing, fold
-from tables.log.telling import tell
+from tables.log import catalog
+from tables.log.catalog import event_of, fold
+from tables.log.entries.rounds import Paid, Played, TakenBack
+from tables.log.event import Event
+from tables.log.fold import UNREADABLE, Round, Standing
 from tables.models import Table
 
 PAGE: Final = 25
@@ -188,8 +193,9 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         for entry in entries:
             if entry.subject != "round":
                 continue
-            current = folded(current, entry)
-            shoe = entry.content.get("opening", {}).get("shoe", shoe)
+            event = event_of(entry)
+            current = _folded(current, event, entry)
+            shoe = event.opening.shoe if isinstance(event, Played) and event.opening else shoe
             if entry.kind != "paid":
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
@@ -222,9 +228,11 @@ def _playing(current: Round) -> tuple[SeatView, ...]:
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
     """The round after one more of its entries."""
-    at = Standing(round=current)
-    content = entry.content
-    return fold(at, seq=entry.seq, subject="round", kind=entry.kind, round=entry.round, content=content).round
+    return _folded(current, event_of(entry), entry)
+
+
+def _folded(current: Round | None, event: Event, entry: Entry) -> Round | None:
+    return fold(Standing(round=current), event, seq=entry.seq, round=entry.round).round
 
 
 _BISECT: Final = f"""
@@ -365,26 +373,32 @@ def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Mo
         touched=_touched(entry),
         decided=tuple(now.in_cents(payout) for payout in decided) if now else (),
         moved=moved,
-        corrects=entry.content.get("corrects") if entry.kind == "take_back" else None,
+        corrects=_corrects(entry),
     )
 
 
 def words_of(entry: Entry) -> str:
     """An entry in plain words."""
     try:
-        return tell(entry.subject, entry.kind, entry.content)
+        return catalog.told(secrecy.event_of(entry))
     except UNREADABLE:
         return f"{entry.subject} {entry.kind}: it cannot be read"
 
 
 def _touched(entry: Entry) -> frozenset[int]:
-    if entry.subject != "round":
-        return frozenset()
-    try:
-        about = entry.content.get("actions", [entry.content])
-        return frozenset(one.get("to", one.get("seat")) for one in about if "to" in one or "seat" in one)
-    except UNREADABLE:
-        return frozenset()
+    with suppress(*UNREADABLE):
+        event = secrecy.event_of(entry)
+        if isinstance(event, Played | Paid | TakenBack | Veiled):
+            return event.seats
+    return frozenset()
+
+
+def _corrects(entry: Entry) -> int | None:
+    """The entry that this one takes back."""
+    with suppress(*UNREADABLE):
+        event = secrecy.event_of(entry)
+        return event.corrects if isinstance(event, TakenBack | Veiled) else None
+    return None
 
 
 _MOVED: Final = """

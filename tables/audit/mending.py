@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 from django.db import transaction
 from django.db.models import Min
 
 from ledger import log, mends
 from ledger.log import Draft
-from ledger.models import Book, BookRoot, LogEntry, Recount
+from ledger.models import HOUSE, Book, BookRoot, LogEntry, Recount
 from ledger.proof import seals
 from ledger.proof.chain import Head, Mend, timestamp
 from tables.audit import sealing
 from tables.day import hours
+from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument
 from tables.models import Staff
 
 MEND: Final = "clock-mend/1"
@@ -52,17 +54,18 @@ def mend(book: Book, asked: Asked, *, by: Sequence[Staff], reason: str) -> Seque
     with transaction.atomic():
         head = log.lock(book.pk, to_mend=True)
         spans = _spans(head, asked)
-        document: dict[str, Any] = {
-            "format": MEND,
-            "book": book.name,
-            "head": (head.hash or b"").hex(),
-            "spans": [span.spelled() for span in spans],
-            "by": [person.signature for person in by],
-            "reason": reason.strip(),
-            "key": seals.public_of(key),
-        }
-        content = {"document": document, "signature": seals.sign(key, document).hex()}
-        log.append(head, Draft("clock", "mended", by[0].signature, content))
+        document = MendDocument(
+            format=MEND,
+            book=book.name,
+            head=(head.hash or b"").hex(),
+            spans=tuple((span.first, span.last, span.since, span.until) for span in spans),
+            by=tuple(person.signature for person in by),
+            reason=reason.strip(),
+            key=seals.public_of(key),
+        )
+        signature = seals.sign(key, msgspec.to_builtins(document)).hex()
+        event = HouseClockMended if book.name == HOUSE else ClockMended
+        log.append(head, Draft.of(event(document=document, signature=signature), by[0].signature))
     return spans
 
 

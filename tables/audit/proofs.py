@@ -29,8 +29,10 @@ from tables import standing
 from tables.audit import sealed, sealing
 from tables.audit.conduct import Floor
 from tables.games.felt import Illegal
+from tables.log.catalog import event_of
+from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import Standing
-from tables.log.replay import Misconduct, Replay
+from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.models import DayClose, HouseHours, Table, Verification
 
@@ -96,7 +98,7 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
         report.fault = broken.fault
     except Unproven as unproven:
         report.fault = Fault(book.name, unproven.seq, unproven.what)
-    except Misconduct as wrong:
+    except (Misconduct, Unreadable) as wrong:
         report.fault = Fault(book.name, start + report.entries + 1, str(wrong))
     except Illegal as illegal:
         what = f"the rules do not allow it: {illegal.sentence}"
@@ -167,8 +169,9 @@ class _Proof:
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
-        self.floor.enact(self.replay.now, entry, {one.move.kind for one in posted})
-        self.replay.follow(entry, posted)
+        event = event_of(entry)
+        self.floor.enact(self.replay.now, event, entry, {transfer.move.kind for transfer in posted})
+        self.replay.follow(entry, event, posted)
         self.report.entries += 1
         self.report.transfers += len(posted)
         self.report.rounds = self.replay.rounds

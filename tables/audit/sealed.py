@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.db import connection, transaction
 
@@ -18,6 +17,9 @@ from ledger.proof import seals
 from ledger.proof.chain import Broken, Fault, Head, walk
 from ledger.proof.seals import BadKey
 from ledger.sealed_note import HOW, BadNote, Note
+from tables.log.catalog import read_as
+from tables.log.entries.days import NoteRestored, Restoration
+from tables.log.entries.keys import KeyRotated
 from tables.models import Staff
 
 BY = "sealing"
@@ -123,10 +125,10 @@ def _vouched_for(signer: str) -> Iterable[str]:
     successors = [signer]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
     for body in bodies.values_list("body", flat=True):
-        content = json.loads(bytes(body))["content"]
-        statement = seals.rotation(successors[-1], content["key"])
-        if seals.is_signed(successors[-1], bytes.fromhex(content["signature"]), statement):
-            successors.append(content["key"])
+        event = read_as(KeyRotated, body)
+        statement = seals.rotation(successors[-1], event.key)
+        if seals.is_signed(successors[-1], bytes.fromhex(event.signature), statement):
+            successors.append(event.key)
     return successors
 
 
@@ -181,16 +183,16 @@ def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
     known, kept = found[0], from_the_database()
     given_up = tuple(day for day in known.days if day not in kept.days)
     note = Note(kept.days, kept.books, (*known.left, *given_up))
-    document = {
-        "format": "note-restored/1",
-        "left": given_up,
-        "number": kept.number,
-        "reason": reason.strip(),
-        "by": [person.signature for person in by],
-        "key": seals.public_of(key),
-    }
+    document = Restoration(
+        format="note-restored/1",
+        left=[list(day) for day in given_up],
+        number=kept.number,
+        reason=reason.strip(),
+        by=tuple(person.signature for person in by),
+        key=seals.public_of(key),
+    )
     with transaction.atomic():
-        content: dict[str, Any] = {"document": document, "signature": seals.sign(key, document).hex()}
-        log.append(house.lock(), Draft("day", "restored", BY, content))
+        signature = seals.sign(key, msgspec.to_builtins(document)).hex()
+        log.append(house.lock(), Draft.of(NoteRestored(document=document, signature=signature), BY))
         sealed_note.write(note_file(), note, key)
     return note

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 from django.db.models import Min, Q
@@ -30,6 +31,12 @@ from ledger.sealed_note import Note
 from tables import standing
 from tables.audit import sealed, witness
 from tables.day import hours
+from tables.log.catalog import read, read_as
+from tables.log.entries.days import DayRootDocument, DaySealed
+from tables.log.entries.keys import AboutKey, KeyPublished, KeyReplaced, KeyRotated
+from tables.log.entries.rounds import Played
+from tables.log.entries.settings import TableSet
+from tables.log.entries.shoes import Shuffled
 
 BY: Final = "sealing"
 GRACE: Final = timedelta(minutes=5)
@@ -119,8 +126,8 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     books = sealed.heads_of(BookRoot.objects.filter(day=day).select_related("book"))
     noted = note.with_day(number, day.isoformat(), digest, books)
     signature = seals.sign(key, document)
-    content = {"document": document, "signature": signature.hex()}
-    log.append(head, Draft("day", "sealed", BY, content))
+    event = DaySealed(document=msgspec.convert(document, DayRootDocument), signature=signature.hex())
+    log.append(head, Draft.of(event, BY))
     row: DayRoot = DayRoot.objects.create(
         day=day,
         number=number,
@@ -240,7 +247,7 @@ def _settings(head: Head) -> Iterable[int]:
     found = LogEntry.objects.filter(book_id=head.book_id, subject="table", kind="settings_changed", seq__lte=head.seq)
     latest: dict[str, int] = {}
     for seq, body in found.order_by("seq").values_list("seq", "body"):
-        latest |= dict.fromkeys(_read(body)["content"]["after"], seq)
+        latest |= dict.fromkeys(read_as(TableSet, body).after, seq)
     return latest.values()
 
 
@@ -259,7 +266,7 @@ def _of_the_shoe(head: Head) -> Iterable[int]:
     shuffled = entries.filter(subject="shoe", kind="shuffled").order_by("-seq").values_list("seq", "body").first()
     assert shuffled is not None  # noqa: S101 -- nothing else commits first
     seq, body = shuffled
-    if _read(body)["content"]["shoe"]["commitment"] == shoe.commitment:
+    if read_as(Shuffled, body).shoe.commitment == shoe.commitment:
         return range(seq, head.seq + 1)
     start = _reshuffled(head, seq, shoe.commitment)
     on_the_table = entries.filter(subject="shoe", seq__lt=start).order_by("-seq").values_list("seq", flat=True)[:1]
@@ -269,8 +276,9 @@ def _of_the_shoe(head: Head) -> Iterable[int]:
 def _reshuffled(head: Head, since: int, commitment: str) -> int:
     """The first entry of the round in which the discards were shuffled."""
     rounds = LogEntry.objects.filter(book_id=head.book_id, subject="round", seq__lte=head.seq)
-    for number, body in rounds.filter(seq__gt=since).order_by("-seq").values_list("round", "body").iterator():
-        if _read(body)["content"].get("commitment") == commitment:
+    plays = rounds.filter(seq__gt=since, kind=Played.kinds[0]).order_by("-seq").values_list("round", "body")
+    for number, body in plays.iterator():
+        if read_as(Played, body).commitment == commitment:
             return int(rounds.filter(round=number).aggregate(seq=Min("seq"))["seq"])
     raise LookupError(f"no entry of {head.name} commits to {commitment}")
 
@@ -294,9 +302,15 @@ def signing_key() -> Ed25519PrivateKey:
 
 def published_key() -> str | None:
     """The public key that the house published last, in its own book."""
-    found = LogEntry.objects.filter(book__name=HOUSE, subject="key").order_by("-seq").values_list("body", flat=True)
-    body = found.first()
-    return None if body is None else str(_read(body)["content"]["key"])
+    newest = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
+    row = newest.values_list("kind", "body").first()
+    return None if row is None else _key(*row).key
+
+
+def _key(kind: str, body: bytes | memoryview) -> AboutKey:
+    event = read(AboutKey.subject, kind, body, house=True)
+    assert isinstance(event, AboutKey)  # noqa: S101 -- the catalog has no other of this subject
+    return event
 
 
 def publish() -> str:
@@ -319,12 +333,9 @@ def rotate() -> str:
         with transaction.atomic():
             head = _published(house.lock(), old)
             statement = seals.rotation(seals.public_of(old), seals.public_of(new))
-            content = {
-                "key": seals.public_of(new),
-                "rotation": statement,
-                "signature": seals.sign(old, statement).hex(),
-            }
-            log.append(head, Draft("key", "rotated", BY, content))
+            signature = seals.sign(old, statement).hex()
+            event = KeyRotated(key=seals.public_of(new), rotation=statement, signature=signature)
+            log.append(head, Draft.of(event, BY))
     except BaseException:
         coming.unlink()
         raise
@@ -343,8 +354,8 @@ def replace_lost(reason: str) -> str:
         raise BadKey("Say why a published key is replaced: auditors read it, and need the new key from you.")
     key = seals.make_key(path)
     with transaction.atomic():
-        content = {"key": seals.public_of(key), "reason": reason.strip()}
-        log.append(house.lock(), Draft("key", "replaced", BY, content))
+        event = KeyReplaced(key=seals.public_of(key), reason=reason.strip())
+        log.append(house.lock(), Draft.of(event, BY))
     sealed.carry_over()
     return seals.public_of(key)
 
@@ -353,7 +364,7 @@ def _published(head: Head, key: Ed25519PrivateKey) -> Head:
     """The house's head once its log names this key."""
     _refuse_another(key)
     if published_key() is None:
-        return log.append(head, Draft("key", "published", BY, {"key": seals.public_of(key)}))
+        return log.append(head, Draft.of(KeyPublished(key=seals.public_of(key)), BY))
     return head
 
 
@@ -424,14 +435,14 @@ def _wrong_key(book: Book) -> Fault | None:
     entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
     known = None
     for seq, kind, body in entries:
-        content = _read(body)["content"]
-        if (kind == "published") != (known is None):
+        event = _key(kind, body)
+        if isinstance(event, KeyPublished) != (known is None):
             return Fault(book.name, seq, "it publishes a key beside the one that the house has")
-        if known is not None and kind != "replaced":
-            statement, signature = seals.rotation(known, content["key"]), bytes.fromhex(content["signature"])
-            if content["rotation"] != statement or not seals.is_signed(known, signature, statement):
+        if known is not None and isinstance(event, KeyRotated):
+            statement, signature = seals.rotation(known, event.key), bytes.fromhex(event.signature)
+            if event.rotation != statement or not seals.is_signed(known, signature, statement):
                 return Fault(book.name, seq, "it changes keys, and the old key did not sign the new one")
-        known = str(content["key"])
+        known = event.key
     return None
 
 
@@ -440,19 +451,19 @@ def _wrong_day(book: Book, since: int) -> Fault | None:
     entries = LogEntry.objects.filter(book=book, subject="day", kind="sealed").order_by("seq")
     newest = 0
     for seq, body in entries.filter(seq__gt=since).values_list("seq", "body").iterator():
-        content = _read(body)["content"]
-        newest = int(content["document"]["number"])
-        if what := _not_as_kept(content, DayRoot.objects.filter(number__in=(newest - 1, newest)).order_by("number")):
+        event = read_as(DaySealed, body)
+        newest = event.document.number
+        if what := _not_as_kept(event, DayRoot.objects.filter(number__in=(newest - 1, newest)).order_by("number")):
             return Fault(book.name, seq, what)
     if newest and DayRoot.objects.filter(number__gt=newest).exists():
         return Fault(book.name, book.head_seq, f"a day after the {newest} that the log has is kept as sealed")
     return None
 
 
-def _not_as_kept(content: Mapping[str, Any], kept: Iterable[DayRoot]) -> str | None:
-    document, rows = content["document"], {row.number: row for row in kept}
+def _not_as_kept(event: DaySealed, kept: Iterable[DayRoot]) -> str | None:
+    document, rows = msgspec.to_builtins(event.document), {row.number: row for row in kept}
     row, before = rows.get(document["number"]), rows.get(document["number"] - 1)
-    if row is None or canonical(document) != bytes(row.body) or content["signature"] != bytes(row.signature).hex():
+    if row is None or canonical(document) != bytes(row.body) or event.signature != bytes(row.signature).hex():
         return f"the day that it sealed, {document['day']}, is not the one that is kept"
     begins, ends = hours.span(row.day)
     if (document["begins"], document["ends"]) != (timestamp(begins), timestamp(ends)):

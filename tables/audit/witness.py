@@ -6,12 +6,12 @@ stood still for so long. Nor while a book ends with entries of a moment to come:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.db import connection, transaction
@@ -23,6 +23,8 @@ from ledger.log import Draft
 from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
 from ledger.proof import seals
 from ledger.proof.chain import timestamp
+from tables.log.catalog import read_as
+from tables.log.entries.clocks import ClockConfirmed, Confirmation
 from tables.models import Staff
 
 CONFIRMED: Final = "clock-confirmed/1"
@@ -92,8 +94,8 @@ def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
 def _confirmed() -> Iterable[Stretch]:
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
     for body in entries.values_list("body", flat=True):
-        said = json.loads(bytes(body))["content"]["document"]
-        yield datetime.fromisoformat(said["from"]), datetime.fromisoformat(said["to"])
+        document = read_as(ClockConfirmed, body).document
+        yield datetime.fromisoformat(document.since), datetime.fromisoformat(document.until)
 
 
 def _leapt(start: datetime, end: datetime) -> WrongClock:
@@ -117,14 +119,14 @@ def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
         head = house.lock()
         leaps = unexplained(head.moment)
         for start, end in leaps:
-            document: dict[str, Any] = {
-                "format": CONFIRMED,
-                "from": timestamp(start),
-                "to": timestamp(end),
-                "by": by.signature,
-                "reason": reason,
-                "key": seals.public_of(key),
-            }
-            content = {"document": document, "signature": seals.sign(key, document).hex()}
-            head = log.append(head, Draft("clock", "confirmed", by.signature, content))
+            document = Confirmation(
+                format=CONFIRMED,
+                since=timestamp(start),
+                until=timestamp(end),
+                by=by.signature,
+                reason=reason,
+                key=seals.public_of(key),
+            )
+            signature = seals.sign(key, msgspec.to_builtins(document)).hex()
+            head = log.append(head, Draft.of(ClockConfirmed(document=document, signature=signature), by.signature))
     return leaps

@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
+from msgspec import structs
 
 from ledger.log import read_head
 from ledger.proof.chain import Entry, canonical
 from tables import standing
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Prompt
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.games.play import prompts_for
+from tables.log import catalog
+from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_of
+from tables.log.entries.slips import SlipSigned
+from tables.log.event import Event
 from tables.log.fold import Round, Standing, holds_cards
 
 Told = list[dict[str, Any]]
@@ -28,6 +33,8 @@ _TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
 """What may be told of the content of an entry, besides its actions."""
 
 
+_SEALED: Final = b'"sealed":true'
+"""What the body of an entry has of which not everything is told; no entry of the log itself has it."""
 _SALTED: Final = b'"salt":'
 """What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
 
@@ -54,23 +61,53 @@ def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
 
 
 def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
-    document = entry.document
-    content = {name: document["content"][name] for name in _TOLD if name in document["content"]}
-    content |= {"actions": told.get(entry.seq, []), "sealed": True}
-    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+    content = catalog.event_of(entry).content()
+    shown: dict[str, Any] = {name: content[name] for name in _TOLD if name in content}
+    shown |= {"actions": told.get(entry.seq, []), "sealed": True}
+    return replace(entry, key=None, body=canonical(entry.document | {"content": shown, "key": None}))
 
 
 def _unseen(entry: Entry, counting: set[str]) -> Entry:
     """An entry about slips without what was counted so far: whoever counts next must not know it."""
-    document = entry.document
-    content = dict(document["content"])
-    if content["slip"] in counting:
-        content |= {"chips": [], "salt": "", "now": content["now"] | {"counts": []}}
-    content["open"] = [
-        slip | {"counts": []} if f"{slip['series']}/{slip['year']}/{slip['number']}" in counting else slip
-        for slip in content["open"]
-    ]
-    return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
+    event = catalog.read_as(SlipSigned, entry.body)
+    if event.slip in counting:
+        event = structs.replace(event, chips=(), salt="", now=replace(event.now, counts=()))
+    blank = tuple(replace(slip, counts=()) if slip.name in counting else slip for slip in event.open)
+    content = structs.replace(event, open=blank).content()
+    return replace(entry, key=None, body=canonical(entry.document | {"content": content, "key": None}))
+
+
+class Veiled(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """What may be told of an entry of a round while its secrets are kept."""
+
+    subject: ClassVar[str] = Played.subject
+    kinds: ClassVar[tuple[str, ...]] = (*Played.kinds, *Paid.kinds, *TakenBack.kinds)
+
+    actions: tuple[dict[str, Any], ...]
+    sealed: bool
+    opening: dict[str, Any] | None = None
+    decided: tuple[Payout, ...] = ()
+    commitment: str | None = None
+    corrects: int | None = None
+    seat: int | None = None
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """The seats that something happened at."""
+        return frozenset({self.seat}) if self.seat is not None else seats_of(self.actions)
+
+    def words(self) -> str:
+        if self.seat is not None:
+            return f"Seat {self.seat} is done"
+        clause = words_of(self.actions)
+        return clause if self.corrects is None else f"Takes back entry {self.corrects}: {clause}"
+
+
+def event_of(entry: Entry) -> Event:
+    """What an entry says, or as much of it as may be told. Raises Unreadable."""
+    if entry.subject == Veiled.subject and _SEALED in entry.body:
+        return catalog.read_as(Veiled, entry.body)
+    return catalog.event_of(entry)
 
 
 def latest(current: Round | None) -> Told:

@@ -6,13 +6,12 @@ afterwards is an adjustment to that day: the day is shown as it was closed, and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from django.db import connection, transaction
@@ -20,10 +19,14 @@ from django.db import connection, transaction
 from ledger import house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
-from ledger.proof.chain import canonical
+from ledger.proof.chain import Entry, canonical
 from tables import standing
 from tables.day import figures, hours
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
+from tables.handlers import checks
+from tables.log.catalog import read_as
+from tables.log.entries.days import DayClosed, DayFigures, DayProposed
+from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
 from tables.past import last_count
 from tables.refusals import Refused
@@ -43,16 +46,6 @@ class Proposal:
     at: datetime
     digest: str
     rows: Sequence[Mapping[str, Any]]
-
-
-class Signed(msgspec.Struct, frozen=True, gc=False):
-    """What the entry of a day's close has."""
-
-    day: date
-    figures: list[dict[str, Any]]
-    through: dict[str, int]
-    adjusts: list[Late] = []
-    """What had arrived by then for days that were closed before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +76,9 @@ def proposal(day: date) -> Proposal | None:
     """The newest first signature under a day's figures."""
     found = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
     for seq, at, body in found.values_list("seq", "at", "body")[:50]:
-        said = json.loads(bytes(body))["content"]
-        if said["day"] == day.isoformat():
-            return Proposal(day, seq, said["username"], said["name"], at, said["digest"], said["figures"])
+        event = read_as(DayProposed, body)
+        if event.day == day.isoformat():
+            return Proposal(day, seq, event.username, event.name, at, event.digest, event.figures)
     return None
 
 
@@ -99,38 +92,23 @@ def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, An
     """The figures of so many closed days before one, as they were signed; the newest first."""
     seqs = list(DayClose.objects.filter(day__lt=before).order_by("-day").values_list("seq", flat=True)[:count])
     bodies = LogEntry.objects.filter(book__name=HOUSE, seq__in=seqs).order_by("-seq").values_list("body", flat=True)
-    return [json.loads(bytes(body))["content"]["figures"] for body in bodies]
+    return [read_as(DayClosed, body).figures for body in bodies]
 
 
-def signed(closes: Sequence[DayClose]) -> list[Signed]:
+def signed(closes: Sequence[DayClose]) -> list[DayClosed]:
     """What these closes signed, in the order in which they were written."""
-    return [_read(body, _Entry).content for body in _bodies(closes)]
+    return [read_as(DayClosed, body) for body in _bodies(closes)]
+
+
+def adjusted(close: DayClosed) -> list[Late]:
+    """What had arrived by a close for days that were closed before."""
+    return msgspec.convert(close.adjusts or (), list[Late])
 
 
 def late_since(first: DayClose) -> list[Late]:
     """What arrived for days after they were closed, since a close: what later closes say, and what came after them."""
     closes = list(DayClose.objects.filter(seq__gte=first.seq).order_by("seq"))
-    found = [late for body in _bodies(closes) for late in _read(body, _Adjusting).content.adjusts]
-    return [*found, *_arrived(closes[-1].seq)]
-
-
-class _Entry(msgspec.Struct):
-    content: Signed
-
-
-class _Adjusts(msgspec.Struct):
-    adjusts: list[Late] = []
-
-
-class _Adjusting(msgspec.Struct):
-    content: _Adjusts
-
-
-T = TypeVar("T")
-
-
-def _read(body: bytes, kind: type[T]) -> T:
-    return msgspec.json.decode(body, type=kind)
+    return [late for close in signed(closes) for late in adjusted(close)] + _arrived(closes[-1].seq)
 
 
 def _bodies(closes: Sequence[DayClose]) -> list[bytes]:
@@ -154,7 +132,7 @@ def _arrived(through_close: int, through: Mapping[str, int] | None = None) -> li
 # --- Closing ---------------------------------------------------------------------------------------------------
 
 
-def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> dict[str, Any]:
+def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
     """Raises what refuses somebody's first signature under a day's figures, or returns these."""
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
@@ -169,15 +147,16 @@ def propose(day: date, *, by: Staff) -> Proposal:
         head = house.lock()
         content = refuse_proposal(day, by=by, moment=head.moment)
         known = proposal(day)
-        if known and known.digest == content["digest"] and known.username == by.username:
+        if known and known.digest == content.digest and known.username == by.username:
             return known
-        log.append(head, Draft("day", "proposed", by.signature, {**content, **_person(by)}))
+        event = DayProposed(**content._asdict(), **_person(by))
+        log.append(head, Draft.of(event, by.signature))
     made = proposal(day)
     assert made is not None  # noqa: S101 -- it was just written
     return made
 
 
-def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[Proposal, dict[str, Any]] | None:
+def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[Proposal, DaysFigures] | None:
     """Raises what refuses somebody's second signature, or returns what it is put under; None where it is there."""
     if not by.has_perm("tables.close_day"):
         raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
@@ -190,7 +169,7 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
     if first.username == by.username:
         raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
     content = _figures(day)
-    if not content["digest"] == first.digest == digest:
+    if not content.digest == first.digest == digest:
         says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
         raise Refused("figures_changed", says, 409)
     return first, content
@@ -207,9 +186,14 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
         if signed_first is None:
             return DayClose.objects.get(day=day)
         first, content = signed_first
-        said = {**content, **_person(by), "proposal": first.seq, "proposed_by": first.username}
-        said["adjusts"] = msgspec.to_builtins(_arrived(head.seq, content["through"]))
-        written = log.append(head, Draft("day", "closed", by.signature, said))
+        event = DayClosed(
+            **content._asdict(),
+            **_person(by),
+            proposal=first.seq,
+            proposed_by=first.username,
+            adjusts=tuple(msgspec.to_builtins(_arrived(head.seq, content.through))),
+        )
+        written = log.append(head, Draft.of(event, by.signature))
         return DayClose.objects.create(
             day=day, seq=written.seq, proposed_by=first.username, closed_by=by.username, at=written.at or first.at
         )
@@ -219,14 +203,27 @@ def _person(by: Staff) -> dict[str, Any]:
     return {"username": by.username, "name": by.name, "role": str(by.role)}
 
 
-def _figures(day: date) -> dict[str, Any]:
+class DaysFigures(NamedTuple):
+    """What is signed of a day."""
+
+    day: str
+    figures: tuple[dict[str, Any], ...]
+    digest: str
+    through: dict[str, int]
+
+
+def _figures(day: date) -> DaysFigures:
     """What is signed: every table's figures, and how far its book was read. Raises Refused while something is open."""
     report = figures.day(day)
     if reasons := open_matters(day, report):
         raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
-    rows = [line.row() for line in report.lines]
-    digest = sha256(canonical({"day": day.isoformat(), "figures": rows})).hexdigest()
-    return {"day": day.isoformat(), "figures": rows, "digest": digest, "through": dict(report.through)}
+    rows = tuple(line.row() for line in report.lines)
+    return DaysFigures(day.isoformat(), rows, digest_of(day.isoformat(), rows), dict(report.through))
+
+
+def digest_of(day: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Names a day's figures: SHA-256, in hex."""
+    return sha256(canonical({"day": day, "figures": rows})).hexdigest()
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:
@@ -281,29 +278,87 @@ def _await_writers() -> None:
 WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
 
 
-def misstated(seq: int, content: Mapping[str, Any]) -> str | None:
+@checks(DayProposed)
+def check_proposal(event: DayProposed, entry: Entry) -> None:
+    """Figures are signed first by somebody who runs the floor, once the day is over and before it is closed."""
+    _refuse_signer(event, entry, "tables.run_floor")
+    _refuse_figures(event)
+    day = date.fromisoformat(event.day)
+    if entry.at is None or entry.at < hours.calendar(before_seq=entry.seq).span(day).end:
+        raise Misconduct("it signs the figures of a day that goes on")
+    if DayClose.objects.filter(day=day, seq__lt=entry.seq).exists():
+        raise Misconduct("it signs the figures of a day that was closed before")
+
+
+@checks(DayClosed)
+def check_close(event: DayClosed, entry: Entry) -> None:
+    """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
+    row = DayClose.objects.filter(seq=entry.seq).first()
+    people = (event.day, event.username, event.proposed_by)
+    if row is None or (row.day.isoformat(), row.closed_by, row.proposed_by) != people:
+        raise Misconduct("the day's close, as it is kept beside the log, is another")
+    first = LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).first()
+    if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
+        raise Misconduct("it closes a day that nobody proposed")
+    proposed = read_as(DayProposed, first.body)
+    if proposed.username != event.proposed_by or event.proposed_by == event.username:
+        raise Misconduct("its two signatures are not of two people")
+    if (event.digest, event.day) != (proposed.digest, proposed.day):
+        raise Misconduct("its figures are not those that were signed first")
+    _refuse_signer(event, entry, "tables.close_day")
+    _refuse_figures(event)
+    if entry.at is None or entry.at < hours.calendar().span(row.day).end:
+        raise Misconduct("it closes a day that goes on")
+    if says := misstated(entry.seq, event):
+        raise Misconduct(f"its figures are not those of the day: {says}")
+
+
+def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
+    """Whoever an entry says signed it wrote it, and may."""
+    if not entry.by.endswith(f" {event.name}"):
+        raise Misconduct(f"it is signed by {event.name}, and {entry.by} wrote it")
+    if not Staff(username=event.username, role=event.role).has_perm(permission):
+        raise Misconduct(f"{event.name} may not sign it as {event.role}")
+
+
+_WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
+_GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
+
+
+def _refuse_figures(event: DayFigures) -> None:
+    """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
+    if event.digest != digest_of(event.day, event.figures):
+        raise Misconduct("its figures are not those that its digest names")
+    if sorted(row["name"] for row in event.figures) != sorted(event.through):
+        raise Misconduct("its figures are not those of the books that it read")
+    for row in event.figures:
+        won = sum(row[name] for name in _WON) - sum(row[name] for name in _GIVEN)
+        if won != row["win_cents"]:
+            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {won}")
+
+
+def misstated(seq: int, close: DayClosed) -> str | None:
     """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
 
     The theoretical win goes by a table's rules, which may be others by now, and by shoes audited since: rounds and
     handle stand for it."""
-    made = msgspec.convert(content, Signed)
-    start, end = hours.span(made.day)
-    if says := _unread(seq, made, end):
+    start, end = hours.span(date.fromisoformat(close.day))
+    if says := _unread(seq, close, end):
         return says
-    found = [line.row() for line in figures.as_of(start, end, made.through).lines]
-    for row, said in zip_longest(found, made.figures):
-        if row is None or said is None:
+    rows = [line.row() for line in figures.as_of(start, end, close.through).lines]
+    for row, signed_row in zip_longest(rows, close.figures):
+        if row is None or signed_row is None:
             return "a table is missing, or one is told that there was not"
-        wrong = next((one for one in COLUMNS if one not in WITHOUT_PROOF and row[one] != said.get(one)), None)
+        proven = (column for column in COLUMNS if column not in WITHOUT_PROOF)
+        wrong = next((column for column in proven if row[column] != signed_row.get(column)), None)
         if wrong:
-            return f"{row['name']}: its {wrong} is {said.get(wrong)}, and the log has {row[wrong]}"
-    late = msgspec.to_builtins(_arrived(seq - 1, made.through))
-    if late != msgspec.to_builtins(made.adjusts):
+            return f"{row['name']}: its {wrong} is {signed_row.get(wrong)}, and the log has {row[wrong]}"
+    if _arrived(seq - 1, close.through) != adjusted(close):
         return "the adjustments to days before are not those that the log has"
     return None
 
 
-def _unread(seq: int, made: Signed, end: datetime) -> str | None:
+def _unread(seq: int, made: DayClosed, end: datetime) -> str | None:
     """A table that the close left out, or of which it read less than a close before it."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
     known = signed([before])[0].through if before else {}

@@ -7,7 +7,6 @@ add up. Money is whole cents, ratios are fractions. Every query is about all tab
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -24,7 +23,10 @@ from tables import maths
 from tables.day import hours as shifts
 from tables.edge import worth
 from tables.games.catalog import GAMES
-from tables.log import paper
+from tables.log.catalog import read_as
+from tables.log.entries.corrections import CorrectionSigned
+from tables.log.entries.doors import TableClosed, TableOpened
+from tables.log.entries.slips import SlipSigned
 from tables.log.terms import rules_of
 from tables.models import Table
 
@@ -455,7 +457,7 @@ def _read(start: datetime, end: datetime, heads: Mapping[int, int]) -> dict[int,
     spans = _spans(found)
     for book, group in groupby(_rows(_DOORS, spans), key=itemgetter(0)):
         doors = [
-            _Door(seq, at, kind == "opened", int(json.loads(bytes(body))["content"]["rack_cents"]))
+            _Door(seq, at, kind == "opened", read_as(TableOpened if kind == "opened" else TableClosed, body).rack_cents)
             for _, seq, at, kind, body in group
         ]
         found[book].runs = list(_runs(doors, found[book]))
@@ -527,7 +529,7 @@ def _sum_up(found: Mapping[int, _Read]) -> None:
 
 
 def _box(seq: int, at: datetime, body: bytes, removal: int, door: str | None, closed: int | None) -> _After:
-    slip = paper.read(json.loads(bytes(body))["content"]["now"])
+    slip = read_as(SlipSigned, body).now
     anchor = closed if door == "closed" and closed else removal
     counted = seq != removal and slip.agreed is not None
     cents = slip.total_cents - slip.expected_cents if counted else 0
@@ -535,9 +537,9 @@ def _box(seq: int, at: datetime, body: bytes, removal: int, door: str | None, cl
 
 
 def _correction(seq: int, at: datetime, body: bytes, settled: int | None) -> _After:
-    content = json.loads(bytes(body))["content"]
-    cents = int(content["off_cents"]) - int(content["difference_cents"])
-    return _After(seq, at, f"correction of round {content['correction']['round']}", settled or 0, cents)
+    event = read_as(CorrectionSigned, body)
+    cents = event.off_cents - event.difference_cents
+    return _After(seq, at, f"correction of round {event.correction.round}", settled or 0, cents)
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------

@@ -7,19 +7,24 @@ or 25 hours when they change. Hours are set for days to come and stand for good:
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
 from django.db import transaction
+from msgspec import structs
 
 from ledger import house, log
 from ledger.log import Draft
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log.entries.settings import HoursSet, SetHours
+from tables.log.event import Misconduct
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
@@ -57,21 +62,17 @@ class Hours:
     shifts: tuple[tuple[str, time], ...]
     """Name and start of each, in order; the first one starts with the day."""
 
-    def spelled(self) -> dict[str, Any]:
+    def spelled(self) -> SetHours:
         """As the log has it."""
-        return {
-            "from_day": self.from_day.isoformat(),
-            "time_zone": self.time_zone,
-            "day_starts": f"{self.day_starts:%H:%M}",
-            "shifts": [[name, f"{starts:%H:%M}"] for name, starts in self.shifts],
-        }
+        shifts = tuple((name, f"{starts:%H:%M}") for name, starts in self.shifts)
+        return SetHours(self.from_day.isoformat(), self.time_zone, f"{self.day_starts:%H:%M}", shifts)
 
     @classmethod
-    def read(cls, said: Mapping[str, Any]) -> Hours:
+    def read(cls, event: HoursSet) -> Hours:
         """From what the log has."""
-        shifts = tuple((str(name), time.fromisoformat(starts)) for name, starts in said["shifts"])
-        day, starts = date.fromisoformat(said["from_day"]), time.fromisoformat(said["day_starts"])
-        return cls(day, str(said["time_zone"]), starts, shifts)
+        shifts = tuple((name, time.fromisoformat(starts)) for name, starts in event.shifts)
+        day, starts = date.fromisoformat(event.from_day), time.fromisoformat(event.day_starts)
+        return cls(day, event.time_zone, starts, shifts)
 
 
 @dataclass(frozen=True)
@@ -206,17 +207,32 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
         if found := faults(hours, known, now):
             raise Refused("bad_hours", " ".join(found.values()), 422, fields=found)
         before = replace(known.hours_of(hours.from_day), from_day=hours.from_day)
-        content = {**hours.spelled(), "before": before.spelled()}
-        written = log.append(head, Draft("hours", "changed", by.signature, content))
+        event = HoursSet(**structs.asdict(hours.spelled()), before=before.spelled())
+        written = log.append(head, Draft.of(event, by.signature))
         return HouseHours.objects.create(
             seq=written.seq,
             from_day=hours.from_day,
             time_zone=hours.time_zone,
             day_starts=hours.day_starts,
-            shifts=hours.spelled()["shifts"],
+            shifts=hours.spelled().shifts,
             by=by.signature,
             at=written.at or now,
         )
+
+
+@checks(HoursSet)
+def check_hours(event: HoursSet, entry: Entry) -> None:
+    """Hours are those that the row beside the log has, and were set for days to come."""
+    hours, known = Hours.read(event), calendar(before_seq=entry.seq)
+    row = HouseHours.objects.filter(seq=entry.seq).first()
+    if row is None or hours_in(row) != hours or row.by != entry.by:
+        raise Misconduct("the house's hours, as they are kept beside the log, are others")
+    before = replace(known.hours_of(hours.from_day), from_day=hours.from_day).spelled()
+    for name, value in structs.asdict(before).items():
+        if getattr(event.before, name) != value:
+            raise Misconduct(f"the hours were others before it: its before.{name} is not {value}")
+    if entry.at is None or (wrong := faults(hours, known, entry.at)):
+        raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
 
 
 def faults(hours: Hours, known: Calendar, now: datetime) -> Faults:

@@ -13,6 +13,7 @@ from itertools import groupby
 from tables.day import closing, figures, hours
 from tables.day.figures import Figures, Late, Report
 from tables.day.hours import DAY, Calendar
+from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Table
 
 
@@ -53,7 +54,7 @@ def _reports(
 ) -> Iterator[Report]:
     """Reports that join: one for each closed day; one for all days between that are not closed, or one for each."""
     closes = list(DayClose.objects.filter(day__range=(first, last)).order_by("seq"))
-    made = {one.day: one for one in closing.signed(closes)}
+    made = {date.fromisoformat(close.day): close for close in closing.signed(closes)}
     late = closing.late_since(closes[0]) if closes else []
     names = {table.name for table in tables}
     days = [first + DAY * number for number in range((last - first).days + 1)]
@@ -68,9 +69,9 @@ def _reports(
             )
 
 
-def _closed(made: closing.Signed, late: Sequence[Late], names: Set[str], known: Calendar) -> Report:
+def _closed(made: DayClosed, late: Sequence[Late], names: Set[str], known: Calendar) -> Report:
     """A closed day as it was signed, and what arrived for it since."""
-    start, end = known.span(made.day)
+    start, end = known.span(date.fromisoformat(made.day))
     lines = {row["name"]: Figures.read(row) for row in made.figures if row["name"] in names}
     for one in late:
         if start <= one.belongs_at < end and one.table in lines:

@@ -6,137 +6,78 @@ that the newest one tells what is open there, however long the log is. The round
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import msgspec
 from django.conf import settings
 from django.db import connection
 from msgspec import structs
 
 from ledger.log import LAST_SEQ
+from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables import past
+from tables import past, permits
 from tables.games.felt import MOST_CENTS
+from tables.handlers import as_written, enacts, enters
 from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
+from tables.log.catalog import read, read_as
+from tables.log.entries.corrections import CorrectionSigned
+from tables.log.entries.disputes import (
+    CLOSED,
+    OPENED,
+    RULED,
+    RULINGS,
+    AboutDispute,
+    Dispute,
+    DisputeClosed,
+    DisputeNoted,
+    DisputeOpened,
+    DisputeRuled,
+    Register,
+)
 from tables.log.fold import UNREADABLE
 from tables.models import Staff
-from tables.past import Past, content_of, words
+from tables.past import Past, words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
-OPENED, RULED, CLOSED = "opened", "ruled", "closed"
-
-RULINGS: Final[Mapping[str, str]] = {
-    "stands": "The result stands",
-    "player": "For the player",
-    "house": "For the house",
-    "void": "The round is void: every bet goes back",
-}
-"""What may be ruled, and how it is called."""
 MONEY: Final = frozenset({"player", "house", "void"})
 """Rulings that a correction follows from."""
 
 
-class Dispute(msgspec.Struct, frozen=True):
-    """A dispute, as its newest entry says it."""
-
-    number: int
-    round: int
-    seat: int
-    """The seat it is about; 0 for the whole round."""
-    claim: str
-    claimant: str
-    """Whose claim it is: the player at the seat, as they were called."""
-    claim_cents: int
-    """How much is at stake."""
-    reportable_from_cents: int
-    """From how much on the house reported a dispute when it was opened."""
-    opened_by: str
-    first_seq: int
-    last_seq: int
-    """The entries of the round when the dispute was opened."""
-    last_hash: str
-    """The hash of the last of them, which names everything before it."""
-    record_hash: str | None
-    """The SHA-256 of the round's record then; None while facedown cards had to be kept."""
-    state: str = OPENED
-    notes: int = 0
-    ruling: str | None = None
-    reason: str | None = None
-    ruled_by: str | None = None
-
-    @property
-    def reportable(self) -> bool:
-        """Whether the regulator is to hear of it."""
-        return self.claim_cents >= self.reportable_from_cents
-
-    @property
-    def ruled(self) -> str:
-        """The ruling, in words."""
-        return RULINGS.get(self.ruling or "", "")
-
-    def spelled(self) -> dict[str, Any]:
-        """As the log says it."""
-        said: dict[str, Any] = msgspec.to_builtins(self)
-        return said
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """The disputes of a table that are not closed, and the number of the last one."""
-
-    open: tuple[Dispute, ...] = ()
-    last: int = 0
-
-    def get(self, number: int) -> Dispute:
-        """An open dispute. Raises Refused."""
-        for one in self.open:
-            if one.number == number:
-                return one
-        if 1 <= number <= self.last:
-            raise Refused("dispute_closed", f"Dispute {number} is closed: open another one for what is new.", 409)
-        raise Refused("unknown_dispute", f"There is no dispute {number} at this table.", 404)
-
-    def after(self, dispute: Dispute) -> dict[str, Any]:
-        """As an entry about a dispute says it: that dispute whole, and what is open at the table."""
-        rest = [one for one in self.open if one.number != dispute.number]
-        still = [*rest, dispute] if dispute.state != CLOSED else rest
-        listed = [one.spelled() for one in sorted(still, key=lambda one: one.number)]
-        return {"dispute": dispute.spelled(), "open": listed, "last": max(self.last, dispute.number)}
-
-
 def register(book_id: int, through_seq: int) -> Register:
     """The open disputes of a table, as they stood at an entry."""
-    return _read(past.latest(book_id, "dispute", through_seq))
+    latest = past.latest(book_id, AboutDispute.subject, through_seq)
+    return _register(latest) if isinstance(latest, AboutDispute) else Register()
 
 
-def _read(content: Mapping[str, Any] | None) -> Register:
-    if content is None:
-        return Register()
-    return Register(tuple(msgspec.convert(one, Dispute) for one in content["open"]), content["last"])
+def _register(latest: AboutDispute) -> Register:
+    return Register(latest.open, latest.last)
 
 
 # --- What may be entered ---------------------------------------------------------------------------------------
 
 
-def permit(scene: Scene, by: Staff, asked: type) -> None:
-    """Raises Refused unless somebody may do this about a dispute: the dealer at the table and the pit open one and say
-    what they heard; the pit rules and closes."""
-    if by.has_perm("tables.run_floor"):
-        return
+def permit_word(scene: Scene, by: Staff) -> None:
+    """The dealer at the table and the pit open a dispute and say what they heard."""
+    permits.anybody_here(scene, by)
     dealer = scene.standing.dealer
     at_the_table = dealer is not None and dealer.username == by.username and by.has_perm("tables.deal")
-    if asked in (OpenDispute, NoteDispute):
-        if not at_the_table:
-            raise Refused("not_permitted", "A dispute is opened by the dealer at the table or by the pit.", 403)
-        return
-    raise Refused("not_permitted", "Only a pit boss rules on a dispute and closes it.", 403)
+    if not (at_the_table or by.has_perm("tables.run_floor")):
+        raise Refused("not_permitted", "A dispute is opened by the dealer at the table or by the pit.", 403)
 
 
+def permit_ruling(scene: Scene, by: Staff) -> None:
+    """The pit rules and closes."""
+    permits.anybody_here(scene, by)
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "Only a pit boss rules on a dispute and closes it.", 403)
+
+
+@enters(OpenDispute, permit=permit_word)
 def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int | None = None) -> Outcome:
     """A player disputes a round. What the log has of it by now is the evidence, and is fixed with it."""
     round_ = _round(scene, entered.round)
@@ -159,7 +100,7 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
         last_hash=round_.last_hash,
         record_hash=round_.record_hash,
     )
-    step, alert = _step(scene, OPENED, known, dispute), _alert(scene, dispute)
+    step, alert = _step(scene, DisputeOpened, known, dispute), _alert(scene, dispute)
     return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq} if alert else {})
 
 
@@ -171,15 +112,17 @@ def _alert(scene: Scene, dispute: Dispute) -> str | None:
     return None if scene.by.has_perm("tables.run_floor") else f"{what} was opened by {scene.by.name}"
 
 
+@enters(NoteDispute, permit=permit_word)
 def note(scene: Scene, entered: NoteDispute) -> Outcome:
     """Somebody was heard, or something was looked at."""
     known = register(scene.table.book_id, scene.standing.seq)
     dispute = known.get(entered.dispute)
     heard, said = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
     after = structs.replace(dispute, notes=dispute.notes + 1)
-    return Outcome([_step(scene, "noted", known, after, heard=heard, text=said)])
+    return Outcome([_step(scene, DisputeNoted, known, after, heard=heard, text=said)])
 
 
+@enters(RuleDispute, permit=permit_ruling)
 def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     """The pit decides. Who dealt the round does not."""
     known = register(scene.table.book_id, scene.standing.seq)
@@ -196,9 +139,10 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         refuse_uncorrectable(round_)
     reason = words(entered.reason, "why it is ruled so")
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
-    return Outcome([_step(scene, RULED, known, ruled)])
+    return Outcome([_step(scene, DisputeRuled, known, ruled)])
 
 
+@enters(CloseDispute, permit=permit_ruling)
 def close(scene: Scene, entered: CloseDispute) -> Outcome:
     """What was ruled is done. A ruling about money closes with its correction, or with a word why there is none."""
     known = register(scene.table.book_id, scene.standing.seq)
@@ -210,14 +154,14 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
     if dispute.ruling in MONEY and not slips and not said:
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
-    return Outcome([_step(scene, CLOSED, known, closed, text=said, corrections=slips)])
+    return Outcome([_step(scene, DisputeClosed, known, closed, text=said, corrections=tuple(slips))])
 
 
 def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
     """The slips of the corrections that were signed for a dispute."""
-    found = past.about(book_id, "correction", f'"dispute":{number},', through_seq)
-    signed = [one.content["correction"] for one in found if one.kind == "signed"]
-    return [one["slip"] for one in signed if one["dispute"] == number]
+    words = past.about(book_id, CorrectionSigned.subject, f'"dispute":{number},', through_seq)
+    signed = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
+    return [correction.slip for correction in signed if correction.dispute == number]
 
 
 def refuse_uncorrectable(round_: Past) -> None:
@@ -242,9 +186,44 @@ def _refuse_seat(round_: Past, seat: int) -> None:
         raise Refused("unknown_seat", f"There was no seat {seat} in round {round_.round.number}.", 422)
 
 
-def _step(scene: Scene, kind: str, known: Register, dispute: Dispute, **adds: Any) -> Step:
-    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a dispute
-    return Step("dispute", kind, {**past.person(scene.by), **known.after(dispute), **adds})
+def _step(scene: Scene, event: type[AboutDispute], known: Register, dispute: Dispute, **adds: Any) -> Step:
+    """The entry about a dispute: it whole, and what is open at the table after it."""
+    after = known.after(dispute)
+    return Step(event(**scene.author, dispute=dispute, open=after.open, last=after.last, **adds))
+
+
+# --- Enacted anew ----------------------------------------------------------------------------------------------
+
+
+@enacts(DisputeOpened)
+def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
+    """With the limit that was the house's then."""
+    claim = event.dispute
+    entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents)
+    acting = as_written(scene, event, entry, permit_word)
+    return open_dispute(acting, entered, claim.reportable_from_cents).steps[0]
+
+
+@enacts(DisputeNoted)
+def enact_note(scene: Scene, event: DisputeNoted, entry: Entry) -> Step:
+    """As it was entered."""
+    entered = NoteDispute(event.dispute.number, event.heard, event.text)
+    return note(as_written(scene, event, entry, permit_word), entered).steps[0]
+
+
+@enacts(DisputeRuled)
+def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
+    """As it was entered."""
+    ruled = event.dispute
+    entered = RuleDispute(ruled.number, ruled.ruling or "", ruled.reason or "")
+    return rule(as_written(scene, event, entry, permit_ruling), entered).steps[0]
+
+
+@enacts(DisputeClosed)
+def enact_closing(scene: Scene, event: DisputeClosed, entry: Entry) -> Step:
+    """As it was entered."""
+    entered = CloseDispute(event.dispute.number, event.text)
+    return close(as_written(scene, event, entry, permit_ruling), entered).steps[0]
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -280,8 +259,9 @@ class Case:
 
 
 _OPEN: Final = """
-    SELECT t.id, t.name, t.book_id, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
-        SELECT body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute' ORDER BY seq DESC LIMIT 1
+    SELECT t.id, t.name, t.book_id, latest.kind, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
+        SELECT kind, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'dispute'
+        ORDER BY seq DESC LIMIT 1
     ) AS latest ORDER BY t.name
 """
 _CLOSED: Final = """
@@ -318,7 +298,7 @@ def listed(count: int) -> tuple[list[Listed], int]:
     found = [(pk, name, book, one) for pk, name, book, register in registers for one in register.open][:count]
     for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
         with suppress(*UNREADABLE):
-            found.append((pk, name, book, msgspec.convert(content_of(body)["dispute"], Dispute)))
+            found.append((pk, name, book, read_as(DisputeClosed, body).dispute))
     asked = [[book for _, _, book, _ in found], [one.last_seq for *_, one in found]]
     moments = _rows(_OPENED, [*asked, [f'"last":{one.number},' for *_, one in found]])
     lines = [Listed(pk, name, one, at) for (pk, name, _, one), (at,) in zip(found, moments, strict=True)]
@@ -327,9 +307,9 @@ def listed(count: int) -> tuple[list[Listed], int]:
 
 def _registers() -> list[tuple[int, str, int, Register]]:
     found = []
-    for pk, name, book, body in _rows(_OPEN):
+    for pk, name, book, kind, body in _rows(_OPEN):
         try:
-            register = _read(content_of(body))
+            register = _register(_read(kind, body))
         except UNREADABLE:
             register = _counted(cases(book))
         found.append((pk, name, book, register))
@@ -379,12 +359,17 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
     told: dict[tuple[int, int], list[_Told]] = {}
     for pk, name, seq, at, by, kind, body in rows:
         with suppress(*UNREADABLE):
-            content = content_of(body)
-            dispute = msgspec.convert(content["dispute"], Dispute)
-            one = Word(seq, at, by, kind, content.get("heard", ""), content.get("text", ""))
-            slips = tuple(map(str, content.get("corrections", ())))
-            told.setdefault((pk, dispute.number), []).append((name, one, dispute, slips))
+            event = _read(kind, body)
+            word = Word(seq, at, by, kind, getattr(event, "heard", ""), getattr(event, "text", ""))
+            slips = event.corrections if isinstance(event, DisputeClosed) else ()
+            told.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
     return [_case(pk, entries) for (pk, _), entries in told.items()]
+
+
+def _read(kind: str, body: bytes) -> AboutDispute:
+    event = read(AboutDispute.subject, kind, body)
+    assert isinstance(event, AboutDispute)  # noqa: S101 -- the catalog has no other of this subject
+    return event
 
 
 _Told = tuple[str, Word, Dispute, tuple[str, ...]]

@@ -7,28 +7,36 @@ was recorded, unless a dispute was ruled otherwise. The difference between due a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-import msgspec
 from django.db import connection
 from django.utils import timezone
 
 from ledger import cage, slips
 from ledger.models import Account
+from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, money
 from ledger.slips import Signing
-from tables import past
+from tables import past, permits
 from tables.disputes import claims
 from tables.games.felt import MOST_CENTS, Payout
+from tables.handlers import as_written, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
+from tables.log.catalog import read
+from tables.log.entries.corrections import (
+    AboutCorrection,
+    Correction,
+    CorrectionDeclined,
+    CorrectionProposed,
+    CorrectionSigned,
+)
 from tables.log.fold import UNREADABLE
 from tables.log.settlement import correction_moves
 from tables.models import Staff
-from tables.past import content_of, words
+from tables.past import words
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
@@ -38,60 +46,26 @@ SIGNERS: Final = frozenset({Role.PIT_BOSS, Role.OPERATOR})
 """Who may give the second signature."""
 
 
-class Correction(msgspec.Struct, frozen=True):
-    """A correction, as its entries say it."""
-
-    slip: str
-    """Its series, year and number."""
-    round: int
-    seat: int
-    recorded_cents: int
-    """What the player won by the log: what the engine decided."""
-    due_cents: int
-    """What the player should have got; another amount than recorded only by a ruling."""
-    handed_cents: int
-    """What the player has got by now, all in all."""
-    believed_cents: int
-    """What the ledger took for handed over: what was recorded, or what an earlier correction made of it."""
-    reason: str
-    dispute: int | None
-    earlier: str | None
-    """The correction of the same round and seat that came before."""
-    proposed_by: str
-    """The user name of who proposed it: somebody else signs."""
-    proposed_as: str
-    """How the log names them."""
-
-    @property
-    def difference_cents(self) -> int:
-        """What changes hands now: above zero the house pays, below it takes."""
-        return self.due_cents - self.handed_cents
-
-    @property
-    def off_cents(self) -> int:
-        """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
-        return self.believed_cents - self.handed_cents
-
-    def spelled(self) -> dict[str, Any]:
-        """As the log says it."""
-        said: dict[str, Any] = msgspec.to_builtins(self)
-        return said
-
-
 # --- What may be entered ---------------------------------------------------------------------------------------
 
 
-def permit(scene: Scene, by: Staff, asked: type) -> None:
-    """Raises Refused unless somebody may do this about a correction: a pit boss proposes one; another, or an operator,
-    signs or declines it."""
-    if asked is ProposeCorrection:
-        if not by.has_perm("tables.run_floor"):
-            raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
-        return
+def permit_proposal(scene: Scene, by: Staff) -> None:
+    """A pit boss proposes a correction."""
+    permits.anybody_here(scene, by)
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
+    permits.not_while_counted(scene, by)
+
+
+def permit_signature(scene: Scene, by: Staff) -> None:
+    """Another pit boss, or an operator, signs or declines it."""
+    permits.anybody_here(scene, by)
     if by.role not in SIGNERS:
         raise Refused("not_permitted", "A correction is signed by a second pit boss or by an operator.", 403)
+    permits.not_while_counted(scene, by)
 
 
+@enters(ProposeCorrection, permit=permit_proposal)
 def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
     """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
@@ -125,7 +99,7 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
         proposed_as=scene.signature,
     )
     signing = _signing(scene.by, made, "proposed", abs(made.difference_cents))
-    return Outcome([_step(scene, "proposed", made, waits=True)], signing=signing)
+    return Outcome([_step(scene, CorrectionProposed, made, waits=True)], signing=signing)
 
 
 def sign(scene: Scene, entered: SignCorrection) -> Outcome:
@@ -137,36 +111,61 @@ def sign(scene: Scene, entered: SignCorrection) -> Outcome:
     counted = _counted_since(scene, made)
     off = 0 if counted else made.off_cents
     moves = correction_moves(scene.chart, made.difference_cents, off)
-    step = _step(scene, "signed", made, waits=False, counted=counted, off_cents=off)
+    facts = {"counted": counted, "off_cents": off, "difference_cents": made.difference_cents}
+    step = replace(_step(scene, CorrectionSigned, made, waits=False, **facts), moves=moves)
     assert isinstance(scene.by, Staff)  # noqa: S101
-    step = Step(step.subject, step.kind, {**step.content, "difference_cents": made.difference_cents}, moves=moves)
     return Outcome([step], signing=_signing(scene.by, made, "signed"))
 
 
+@enters(SignCorrection, permit=permit_signature)
 def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
     """As on the floor: the rack has to have what it pays."""
     outcome = sign(scene, entered)
-    content = outcome.steps[0].content
-    leaves = content["difference_cents"] - content["off_cents"]
+    event = outcome.steps[0].event
+    assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
+    leaves = event.difference_cents - event.off_cents
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if leaves > rack:
         raise Refused("bad_amount", f"The rack holds {money(rack)}: it cannot pay {money(leaves)}.", 422)
     return outcome
 
 
+@enters(DeclineCorrection, permit=permit_signature)
 def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
     made = _waiting(scene, entered.slip)
     assert isinstance(scene.by, Staff)  # noqa: S101
     _refuse_same(scene, made)
-    step = _step(scene, "declined", made, waits=False, text=words(entered.reason, "why it is not signed"))
+    step = _step(scene, CorrectionDeclined, made, waits=False, text=words(entered.reason, "why it is not signed"))
     return Outcome([step], signing=_signing(scene.by, made, "declined"))
 
 
-def waiting(book_id: int, through_seq: int) -> list[Correction]:
+@enacts(CorrectionProposed)
+def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Step:
+    """As it was entered, under the number that it got."""
+    fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
+    entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
+    return propose(as_written(scene, event, entry, permit_proposal), entered, event.correction.slip).steps[0]
+
+
+@enacts(CorrectionSigned)
+def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step:
+    """As it was entered, whatever lay in the rack: the transfers tell that."""
+    entered = SignCorrection(event.correction.slip)
+    return sign(as_written(scene, event, entry, permit_signature), entered).steps[0]
+
+
+@enacts(CorrectionDeclined)
+def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
+    """As it was entered."""
+    entered = DeclineCorrection(event.correction.slip, event.text)
+    return decline(as_written(scene, event, entry, permit_signature), entered).steps[0]
+
+
+def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
     """The corrections of a table that wait for their second signature, as it stood at an entry."""
-    said = past.latest(book_id, "correction", through_seq)
-    return [msgspec.convert(one, Correction) for one in said["open"]] if said else []
+    latest = past.latest(book_id, SERIES, through_seq)
+    return latest.open if isinstance(latest, AboutCorrection) else ()
 
 
 def _waiting(scene: Scene, slip: str) -> Correction:
@@ -216,10 +215,10 @@ def _believed(scene: Scene, entered: ProposeCorrection) -> int:
 def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
     """The latest correction of a round and seat that was signed by an entry."""
     found = None
-    for one in past.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
-        made = msgspec.convert(one.content["correction"], Correction)
-        if one.kind == "signed" and (made.round, made.seat) == (number, seat):
-            found = made
+    for word in past.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
+        if isinstance(word.event, CorrectionSigned):
+            correction = word.event.correction
+            found = correction if (correction.round, correction.seat) == (number, seat) else found
     return found
 
 
@@ -243,9 +242,9 @@ def _counted_since(scene: Scene, made: Correction) -> bool:
         round_ = past.as_of(book_id, made.round, through)
         since = round_.settled_seq if round_ else 0
     else:
-        for one in past.about(book_id, SERIES, f'"slip":"{made.earlier}"', through):
-            if one.kind == "signed" and one.content["correction"]["slip"] == made.earlier:
-                since = one.seq
+        for word in past.about(book_id, SERIES, f'"slip":"{made.earlier}"', through):
+            if isinstance(word.event, CorrectionSigned) and word.event.correction.slip == made.earlier:
+                since = word.seq
     return past.last_count(book_id, through) > since
 
 
@@ -254,12 +253,11 @@ def _signing(by: Staff, made: Correction, stage: str, begins_cents: int | None =
     return Signing(series, int(year), int(number), stage, by.username, str(by.role), begins_cents)
 
 
-def _step(scene: Scene, kind: str, made: Correction, *, waits: bool, **adds: Any) -> Step:
+def _step(scene: Scene, event: type[AboutCorrection], made: Correction, *, waits: bool, **adds: Any) -> Step:
     """An entry about a correction: it whole, and all that wait for a signature at the table."""
-    assert isinstance(scene.by, Staff)  # noqa: S101
-    rest = [one for one in waiting(scene.table.book_id, scene.standing.seq) if one.slip != made.slip]
-    still = [one.spelled() for one in [*rest, *([made] if waits else [])]]
-    return Step(SERIES, kind, {**past.person(scene.by), "correction": made.spelled(), "open": still, **adds})
+    others = [other for other in waiting(scene.table.book_id, scene.standing.seq) if other.slip != made.slip]
+    still = (*others, made) if waits else tuple(others)
+    return Step(event(**scene.author, correction=made, open=still, **adds))
 
 
 def _signed(cents: int) -> str:
@@ -307,18 +305,20 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
     told: dict[tuple[int, str], Shown] = {}
     for pk, name, seq, at, by, kind, body in rows:
         with suppress(*UNREADABLE):
-            content = content_of(body)
-            made = msgspec.convert(content["correction"], Correction)
-            if kind == "proposed":
-                told[pk, made.slip] = Shown(pk, name, made, kind, at, seq=seq)
-            elif (pk, made.slip) in told:
-                told[pk, made.slip] = _ended(told[pk, made.slip], kind, seq, at, by, content)
+            event = read(SERIES, kind, body)
+            assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject
+            slip = event.correction.slip
+            if isinstance(event, CorrectionProposed):
+                told[pk, slip] = Shown(pk, name, event.correction, kind, at, seq=seq)
+            elif (pk, slip) in told:
+                told[pk, slip] = replace(
+                    told[pk, slip],
+                    state=kind,
+                    by=by,
+                    at=at,
+                    seq=seq,
+                    text=getattr(event, "text", ""),
+                    off_cents=getattr(event, "off_cents", 0),
+                )
     wanted = [one for one in told.values() if round_ is None or one.correction.round == round_]
     return wanted[::-1]
-
-
-def _ended(before: Shown, kind: str, seq: int, at: datetime, by: str, content: Mapping[str, Any]) -> Shown:
-    return Shown(
-        before.table_id, before.table, before.correction, kind, before.proposed_at, by, at, seq,
-        content.get("text", ""), content.get("off_cents", 0),
-    )  # fmt: skip

@@ -14,7 +14,6 @@ from itertools import groupby
 from math import gcd
 from typing import Any, Final
 
-import msgspec
 from django.db import connection
 
 from ledger.proof.chips import Denomination as Chip
@@ -22,7 +21,9 @@ from ledger.proof.chips import Uncuttable, cut, money
 from tables.games.cards import RANKS
 from tables.games.felt import DEALER, Action, Card, Game, Illegal, Opening, Payout
 from tables.games.play import play
-from tables.log.fold import OpeningContent, read_opening
+from tables.log.catalog import read
+from tables.log.entries.rounds import Played, TakenBack
+from tables.log.entries.shoes import CardRefused
 from tables.models import Table
 
 MOST_ROUNDS: Final = 5_000
@@ -466,20 +467,6 @@ def _rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int
     return (1, 0) if first is None else (first, last)
 
 
-class _Said(msgspec.Struct, frozen=True, gc=False):
-    """What an entry of a round says, as far as it matters here."""
-
-    actions: tuple[Action, ...] = ()
-    opening: OpeningContent | None = None
-    decided: tuple[Payout, ...] = ()
-    corrects: int | None = None
-
-
-class _Body(msgspec.Struct, frozen=True, gc=False):
-    content: _Said
-
-
-_body: Final = msgspec.json.Decoder(_Body)
 _AT_ONCE: Final = 500
 """Rounds that one query reads."""
 
@@ -503,28 +490,27 @@ def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_se
 
 def _dealt(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
     """A round from its entries; None for one that goes on, or that was taken back."""
-    plays: dict[int, tuple[int, _Said]] = {}
+    plays: dict[int, tuple[int, Played]] = {}
     troubled, pinned = False, None
     for seq, subject, kind, legs, body in entries:
-        if subject == "alert" or kind == "take_back":
-            troubled = True
-        if subject != "round" or kind == "paid":
-            continue
-        said = _body.decode(body).content
-        pinned = said.opening or pinned
-        if kind == "play":
-            plays[seq] = legs, said
-        else:
-            plays.pop(said.corrects or 0, None)
+        match read(subject, kind, body):
+            case Played() as event:
+                pinned = event.opening or pinned
+                plays[seq] = legs, event
+            case TakenBack(corrects=seq_taken_back):
+                troubled = True
+                plays.pop(seq_taken_back, None)
+            case CardRefused():
+                troubled = True
     if pinned is None or not plays:
         return None
     settled, (legs, _) = max(plays.items())
-    game, rules, opening = read_opening(pinned)
+    game, rules, opening = pinned.read()
     if game.banked and not legs:
         return None
-    said_so = [said for _, said in plays.values()]
-    actions = tuple(action for said in said_so for action in said.actions)
-    payouts = tuple(sorted((one for said in said_so for one in said.decided), key=lambda one: one.seat))
+    events = [event for _, event in plays.values()]
+    actions = tuple(action for event in events for action in event.actions)
+    payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
     return Dealt(number, settled, game, rules, opening, actions, payouts if game.banked else (), troubled)
 
 

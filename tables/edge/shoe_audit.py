@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import sha256
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -18,10 +18,16 @@ from django.db import models
 
 from ledger.house import note
 from ledger.models import AppendOnly, LogEntry
-from tables.log.fold import Round, Standing, fold
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log.catalog import fold, read, read_as
+from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed
+from tables.log.entries.shoes import Shuffled
+from tables.log.event import Misconduct
+from tables.log.fold import Round, Standing
 from tables.models import Staff, Table
-from tables.past import content_of, person
 from tables.roles import Role
+from tables.scene import author_of
 
 SCALE: Final = 10**15
 """Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
@@ -116,7 +122,7 @@ def finished(book_id: int, since: int) -> Iterator[Finished]:
     marks = found.order_by("seq").values_list("seq", "at", "kind", "body")
     for (seq, at, kind, body), (until, end, _, _) in pairwise(marks.iterator()):
         if kind == "shuffled":
-            yield Finished(book_id, int(content_of(body)["shoe"]["number"]), (seq, at), (until, end))
+            yield Finished(book_id, read_as(Shuffled, body).shoe.number, (seq, at), (until, end))
 
 
 def _audit(one: Finished) -> bool:
@@ -161,7 +167,7 @@ def dealt_from(one: Finished) -> Iterator[Round]:
     for number, entries in groupby(rows, key=itemgetter(0)):
         now = Standing()
         for _, seq, kind, body in entries:
-            now = fold(now, seq=seq, subject="round", kind=kind, round=number, content=content_of(body))
+            now = fold(now, read("round", kind, body), seq=seq, round=number)
         if now.round is not None and now.round.plays and now.round.over:
             yield now.round
 
@@ -235,18 +241,25 @@ def flagged(seat: dict[str, Any]) -> bool:
     return chance is not None and chance <= LEVEL
 
 
-def viewed(by: Staff, what: str, about: dict[str, Any]) -> None:
-    """Write into the house's book who looked at what, before it is shown."""
-    note("shoe_audit", what, by.signature, person(by) | about)
+def listed(by: Staff, day: date) -> None:
+    """Write into the house's book who looked at the list of a day, before it is shown."""
+    note(AuditsListed(**author_of(by), day=day.isoformat()), by.signature)
 
 
-def not_seen(content: dict[str, Any], at: datetime | None) -> str | None:
-    """Why an entry that says so cannot be of somebody who looked: the rule about the log."""
-    if content["role"] != Role.AUDITOR:
-        return "it shows a shoe's audit to somebody who is no auditor"
-    if "begun_seq" not in content:
-        return None
-    found = ShoeAudit.objects.filter(book__name=content["table"], begun_seq=content["begun_seq"]).first()
-    if found is None or at is None or found.ended_at > at:
-        return "it shows the audit of a shoe that was not finished"
-    return None
+def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
+    """Write into the house's book who looked at which audit, or took a copy of it, before it is shown."""
+    event = AuditExported if as_copy else AuditViewed
+    about = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
+    note(event(**about), by.signature)
+
+
+@checks(AuditsListed, AuditViewed, AuditExported)
+def check_view(event: AuditsListed | AuditViewed, entry: Entry) -> None:
+    """An auditor looked, and at nothing that was still dealt from."""
+    if event.role != Role.AUDITOR:
+        raise Misconduct("it shows a shoe's audit to somebody who is no auditor")
+    if isinstance(event, AuditsListed):
+        return
+    row = ShoeAudit.objects.filter(book__name=event.table, begun_seq=event.begun_seq).first()
+    if row is None or entry.at is None or row.ended_at > entry.at:
+        raise Misconduct("it shows the audit of a shoe that was not finished")

@@ -1,22 +1,19 @@
-"""Where a table stands, as its log tells it: each entry folded upon those before it. Pure; nothing is read here."""
+"""Where a table stands, as its log tells it. What each entry makes of it is written beside its kind, in `entries/`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 from msgspec import structs
 
 from tables.games.cards import NOTHING, Composition
-from tables.games.catalog import GAMES
 from tables.games.felt import (
     Action,
     AskBet,
-    AskChoice,
     Card,
-    Choose,
     Game,
     Illegal,
     Opening,
@@ -25,12 +22,10 @@ from tables.games.felt import (
     SeatView,
     View,
 )
-from tables.games.play import play, replay
-from tables.log import paper
 from tables.log.paper import Slip
 
-UNREADABLE: Final = (Illegal, ValueError, KeyError, TypeError, AttributeError, msgspec.MsgspecError)
-"""What an entry raises that no table can have written: a list leaves it out, and a proof names it."""
+UNREADABLE: Final = (Illegal, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError)
+"""What an entry raises that no house can have written: a list leaves it out, and a proof names it."""
 
 KEYED: Final = "keyed"
 """The source of a shoe: real cards, which the dealer names as they are turned."""
@@ -62,10 +57,6 @@ class Shoe:
     commitment: str | None = None
     ready_seq: int = 0
     """The entry from which on cards were dealt since the last shuffle."""
-
-    def spelled(self) -> dict[str, Any]:
-        """As the log's shoe entries record it."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,130 +257,6 @@ def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:
     return any(one.seat == seat and one.hand_size for one in game.view(state, None).seats)
 
 
-# --- Folding ---------------------------------------------------------------------------------------------------
-
-
-class PlayContent(msgspec.Struct, frozen=True):
-    """What a play entry says, as far as the fold needs it."""
-
-    actions: tuple[Action, ...]
-    opening: OpeningContent | None = None
-
-
-class OpeningContent(msgspec.Struct, frozen=True):
-    """What a round's first entry pins for good."""
-
-    game: str
-    rules: dict[str, Any]
-    opening: Opening
-    shoe: int
-    stacks: Stacks = ()
-    pot_cents: int = 0
-    coin_cents: int = 0
-
-
-def read_opening(content: OpeningContent) -> tuple[Game[Any, Any], Any, Opening]:
-    """The game, rules and opening that a round's first entry pins."""
-    game = GAMES[content.game]
-    return game, msgspec.convert(content.rules, game.rules_type), content.opening
-
-
-def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | None, content: Any) -> Standing:
-    """The standing after one more entry. ``content`` is the entry's content as JSON data."""
-    now = replace(standing, seq=seq, counted=None)
-    if subject == "slip":
-        return _fold_slip(now, content)
-    if subject == "round":
-        if "commitment" in content and now.shoe is not None:
-            now = replace(now, shoe=replace(now.shoe, commitment=content["commitment"]))
-        return replace(now, round=_fold_round(standing.round, seq, kind, round or 0, content))
-    if subject == "shoe":
-        return _fold_shoe(now, seq, kind, content)
-    if subject == "dealer":
-        return replace(now, dealer=_dealer(seq, content) if kind == "signed_in" else None)
-    if subject == "seats":
-        seated = tuple((seat, cents) for seat, cents in content["stacks"])
-        return replace(now, seated=seated, seated_seq=seq, charged_at=content["charged_at"])
-    if subject == "table" and kind in ("opened", "closed"):
-        rack = content.get("rack_cents", 0)
-        return replace(now, is_open=kind == "opened", opened_seq=seq, opening_rack_cents=rack)
-    return now
-
-
-def _fold_slip(now: Standing, content: Mapping[str, Any]) -> Standing:
-    slip = paper.read(content["now"])
-    done = slip if slip.series in ("opener", "closer") and slip.agreed is not None else None
-    return replace(now, slips=tuple(paper.read(one) for one in content["open"]), counted=done)
-
-
-def _dealer(seq: int, content: Mapping[str, Any]) -> Dealer:
-    username, name = content["username"], content["name"]
-    return Dealer(username, name, seq, signature_of(content["badge"], username, name))
-
-
 def signature_of(badge: str | None, username: str, name: str) -> str:
     """How somebody is named in the log for good: badge (or user name) and name."""
     return f"{badge or username} {name}"
-
-
-def _fold_shoe(standing: Standing, seq: int, kind: str, content: Mapping[str, Any]) -> Standing:
-    described = content["shoe"]
-    if kind == "retired":
-        return replace(standing, shoe=None, shoes=described["number"])
-    shoe = Shoe(**described)
-    if kind == "burned":
-        shoe = replace(shoe, ready_seq=seq)
-    return replace(standing, shoe=shoe, shoes=shoe.number)
-
-
-def _fold_round(current: Round | None, seq: int, kind: str, number: int, content: Mapping[str, Any]) -> Round:
-    if kind == "play":
-        said = msgspec.convert(content, PlayContent)
-        if said.opening is not None:
-            current = _opened(number, seq, said.opening)
-        if current is None or current.number != number:
-            raise ValueError(f"entry {seq} continues round {number}, which was not opened")
-        return _played(current, seq, said.actions)
-    if current is None:
-        raise ValueError(f"entry {seq} speaks of round {number}, which was not opened")
-    if kind == "take_back":
-        kept = tuple(one for one in current.plays if one.seq != content["corrects"])
-        actions = (action for one in kept for action in one.actions)
-        state = replay(current.game, current.rules, current.opening, actions)
-        back = replace(current, plays=kept, state=state, paid=frozenset(), asked={})
-        return replace(back, asked=_asked(back, state, seq, ()))
-    if kind == "paid":
-        return replace(current, paid=current.paid | {content["seat"]})
-    raise ValueError(f"entry {seq}: a round has no {kind}")
-
-
-def _opened(number: int, seq: int, content: OpeningContent) -> Round:
-    game, rules, opening = read_opening(content)
-    state = game.open(rules, opening)
-    chips = content.stacks, content.pot_cents, content.coin_cents
-    return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips)
-
-
-def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
-    state = current.state
-    for action in actions:
-        state = play(current.game, state, action)
-    known = {one.seat for one in current.game.settle(current.state)}
-    decided = tuple(one for one in current.game.settle(state) if one.seat not in known)
-    moved = current.game.payments(state)[len(current.payments) :]
-    one = Play(seq, actions, decided, moved)
-    latest_card = seq if one.has_card else current.latest_card_seq
-    asked = _asked(current, state, seq, actions)
-    return replace(current, plays=(*current.plays, one), state=state, latest_card_seq=latest_card, asked=asked)
-
-
-def _asked(before: Round, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
-    """Who is to choose now, and since when: a seat that is still asked the same has been asked since before."""
-    if before.game.banked:
-        return {}
-    was = {ask.seat: ask for ask in before.game.prompts(before.state) if isinstance(ask, AskChoice)}
-    for action in actions:
-        if isinstance(action, Choose):
-            was.pop(action.seat, None)
-    now = (ask for ask in before.game.prompts(state) if isinstance(ask, AskChoice))
-    return {ask.seat: before.asked.get(ask.seat, seq) if was.get(ask.seat) == ask else seq for ask in now}

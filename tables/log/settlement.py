@@ -1,19 +1,14 @@
-"""What moves chips at a table, without a database: a round's payouts, a game's payments, what seats buy and pay."""
+"""What moves chips at a table, without a database: a round's payouts, a game's payments, what is bought."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.proof.moves import Chart, Move
 from tables.games.felt import Payment, Payout
 from tables.log.fold import Round
-
-PERIOD: Final = timedelta(minutes=30)
-"""A seat pays the table's time charge once for each."""
-
 
 # --- a round ---------------------------------------------------------------------------------------------------
 
@@ -81,48 +76,3 @@ def at_the_counter(chart: Chart, kind: str, amount_cents: int) -> list[Move]:
     if kind == "sold":
         return [chart.move("sale", CAGE, PLAYERS, amount_cents), chart.move("cash_in", CASH, BANK, amount_cents)]
     return [chart.move("redeem", PLAYERS, CAGE, amount_cents), chart.move("cash_out", BANK, CASH, amount_cents)]
-
-
-# --- chips at the seats of a table with a pot ------------------------------------------------------------------
-
-
-def stacks_after(stacks: Mapping[int, int], kind: str, facts: Mapping[str, Any]) -> dict[int, int]:
-    """The chips at each seat after an entry about them; seats without any are left out."""
-    after = dict(stacks)
-    if kind == "buy_in":
-        after[facts["seat"]] = after.get(facts["seat"], 0) + facts["amount_cents"]
-    elif kind == "cash_out":
-        after[facts["seat"]] = after[facts["seat"]] - facts["amount_cents"]
-    else:
-        for seat, cents in _charges(stacks, facts):
-            after[seat] -= cents
-    return {seat: cents for seat, cents in after.items() if cents}
-
-
-def charged_after(
-    charged_at: str | None, kind: str, facts: Mapping[str, Any], stacks: Mapping[int, int], now: str | None
-) -> str | None:
-    """Until when time is paid: it runs from the first buy-in at an empty table, and ends when all have left."""
-    if not stacks:
-        return None
-    if charged_at is None:
-        return now
-    if kind != "time_charge":
-        return charged_at
-    return (datetime.fromisoformat(charged_at) + facts["periods"] * PERIOD).isoformat()
-
-
-def seat_moves(chart: Chart, stacks: Mapping[int, int], kind: str, facts: Mapping[str, Any]) -> list[Move]:
-    """The transfers of an entry about the seats' chips."""
-    if kind == "time_charge":
-        return [chart.move("time_charge", (SEAT, seat), RACK, cents) for seat, cents in _charges(stacks, facts)]
-    place, amount = (SEAT, facts["seat"]), facts["amount_cents"]
-    if kind == "cash_out":
-        return [chart.move("stand_up", place, PLAYERS, amount)]
-    bought = sold(chart, amount) if facts["cash"] else []
-    return [*bought, chart.move("sit_down", PLAYERS, place, amount)]
-
-
-def _charges(stacks: Mapping[int, int], facts: Mapping[str, Any]) -> list[tuple[int, int]]:
-    due = facts["periods"] * facts["each_cents"]
-    return [(seat, min(due, cents)) for seat, cents in sorted(stacks.items()) if cents]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
-from ledger.proof.chain import Entry
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
+from tables.games.felt import Card
+from tables.log.entries.rounds import Played, TakenBack
+from tables.log.entries.shoes import Burned, ShoeStep
+from tables.log.event import Event, Opened
 from tables.log.fold import HOUSE_SHOE, Standing
 
 
@@ -56,90 +58,81 @@ class Seals:
 
     live: Order | None = None
 
-    def follow(self, now: Standing, entry: Entry) -> Order | None:
+    def follow(self, now: Standing, seq: int, event: Event) -> Order | None:
         """The order that this entry opened, if it did and the order holds; ``now`` is where the table stands after it.
 
         Raises Unproven for an entry that does not fit what was committed to.
         """
         done = None
-        if opened := entry.content.get("opened"):
-            done, self.live = _opened(self.live, entry, opened), None
-        self.live = _committed(now, entry, self.live) or self.live
-        _dealt(now, entry, self.live)
+        if event.opens is not None:
+            done, self.live = _opened(self.live, seq, event.opens), None
+        self.live = _committed(now, seq, event, self.live) or self.live
+        _dealt(now, seq, event, self.live)
         return done
 
-    def resume(self, now: Standing, entry: Entry) -> None:
+    def resume(self, now: Standing, seq: int, event: Event) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
-        if _commitment(entry) is not None:
+        if event.commits is not None:
             # Of a shoe that is gone, what is left of its last round is folded too.
-            self.live = _committed(now, entry, None) if now.shoe else None
-        elif entry.content.get("opened"):
+            self.live = _committed(now, seq, event, None) if now.shoe else None
+        elif event.opens is not None:
             self.live = None
         else:
-            _committed(now, entry, self.live)
+            _committed(now, seq, event, self.live)
         if self.live is not None:
-            _dealt(now, entry, self.live)
+            _dealt(now, seq, event, self.live)
 
 
 # --- one entry after the other ---------------------------------------------------------------------------------
 
 
-def _committed(now: Standing, entry: Entry, live: Order | None) -> Order | None:
+def _committed(now: Standing, seq: int, event: Event, live: Order | None) -> Order | None:
     """The order that an entry commits to, if it does."""
-    commitment = _commitment(entry)
+    commitment = event.commits
     if commitment is None:
-        if live is not None and entry.kind == "burned":
-            live.burn = entry.content["shoe"]["burn"]
+        if live is not None and isinstance(event, Burned):
+            live.burn = event.shoe.burn
         return None
     if live is not None:
-        raise Unproven(entry.seq, "it commits to an order before the one before it was opened")
+        raise Unproven(seq, "it commits to an order before the one before it was opened")
     shoe = now.shoe
     if shoe is None:
-        raise Unproven(entry.seq, "it commits to an order, and there is no shoe")
+        raise Unproven(seq, "it commits to an order, and there is no shoe")
     whole = cards.shoe(shoe.decks)
-    if entry.subject == "shoe":
-        return Order(shoe.number, commitment, whole, 0, entry.seq)
+    if isinstance(event, ShoeStep):
+        return Order(shoe.number, commitment, whole, 0, seq)
     if now.round is None:
-        raise Unproven(entry.seq, "it shuffles discards, and there is no round")
+        raise Unproven(seq, "it shuffles discards, and there is no round")
     in_play = now.round.game.gone(now.round.state)
-    discards = tuple(one - kept for one, kept in zip(whole, in_play, strict=True))
-    return Order(shoe.number, commitment, discards, now.round.game.burned(now.round.rules), entry.seq)
+    discards = tuple(all_of - kept for all_of, kept in zip(whole, in_play, strict=True))
+    return Order(shoe.number, commitment, discards, now.round.game.burned(now.round.rules), seq)
 
 
-def _commitment(entry: Entry) -> str | None:
-    found = None
-    if (entry.subject, entry.kind) == ("shoe", "shuffled"):
-        found = entry.content["shoe"]["commitment"]
-    elif entry.subject == "round":
-        found = entry.content.get("commitment")
-    return None if found is None else str(found)
-
-
-def _dealt(now: Standing, entry: Entry, live: Order | None) -> None:
+def _dealt(now: Standing, seq: int, event: Event, live: Order | None) -> None:
     """Note the cards that an entry deals from a house shoe."""
-    if entry.subject != "round" or now.shoe is None or now.shoe.source != HOUSE_SHOE:
+    if not isinstance(event, Played | TakenBack) or now.shoe is None or now.shoe.source != HOUSE_SHOE:
         return
-    apart = {at: (pool, moment) for at, pool, moment in entry.content.get("apart", ())}
-    actions = [*enumerate(entry.content.get("actions", ()))]
-    ranks = [action["rank"] for at, action in actions if action["do"] == "card" and at not in apart]
+    apart = {card.action: card for card in event.apart} if isinstance(event, Played) else {}
+    ranks = {index: action.rank for index, action in enumerate(event.actions) if isinstance(action, Card)}
     if live is not None:
-        live.apart += [(entry.seq, actions[at][1]["rank"], *apart[at]) for at in apart]
-    if ranks and entry.kind == "take_back":
-        raise Unproven(entry.seq, "it takes back a card that a house shoe dealt")
-    if ranks and live is None:
-        raise Unproven(entry.seq, "it deals a card before any order was committed to")
+        live.apart += [(seq, ranks[index], list(card.pool), card.moment) for index, card in apart.items()]
+    in_order = [rank for index, rank in ranks.items() if index not in apart]
+    if in_order and isinstance(event, TakenBack):
+        raise Unproven(seq, "it takes back a card that a house shoe dealt")
+    if in_order and live is None:
+        raise Unproven(seq, "it deals a card before any order was committed to")
     if live is not None:
-        live.dealt += [(entry.seq, rank) for rank in ranks]
+        live.dealt += [(seq, rank) for rank in in_order]
 
 
 # --- what was opened -------------------------------------------------------------------------------------------
 
 
-def _opened(live: Order | None, entry: Entry, opened: Mapping[str, Any]) -> Order:
-    if live is None or opened["commitment"] != live.commitment:
-        raise Unproven(entry.seq, "it opens an order that the shoe was not dealt from")
-    check(live, bytes(opened["order"]), bytes.fromhex(opened["nonce"]), entry.seq)
-    live.opened_seq = entry.seq
+def _opened(live: Order | None, seq: int, opened: Opened) -> Order:
+    if live is None or opened.commitment != live.commitment:
+        raise Unproven(seq, "it opens an order that the shoe was not dealt from")
+    check(live, bytes(opened.order), bytes.fromhex(opened.nonce), seq)
+    live.opened_seq = seq
     return live
 
 

@@ -4,38 +4,50 @@ from __future__ import annotations
 
 from ledger import cage
 from ledger.models import Account
+from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, money
+from tables import permits
+from tables.handlers import enacts, enters
 from tables.inputs import ChangeChips, SellChips
+from tables.log.entries.chips import ChipsChanged, ChipsSold
 from tables.log.settlement import sold
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
 
+@enters(SellChips, permit=permits.the_dealer)
 def sell(scene: Scene, entered: SellChips) -> Outcome:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
     _refuse(scene, entered.amount_cents)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if entered.amount_cents > rack:
         raise Refused("bad_amount", f"The rack holds {money(rack)}: ask for a fill first.", 422)
-    return Outcome([sold_step(scene, entered.amount_cents)])
+    return Outcome([_sold(scene, entered.amount_cents)])
 
 
-def sold_step(scene: Scene, amount_cents: int) -> Step:
-    """The entry of chips that were sold. Raises Refused; a proof asks the same."""
+@enacts(ChipsSold, permit=permits.the_dealer)
+def enact_sale(scene: Scene, event: ChipsSold, entry: Entry) -> Step:
+    """As it was sold, whatever lay in the rack: the transfers tell that."""
+    return _sold(scene, event.amount_cents)
+
+
+def _sold(scene: Scene, amount_cents: int) -> Step:
     _refuse(scene, amount_cents)
-    return Step("chips", "buy_in", {"amount_cents": amount_cents}, moves=sold(scene.chart, amount_cents))
+    return Step(ChipsSold(amount_cents=amount_cents), moves=sold(scene.chart, amount_cents))
 
 
+@enters(ChangeChips, permit=permits.the_dealer)
 def change(scene: Scene, entered: ChangeChips) -> Outcome:
     """Chips are changed for others of the same worth: coloured up when a player leaves, or broken into smaller ones.
     By value nothing moves. Raises Refused."""
-    return Outcome([changed_step(scene, entered.amount_cents, entered.up)])
+    _refuse(scene, entered.amount_cents)
+    return Outcome([Step(ChipsChanged(amount_cents=entered.amount_cents, up=entered.up))])
 
 
-def changed_step(scene: Scene, amount_cents: int, up: bool) -> Step:
-    """The entry of a change. Raises Refused; a proof asks the same."""
-    _refuse(scene, amount_cents)
-    return Step("chips", "changed", {"amount_cents": amount_cents, "up": up})
+@enacts(ChipsChanged, permit=permits.the_dealer)
+def enact_change(scene: Scene, event: ChipsChanged, entry: Entry) -> Step:
+    """As it was entered."""
+    return change(scene, ChangeChips(event.amount_cents, event.up)).steps[0]
 
 
 def _refuse(scene: Scene, amount_cents: int) -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from django.db import connection
 
+from ledger.proof.chain import Entry
+from tables import permits
+from tables.handlers import enacts, enters
 from tables.inputs import SignIn, SignOut
 from tables.log import paper
+from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
+from tables.log.event import Misconduct
 from tables.log.paper import Slip
 from tables.models import Staff, Table, Terminal
 from tables.play import seat_pages
 from tables.refusals import Refused
+from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
 from tables.training import certificates
 
@@ -19,26 +26,26 @@ from tables.training import certificates
 def follows(scene: Scene, slip: Slip) -> list[Step]:
     """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
     or closes, its seat pages are revoked and its dealer is tapped out."""
-    if slip.series not in ("opener", "closer") or slip.agreed is None:
+    door = DOORS.get(slip.series)
+    if door is None or slip.agreed is None:
         return []
-    if slip.series == "opener":
-        return [door(slip)]
+    if door is TableOpened:
+        return [Step(door.after(slip))]
     dealer = scene.standing.dealer
     tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
-    return [door(slip), *seat_pages.revoke(scene), *tapped]
+    return [Step(door.after(slip)), *seat_pages.revoke(scene), *tapped]
 
 
-def door(slip: Slip) -> Step:
-    """The entry that a table opens or closes, with what an opener or closer counted."""
-    facts = {
-        "slip": slip.name,
-        "rack_cents": slip.total_cents,
-        "variance_cents": slip.total_cents - slip.expected_cents,
-        "chips": paper.spelled(slip.agreed or ()),
-    }
-    return Step("table", "opened" if slip.series == "opener" else "closed", facts)
+@enacts(TableOpened, TableClosed)
+def enact_door(scene: Scene, event: TableOpened | TableClosed, entry: Entry) -> Step:
+    """A table opens with its opener and closes with its closer, as they were counted just before."""
+    slip = scene.standing.counted
+    if slip is None:
+        raise Misconduct(f"the table is {event.kind} without {'an opener' if event.kind == 'opened' else 'a closer'}")
+    return Step(DOORS[slip.series].after(slip))
 
 
+@enters(SignIn, permit=permits.a_dealer)
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     """A dealer takes the table; whoever stood there is relieved, if they agree or a pit boss does. Nobody deals at two
     tables."""
@@ -56,7 +63,19 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     elsewhere = table_of(scene.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    return Outcome([taken(scene, scene.by, entered.terminal, entered.confirmed_by)])
+    return Outcome([_taken(scene, scene.by, entered.terminal, entered.confirmed_by)])
+
+
+@enacts(DealerSignedIn)
+def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
+    """By the dealer whom the entry names; who stood there, the log knows."""
+    dealer = Staff(username=event.username, name=event.name, badge=event.badge, role=Role.DEALER)
+    if dealer.signature != entry.by:
+        raise Misconduct(f"it signs in {dealer.signature}, and {entry.by} wrote it")
+    taking = replace(scene, by=dealer)
+    permits.a_dealer(taking, dealer)
+    may_take(taking)
+    return _taken(taking, dealer, event.terminal, event.confirmed_by)
 
 
 def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
@@ -73,30 +92,39 @@ def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
         raise Refused("not_theirs", says, 403)
 
 
+@enters(SignOut, permit=permits.the_dealer_who_leaves)
 def sign_out(scene: Scene, entered: SignOut) -> Outcome:
     """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
     may_leave(scene)
     return Outcome([_tap_out(scene.by.username, scene.by.name)])
 
 
-def taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
+@enacts(DealerSignedOut)
+def enact_sign_out(scene: Scene, event: DealerSignedOut, entry: Entry) -> Step:
+    """Of whoever dealt, called as they were when they left."""
+    dealer = scene.standing.dealer
+    if dealer is None:
+        raise Misconduct("it signs somebody out where nobody deals")
+    may_leave(scene)
+    return _tap_out(dealer.username, event.name)
+
+
+def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
     """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
     relieved = scene.standing.dealer
-    content: dict[str, str | None] = {
-        "username": by.username,
-        "name": by.name,
-        "badge": by.badge,
-        "terminal": terminal,
-        "relieves": relieved.username if relieved else None,
-    }
-    # Entries from before a relief had to be agreed to do not say who did.
-    if confirmed_by is not None:
-        content["confirmed_by"] = confirmed_by
-    return Step("dealer", "signed_in", content)
+    taken = DealerSignedIn(
+        username=by.username,
+        name=by.name,
+        badge=by.badge,
+        terminal=terminal,
+        relieves=relieved.username if relieved else None,
+        confirmed_by=confirmed_by,
+    )
+    return Step(taken)
 
 
 def _tap_out(username: str, name: str) -> Step:
-    return Step("dealer", "signed_out", {"username": username, "name": name})
+    return Step(DealerSignedOut(username=username, name=name))
 
 
 # --- what the log alone can say of it: a proof asks the same ---------------------------------------------------

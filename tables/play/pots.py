@@ -13,11 +13,15 @@ from typing import Any
 
 from msgspec import structs
 
+from ledger.proof.chain import Entry
 from ledger.proof.chips import money
+from tables import permits
 from tables.games.felt import Illegal, Opening
+from tables.handlers import enacts, enters
 from tables.inputs import BuyIn, CashOut, TimeCharge
+from tables.log.entries.seats import PERIOD, AtTheSeats, BoughtIn, CashedOut, TimeCharged
+from tables.log.event import Misconduct
 from tables.log.fold import Round, Stacks
-from tables.log.settlement import PERIOD, charged_after, seat_moves, stacks_after
 from tables.log.terms import pot_opening
 from tables.models import Table
 from tables.play import seat_pages
@@ -27,6 +31,7 @@ from tables.scene import Outcome, Scene, Step
 # --- Seats and their chips, between games ----------------------------------------------------------------------
 
 
+@enters(BuyIn, permit=permits.the_dealer)
 def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     """Chips are put in play at a seat: sold from the rack for cash, or brought along."""
     stacks, (least, most) = between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
@@ -39,29 +44,57 @@ def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     if had + amount < least or had + amount > most:
         has = f"seat {seat} would have {money(had + amount)} in play"
         raise Refused("bad_amount", sentence(f"{has}; it plays with {money(least)} to {money(most)}"), 422)
-    facts = {"seat": seat, "amount_cents": amount, "cash": not entered.chips}
-    return Outcome([seats_step(scene, "buy_in", facts)])
+    bought = BoughtIn(seat=seat, amount_cents=amount, cash=not entered.chips, stacks=(), charged_at=None)
+    return Outcome([_step(scene, bought)])
 
 
+@enacts(BoughtIn, permit=permits.the_dealer)
+def enact_buy_in(scene: Scene, event: BoughtIn, entry: Entry) -> Step:
+    """As it was entered. Time runs from the first buy-in, of which only the entry knows the moment."""
+    entered = BuyIn(event.seat, event.amount_cents, chips=not event.cash)
+    buy_in(scene, entered)
+    return _step(scene, event, event.charged_at)
+
+
+@enters(CashOut, permit=permits.the_dealer)
 def cash_out(scene: Scene, entered: CashOut) -> Outcome:
     """A player leaves with all that lies at the seat."""
     stacks = between_games(scene)
     amount = stacks.get(entered.seat, 0)
     if not amount:
         raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
-    step = seats_step(scene, "cash_out", {"seat": entered.seat, "amount_cents": amount})
+    step = _step(scene, CashedOut(seat=entered.seat, amount_cents=amount, stacks=(), charged_at=None))
     return Outcome([step, *seat_pages.revoke(scene, entered.seat)])
 
 
+@enacts(CashedOut, permit=permits.the_dealer)
+def enact_cash_out(scene: Scene, event: CashedOut, entry: Entry) -> Step:
+    """A player left with all that lay at the seat."""
+    amount = between_games(scene).get(event.seat, 0)
+    if not amount:
+        raise Misconduct(f"it cashes out seat {event.seat}, which has no chips in play")
+    return _step(scene, structs.replace(event, amount_cents=amount))
+
+
+@enters(TimeCharge, permit=permits.the_dealer)
 def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:
     """Every seat in play pays for the half hours since the last time, or what is there."""
     between_games(scene)
     periods = periods_due(scene.table, scene.standing.charged_at, scene.moment)
     if not periods:
         raise Refused("not_due", "No time charge is due yet.", 409)
-    return Outcome(
-        [seats_step(scene, "time_charge", {"periods": periods, "each_cents": scene.table.time_charge_cents})]
-    )
+    each = scene.table.time_charge_cents
+    return Outcome([_step(scene, TimeCharged(periods=periods, each_cents=each, stacks=(), charged_at=None))])
+
+
+@enacts(TimeCharged, permit=permits.the_dealer)
+def enact_time_charge(scene: Scene, event: TimeCharged, entry: Entry) -> Step:
+    """So many half hours had passed by then, at least."""
+    between_games(scene)
+    due = 0 if entry.at is None else periods_due(scene.table, scene.standing.charged_at, entry.at)
+    if not 1 <= event.periods <= due:
+        raise Misconduct(f"it charges {event.periods} half hours, which were not due")
+    return _step(scene, structs.replace(event, each_cents=scene.table.time_charge_cents))
 
 
 def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
@@ -80,13 +113,10 @@ def between_games(scene: Scene) -> dict[int, int]:
     return scene.standing.stacks
 
 
-def seats_step(scene: Scene, kind: str, facts: Mapping[str, Any]) -> Step:
-    """The entry about the chips at the seats, with what lies there after it."""
-    now = scene.standing
-    stacks = stacks_after(now.stacks, kind, facts)
-    charged_at = charged_after(now.charged_at, kind, facts, stacks, scene.moment.isoformat())
-    content = {**facts, "stacks": [list(pair) for pair in sorted(stacks.items())], "charged_at": charged_at}
-    return Step("seats", kind, content, moves=seat_moves(scene.chart, now.stacks, kind, facts))
+def _step(scene: Scene, event: AtTheSeats, moment: str | None = None) -> Step:
+    """The entry about the chips at the seats, with what lies there after it and until when time is paid."""
+    moves = event.moves(scene.chart, scene.standing.stacks)
+    return Step(event.upon(scene.standing, moment or scene.moment.isoformat()), moves=moves)
 
 
 # --- A game ----------------------------------------------------------------------------------------------------

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
+from msgspec import structs, to_builtins
 
 from ledger import cage
 from ledger.models import Transfer
+from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
+from tables import permits
 from tables.games.felt import (
     DEALER,
     Action,
@@ -21,18 +23,22 @@ from tables.games.felt import (
     Card,
     Choose,
     Illegal,
-    Payout,
     Shuffle,
 )
 from tables.games.play import out_of_turn, play
-from tables.inputs import Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
+from tables.handlers import enacts, enters
+from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
+from tables.log.entries import rounds as log
+from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack, newly_decided
+from tables.log.entries.shoes import CardRefused
+from tables.log.event import Misconduct
 from tables.log.fold import Play, Round, Shoe
 from tables.log.settlement import chips_moved
 from tables.log.terms import banked_opening
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
 from tables.refusals import Refused, sentence
-from tables.scene import Outcome, Scene, Step
+from tables.scene import Outcome, Scene, Step, seat_of
 
 REPORTED = ("impossible_card",)
 """Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
@@ -43,10 +49,11 @@ class Made:
     """What an input comes to as the game's actions."""
 
     actions: list[Action] = field(default_factory=list)
-    apart: list[list[Any]] = field(default_factory=list)
+    apart: list[Apart] = field(default_factory=list)
     """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
 
 
+@enters(Bet, CloseBets, Choose, Shuffle, KeyCard, Deal, StartGame, permit=permits.the_dealer)
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     shoe_ready(scene)
@@ -56,26 +63,25 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
         state = _play(scene, current, entered, made)
     except Illegal as illegal:
         return _refuse(scene, current, entered, illegal)
-    decided = _newly_decided(current, state)
-    content: dict[str, Any] = {"actions": msgspec.to_builtins(tuple(made.actions))}
-    if made.apart:
-        content["apart"] = made.apart
-    if current.secret:
+    shuffled = any(type(action) is Shuffle for action in made.actions)
+    commitment, opened = shoes.shuffled_in_play(scene, current, state) if shuffled else (None, None)
+    event = Played(
+        actions=tuple(made.actions),
+        opening=opening,
+        decided=newly_decided(current, state),
+        apart=tuple(made.apart),
         # Everyone may see the entry's hash, and there are few cards to try it with.
-        content["salt"] = secrets.token_hex(16)
-    if opening:
-        content["opening"] = opening
-    if decided:
-        content["decided"] = msgspec.to_builtins(decided)
-    moves = chips_moved(scene.chart, current, state)
-    if any(type(action) is Shuffle for action in made.actions):
-        content |= shoes.shuffled_in_play(scene, current, state)
-    steps = [Step("round", "play", content, current.number, moves)]
-    if cut_comes_out(scene, current, state):
+        salt=secrets.token_hex(16) if current.secret else None,
+        commitment=commitment,
+        opened=opened,
+    )
+    steps = [Step(event, current.number, chips_moved(scene.chart, current, state))]
+    if shoes.cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene))
     return Outcome(steps)
 
 
+@enters(Paid, permit=permits.the_dealer)
 def paid(scene: Scene, entered: Paid) -> Outcome:
     """The dealer has paid (or taken from) a seat at the end of the round, right to left."""
     current = scene.standing.round
@@ -84,9 +90,10 @@ def paid(scene: Scene, entered: Paid) -> Outcome:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
     if due[0].seat != entered.seat:
         raise Refused("out_of_turn", f"Seat {due[0].seat} is paid next: right to left.", 422)
-    return Outcome([Step("round", "paid", {"seat": entered.seat}, current.number)])
+    return Outcome([Step(log.Paid(seat=entered.seat), current.number)])
 
 
+@enters(TakeBack, permit=permits.the_dealer_or_the_floor)
 def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     """Undo the latest input of the round by a correcting entry; chips that it moved go back by reversals.
 
@@ -98,14 +105,90 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     moves: Sequence[Move] = ()
     if current.over or not current.game.banked:
         moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
-    content = {"corrects": target.seq, "actions": msgspec.to_builtins(target.actions)}
-    step = Step("round", "take_back", content, current.number, moves)
+    step = Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)
     if not (moves and current.over):
         return Outcome([step])
     alert = (
         f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
     )
     return Outcome([step], alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
+
+
+# --- enacted anew ----------------------------------------------------------------------------------------------
+
+
+@enacts(Played)
+def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
+    """A round is opened as the table is set and stands; what it decides and pays is the engine's to say."""
+    _refuse_writer(scene, event, entry)
+    shoe_ready(scene)
+    current, pinned = round_at(scene, _first_input(scene, event))
+    if pinned is not None and event.opening is not None and pinned.opening.first:
+        pinned = log.as_opened(pinned, _starter(event.opening))
+    if event.commitment is not None and not (_is_of_the_house(scene) and Shuffle() in event.actions):
+        raise Misconduct("it commits to an order, and shuffles no house shoe")
+    return Step(structs.replace(event, opening=pinned), current.number)
+
+
+@enacts(log.Paid, permit=permits.the_dealer)
+def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
+    """As it was entered."""
+    return paid(scene, Paid(event.seat)).steps[0]
+
+
+@enacts(TakenBack)
+def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
+    """As it was entered."""
+    permits.the_dealer_or_the_floor(scene, _staff(scene, entry))
+    return take_back(scene, TakeBack()).steps[0]
+
+
+@enacts(CardRefused, permit=permits.the_dealer)
+def enact_refusal(scene: Scene, event: CardRefused, entry: Entry) -> Step:
+    """What was keyed and refused, only whoever keyed it knows."""
+    return Step(event, entry.round)
+
+
+def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
+    """A seat enters its own choices where it has cards that nobody else may know; the dealer everything else."""
+    current = None if event.opening is not None else scene.standing.round
+    seat = seat_of(entry.by)
+    if seat is None:
+        permits.the_dealer(scene, _staff(scene, entry))
+        hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
+        if hidden:
+            raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
+        return
+    secret = current is not None and current.secret and scene.standing.round_open
+    if not (secret and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
+        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+
+
+def _staff(scene: Scene, entry: Entry) -> Staff:
+    """Who wrote an entry, who has to be of the staff."""
+    if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
+        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+    return scene.by
+
+
+def _first_input(scene: Scene, event: Played) -> Bet | StartGame:
+    """What opened the round, if this entry did: chips for a pot are dealt for to the seats that it names."""
+    if scene.game.banked or event.opening is None:
+        return Bet(0, 0)
+    return StartGame(tuple(event.opening.opening.seats))
+
+
+def _starter(pinned: Pinned) -> int:
+    """The seat that chance chose to start."""
+    first = pinned.opening.first
+    if first is None or first not in pinned.opening.seats:
+        raise Misconduct(f"seat {first} starts, which is not in the game")
+    return first
+
+
+def _is_of_the_house(scene: Scene) -> bool:
+    shoe = scene.standing.shoe
+    return shoe is not None and shoe.source == ShoeSource.HOUSE
 
 
 # --- the round that an input belongs to ------------------------------------------------------------------------
@@ -123,20 +206,17 @@ def shoe_ready(scene: Scene) -> None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
 
 
-def round_at(scene: Scene, entered: GameInput) -> tuple[Round, dict[str, Any] | None]:
+def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
     """The round in progress; or a new one, with what its first entry is to pin."""
     now = scene.standing
     if now.round_open and now.round is not None:
         return now.round, None
     fresh = _fresh(scene, entered)
-    pinned: dict[str, Any] = {
-        "game": fresh.game.name,
-        "rules": msgspec.to_builtins(fresh.rules),
-        "opening": msgspec.to_builtins(fresh.opening),
-        "shoe": now.shoe.number if now.shoe else 0,
-    }
+    rules, shoe = to_builtins(fresh.rules), now.shoe.number if now.shoe else 0
+    pinned = Pinned(fresh.game.name, rules, fresh.opening, shoe)
     if not fresh.game.banked:
-        pinned |= {"stacks": fresh.stacks, "pot_cents": fresh.pot_cents, "coin_cents": fresh.coin_cents}
+        chips = {"stacks": fresh.stacks, "pot_cents": fresh.pot_cents, "coin_cents": fresh.coin_cents}
+        pinned = structs.replace(pinned, **chips)
     return fresh, pinned
 
 
@@ -241,24 +321,10 @@ def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, made: Made) ->
     if ask.apart:
         moment = shoes.moment(current, made.actions)
         rank = shoes.draw_apart(shoe, ask.may_come, moment)
-        made.apart.append([len(made.actions), list(ask.may_come), moment])
+        made.apart.append(Apart(len(made.actions), tuple(ask.may_come), moment))
     else:
         rank = shoes.draw(shoe, current.game.cards_left(state))
     return _play_one(current, state, Card(rank, ask.to), made)
-
-
-def _newly_decided(current: Round, state: Any) -> tuple[Payout, ...]:
-    known = {payout.seat for payout in current.game.settle(current.state)}
-    return tuple(payout for payout in current.game.settle(state) if payout.seat not in known)
-
-
-def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
-    """Whether the cards that are left say that this is the last round of the shoe."""
-    shoe = scene.standing.shoe
-    at_cut = current.game.at_cut(current.rules)
-    if shoe is None or shoe.cut_out or not at_cut:
-        return False
-    return current.game.cards_left(state) <= at_cut
 
 
 def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) -> Outcome:
@@ -268,11 +334,11 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
         raise refusal from None
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
     keyed = entered.rank if isinstance(entered, KeyCard) else None
-    content = {"rank": keyed, "says": illegal.sentence}
     # The same words for the same card on the same board: pressed again and again, it is one alert.
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
-    step = Step("alert", "card_refused", content, current.number if scene.standing.round_open else None)
+    number = current.number if scene.standing.round_open else None
+    step = Step(CardRefused(rank=keyed, says=illegal.sentence), number)
     return Outcome([step], refusal, alert, {"round": current.number, "seq": scene.next_seq, "rank": keyed})
 
 

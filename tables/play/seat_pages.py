@@ -9,9 +9,13 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 
+from ledger.proof.chain import Entry
+from tables import permits
 from tables.games.catalog import GAMES
 from tables.games.felt import Choose
+from tables.handlers import enacts, enters
 from tables.inputs import Input, IssueSeatPage
+from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked
 from tables.models import SeatPage, ShoeSource, Table
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene, Step
@@ -40,6 +44,7 @@ def possible(table: Table) -> bool:
 # --- As inputs -------------------------------------------------------------------------------------------------
 
 
+@enters(IssueSeatPage, permit=permits.the_dealer_or_the_floor)
 def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
     """A seat has a page from here on."""
     table, seat = scene.table, entered.seat
@@ -50,7 +55,7 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
-    step = Step("seat_page", "issued", {"seat": seat, "again": bool(before)})
+    step = Step(SeatPageIssued(seat=seat, again=bool(before)))
     if not scene.standing.round_open:
         return Outcome([step])
     # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
@@ -58,12 +63,18 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
     return Outcome([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
 
 
+@enacts(SeatPageIssued, permit=permits.the_dealer_or_the_floor)
+def enact_issue(scene: Scene, event: SeatPageIssued, entry: Entry) -> Step:
+    """Whether the seat had a page before, no entry tells for sure: closing ends all."""
+    return Step(event, entry.round)
+
+
 def revoke(scene: Scene, seat: int | None = None) -> list[Step]:
     """A seat has no page any more (default: no seat has one); what the log says of it."""
     pages = SeatPage.objects.filter(table=scene.table, **({} if seat is None else {"seat": seat}))
-    gone = sorted(pages.values_list("seat", flat=True))
+    seats = sorted(pages.values_list("seat", flat=True))
     pages.delete()
-    return [Step("seat_page", "revoked", {"seat": one}) for one in gone]
+    return [Step(SeatPageRevoked(seat=number)) for number in seats]
 
 
 def permit(scene: Scene, by: AtSeat, entered: Input) -> None:

@@ -11,18 +11,30 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ledger.proof.chain import Entry
+from tables import permits
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
 from tables.games.felt import Action, Shuffle
+from tables.handlers import enacts, enters
+from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
+from tables.log.entries.shoes import (
+    Burned,
+    CutCardPlaced,
+    DeckChecked,
+    DeckCheckFailed,
+    Loaded,
+    Retired,
+    Shuffled,
+)
+from tables.log.entries.shoes import CutCardOut as CutCardCame
+from tables.log.event import Misconduct, Opened
 from tables.log.fold import Round, Shoe
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.refusals import Refused
-
-if TYPE_CHECKING:
-    from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.scene import Outcome, Scene, Step
 
 SENTENCES: Final = {
@@ -63,59 +75,68 @@ def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
 # --- the steps -------------------------------------------------------------------------------------------------
 
 
+@enters(LoadShoe, permit=permits.the_dealer)
 def load(scene: Scene, entered: LoadShoe) -> Outcome:
     """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
     expect(scene, "load")
-    shoe = Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
-    steps = [_step("loaded", shoe)]
+    shoe = _new_shoe(scene)
+    steps = [Step(Loaded(shoe=shoe))]
     if shoe.source == ShoeSource.HOUSE:
         checked = replace(shoe, stage="checked")
-        steps.append(_step("deck_checked", checked, counts=list(cards.shoe(shoe.decks))))
+        steps.append(Step(DeckChecked(shoe=checked, counts=tuple(cards.shoe(shoe.decks)))))
         steps += _shuffled(scene, checked)
     return Outcome(steps)
 
 
+def _new_shoe(scene: Scene) -> Shoe:
+    return Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
+
+
+@enters(CheckDecks, permit=permits.the_dealer)
 def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
     shoe = expect(scene, "check")
     full = cards.shoe(shoe.decks)
     if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
         raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
-    step = _step("deck_checked", replace(shoe, stage="checked"), counts=list(entered.counts))
     wrong = [
         f"{counted} of rank {rank}, {whole} belong in it"
         for rank, counted, whole in zip(RANKS, entered.counts, full, strict=True)
         if counted != whole
     ]
     if not wrong:
-        return Outcome([step])
+        return Outcome([Step(DeckChecked(shoe=replace(shoe, stage="checked"), counts=entered.counts))])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
-    report = _step("deck_check_failed", shoe, counts=list(entered.counts))
+    report = Step(DeckCheckFailed(shoe=shoe, counts=entered.counts))
     where = f"{scene.table.name}, shoe {shoe.number}, entry {scene.next_seq}"
     alert = f"{where}: the deck check found {'; '.join(wrong)}"
     evidence = {"counts": list(entered.counts), "seq": scene.next_seq}
     return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
+@enters(ShuffleShoe, permit=permits.the_dealer)
 def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
     """The whole shoe is shuffled, between rounds only."""
     shoe = expect(scene, "shuffle")
     return Outcome(_shuffled(scene, shoe))
 
 
+@enters(PlaceCutCard, permit=permits.the_dealer)
 def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
     """The cut card lies before the last part of the shoe."""
     shoe = expect(scene, "cut")
-    return Outcome([_step("cut_card_placed", replace(shoe, stage="cut"), cards_behind=_behind(scene))])
+    return Outcome([Step(CutCardPlaced(shoe=replace(shoe, stage="cut"), cards_behind=_behind(scene)))])
 
 
+@enters(Burn, permit=permits.the_dealer)
 def burn(scene: Scene, entered: Burn) -> Outcome:
     """The first cards are burned; from here on the shoe is dealt."""
     shoe = expect(scene, "burn")
     burned = scene.game.burned(scene.rules)
-    return Outcome([_step("burned", replace(shoe, stage="ready", burn=burned, cut_out=False))])
+    return Outcome([Step(Burned(shoe=replace(shoe, stage="ready", burn=burned, cut_out=False)))])
 
 
+@enters(CutCardOut, permit=permits.the_dealer)
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
     shoe = scene.standing.shoe
@@ -124,47 +145,53 @@ def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     return Outcome([cut_step(scene)])
 
 
+@enters(RetireShoe, permit=permits.for_the_shoe_to_go)
 def retire(scene: Scene, entered: RetireShoe) -> Outcome:
     """The shoe leaves the table; a house shoe's order is opened."""
     shoe = scene.standing.shoe
     if shoe is None:
         raise Refused("no_shoe", "There is no shoe on this table.", 409)
     _no_round(scene)
-    return Outcome([_step("retired", shoe, **_opened(shoe))])
+    return Outcome([Step(Retired(shoe=shoe, opened=_opened(shoe)))])
 
 
 def cut_step(scene: Scene) -> Step:
     """The entry that says: last round of this shoe."""
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- a card was just dealt from it
-    return _step("cut_card_out", replace(shoe, cut_out=True))
+    return Step(CutCardCame(shoe=replace(shoe, cut_out=True)))
+
+
+def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
+    """Whether the cards that are left say that this is the last round of the shoe."""
+    shoe = scene.standing.shoe
+    at_cut = current.game.at_cut(current.rules)
+    if shoe is None or shoe.cut_out or not at_cut:
+        return False
+    return current.game.cards_left(state) <= at_cut
 
 
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
     opened = _opened(shoe)
     burned = scene.game.burned(scene.rules)
     if shoe.source == ShoeSource.KEYED:
-        shuffled = just_shuffled(scene, shoe)
-        step = _step("shuffled", shuffled, **opened)
+        shuffled = _just_shuffled(scene, shoe)
+        step = Step(Shuffled(shoe=shuffled, opened=opened))
         if shuffled.stage != "cut" or burned:
             return [step]
-        return [step, _step("burned", replace(shuffled, stage="ready", burn=0))]
-    shuffled = just_shuffled(scene, shoe, _commit(scene.table, cards.shoe(shoe.decks)))
+        return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
+    shuffled = _just_shuffled(scene, shoe, _commit(scene.table, cards.shoe(shoe.decks)))
     return [
-        _step("shuffled", shuffled, **opened),
-        _step("cut_card_placed", replace(shuffled, stage="cut"), cards_behind=_behind(scene)),
-        _step("burned", replace(shuffled, stage="ready", burn=burned)),
+        Step(Shuffled(shoe=shuffled, opened=opened)),
+        Step(CutCardPlaced(shoe=replace(shuffled, stage="cut"), cards_behind=_behind(scene))),
+        Step(Burned(shoe=replace(shuffled, stage="ready", burn=burned))),
     ]
 
 
-def just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
+def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
     return replace(shoe, stage="shuffled" if prompts else "cut", cut_out=False, commitment=commitment)
-
-
-def _step(kind: str, shoe: Shoe, **facts: Any) -> Step:
-    return Step("shoe", kind, {"shoe": shoe.spelled(), **facts})
 
 
 def expect(scene: Scene, step: str) -> Shoe:
@@ -187,17 +214,73 @@ def _behind(scene: Scene) -> int:
     return scene.game.at_cut(scene.rules)
 
 
+# --- enacted anew ----------------------------------------------------------------------------------------------
+
+
+@enacts(Loaded, permit=permits.the_dealer)
+def enact_load(scene: Scene, event: Loaded, entry: Entry) -> Step:
+    """As the table was set then."""
+    expect(scene, "load")
+    return Step(Loaded(shoe=_new_shoe(scene)))
+
+
+@enacts(DeckChecked, DeckCheckFailed, permit=permits.the_dealer)
+def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
+    """By its counts."""
+    return check(scene, CheckDecks(event.counts)).steps[0]
+
+
+@enacts(Shuffled, permit=permits.the_dealer)
+def enact_shuffle(scene: Scene, event: Shuffled, entry: Entry) -> Step:
+    """The order of a house shoe is a secret of the house: `commitments` proves it when it is opened."""
+    shoe = expect(scene, "shuffle")
+    commitment = str(event.shoe.commitment) if shoe.source == ShoeSource.HOUSE else None
+    return Step(Shuffled(shoe=_just_shuffled(scene, shoe, commitment), opened=event.opened))
+
+
+@enacts(CutCardPlaced, permit=permits.the_dealer)
+def enact_cut(scene: Scene, event: CutCardPlaced, entry: Entry) -> Step:
+    """As it was entered."""
+    return place_cut_card(scene, PlaceCutCard()).steps[0]
+
+
+@enacts(Burned, permit=permits.the_dealer)
+def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
+    """As it was entered."""
+    return burn(scene, Burn()).steps[0]
+
+
+@enacts(CutCardCame, permit=permits.the_dealer)
+def enact_cut_card_out(scene: Scene, event: CutCardCame, entry: Entry) -> Step:
+    """Of a house shoe, the cards that are left tell when it comes out."""
+    shoe, current = scene.standing.shoe, scene.standing.round
+    if shoe is None or shoe.source == ShoeSource.KEYED:
+        return cut_card_out(scene, CutCardOut()).steps[0]
+    if current is None or not cut_comes_out(scene, current, current.state):
+        raise Misconduct("the cut card of this house shoe does not come out here")
+    return cut_step(scene)
+
+
+@enacts(Retired, permit=permits.for_the_shoe_to_go)
+def enact_retirement(scene: Scene, event: Retired, entry: Entry) -> Step:
+    """Between rounds, with the order that it was dealt from."""
+    shoe = scene.standing.shoe
+    if shoe is None or scene.standing.round_open:
+        raise Misconduct("it retires a shoe in mid-round, or none")
+    return Step(Retired(shoe=shoe, opened=event.opened))
+
+
 # --- house shoes -----------------------------------------------------------------------------------------------
 
 
-def shuffled_in_play(scene: Scene, current: Round, state: Any) -> dict[str, Any]:
-    """The discards were shuffled in mid-round: for a house shoe, what the log says of the old and the new order."""
+def shuffled_in_play(scene: Scene, current: Round, state: Any) -> tuple[str | None, Opened | None]:
+    """The discards were shuffled in mid-round: for a house shoe, the commitment to their order and the old order."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.source != ShoeSource.HOUSE:
-        return {}
+        return None, None
     held = current.game.gone(state)
     discards = tuple(whole - kept for whole, kept in zip(cards.shoe(shoe.decks), held, strict=True))
-    return {"commitment": _commit(scene.table, discards), **_opened(shoe)}
+    return _commit(scene.table, discards), _opened(shoe)
 
 
 def draw(shoe: Shoe, cards_left: int) -> int:
@@ -239,14 +322,12 @@ def _shuffle(ranks: Iterable[int]) -> list[int]:
     return order
 
 
-def _opened(shoe: Shoe) -> dict[str, Any]:
-    """The opening of the order that a house shoe was dealt from, for the log."""
+def _opened(shoe: Shoe) -> Opened | None:
+    """The order that a house shoe was dealt from, for the log."""
     if shoe.commitment is None:
-        return {}
+        return None
     kept = HouseShoe.objects.get(commitment=shoe.commitment)
-    return {
-        "opened": {"commitment": shoe.commitment, "order": list(bytes(kept.order)), "nonce": bytes(kept.nonce).hex()}
-    }
+    return Opened(shoe.commitment, tuple(bytes(kept.order)), bytes(kept.nonce).hex())
 
 
 @lru_cache(maxsize=200)

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from ledger.house import difference, note
 from tables.games.felt import MOST_CENTS
+from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
@@ -25,7 +26,7 @@ def add_denomination(*, value_cents: int, colour: str, face: str, by: Staff) -> 
     _refuse(value_faults(value_cents) | look_faults(chip, looks))
     with transaction.atomic():
         _draw(chip, looks)
-        note("chips", "added", by.signature, {"value_cents": value_cents, **looks})
+        note(DenominationAdded(value_cents=value_cents, colour=colour, face=face), by.signature)
     return chip
 
 
@@ -38,8 +39,8 @@ def change_denomination(chip: Denomination, looks: Mapping[str, Any], *, by: Sta
         before = {name: getattr(chip, name) for name in _LOOKS}
         _draw(chip, looks)
         changed = difference(before, {name: getattr(chip, name) for name in _LOOKS})
-        if changed["after"]:
-            note("chips", "changed", by.signature, {"value_cents": chip.value_cents, **changed})
+        if changed.after:
+            note(DenominationChanged(value_cents=chip.value_cents, **changed._asdict()), by.signature)
     return chip
 
 

@@ -14,7 +14,7 @@ import msgspec
 from django.db import transaction
 
 from ledger import cage, log
-from ledger.house import difference
+from ledger.house import Difference, difference
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
@@ -23,6 +23,7 @@ from ledger.proof.chips import can_cut, money
 from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS, Game
+from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
@@ -91,7 +92,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
         refuse(change_faults(table, changes, standing.at(head)))
         after = _whole(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
-        if changed["after"]:
+        if changed.after:
             _open_book(table.book.name, after)
             _store(table, after)
             _write(table, head, changed, by)
@@ -131,8 +132,8 @@ def _store(table: Table, settings: Settings) -> None:
     table.denominations.set(Denomination.objects.filter(value_cents__in=settings.denominations))
 
 
-def _write(table: Table, head: Head, changed: dict[str, Any], by: Staff) -> None:
-    log.append(head, Draft("table", "settings_changed", by.signature, changed))
+def _write(table: Table, head: Head, changed: Difference, by: Staff) -> None:
+    log.append(head, Draft.of(TableSet(**changed._asdict()), by.signature))
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------

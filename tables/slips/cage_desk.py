@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import msgspec
 from django.db import transaction
 from django.utils import timezone
 
@@ -25,6 +26,8 @@ from ledger.proof.moves import Move
 from ledger.slips import Signing
 from tables.inputs import BeginSlip, SignSlip
 from tables.log import paper
+from tables.log.entries.chips import Redeemed, SoldAtTheCage
+from tables.log.entries.slips import HouseSlipSigned
 from tables.log.paper import Said, Slip, Wrong
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, Staff
@@ -88,7 +91,8 @@ def _exchange(kind: str, amount_cents: int, by: Staff, key: UUID, *, out_of: str
             says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
             raise Refused("bad_amount", says, 422)
         moves = at_the_counter(cage.chart(head.book_id), kind, amount_cents)
-        cage.post(head, Draft("chips", kind, by.signature, said, key=key), moves)
+        event = {"sold": SoldAtTheCage, "redeemed": Redeemed}[kind](amount_cents=amount_cents)
+        cage.post(head, Draft.of(event, by.signature, key=key), moves)
 
 
 class _Before(NamedTuple):
@@ -221,7 +225,7 @@ def _write(
     if paper.expects(after.series, said.stage):
         content["through"] = {name: seq for name, (_, seq) in read.items()}
     moves: list[Move] = paper.moves(cage.chart(head.book_id), after)
-    draft = Draft("slip", f"{after.series}_{paper.kind_of(said.stage)}", by.signature, content, key=key)
+    draft = Draft.of(msgspec.convert(content, HouseSlipSigned), by.signature, key=key)
     written = cage.post(head, draft, moves)
     series, year, number = said.slip.split("/")
     signing = Signing(series, int(year), int(number), said.stage, by.username, by.role, begins)

@@ -6,20 +6,27 @@ rack and the box should hold, and the table that opens with its opener and close
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
 from django.utils import timezone
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature, Transfer
+from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE, DROP_BOX, HOUSE_PLACES, RACK, money
 from ledger.proof.moves import Move
 from ledger.slips import Signing
+from tables import permits
+from tables.handlers import enacts, enters
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import paper
+from tables.log.catalog import read_as
+from tables.log.entries.slips import SlipSigned
+from tables.log.event import Misconduct
 from tables.log.paper import RACKS, STAGES, Said, Slip, Wrong
 from tables.models import Staff
 from tables.play import doors
@@ -34,6 +41,7 @@ LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
 
 
+@enters(BeginSlip, permit=permits.anybody_here)
 def begin(scene: Scene, entered: BeginSlip) -> Outcome:
     """The first signature on a slip, which gives it its number. Raises Refused."""
     if entered.series not in STAGES or entered.series in paper.IN_THE_HOUSE:
@@ -59,6 +67,7 @@ def _begins(series: str, chips: paper.Chips) -> int:
     return 0 if series in (*RACKS, "drop") else paper.total(chips)
 
 
+@enters(SignSlip, permit=permits.anybody_here)
 def sign(scene: Scene, entered: SignSlip) -> Outcome:
     """The next signature on a slip in progress. Raises Refused."""
     series = entered.slip.split("/")[0]
@@ -66,6 +75,7 @@ def sign(scene: Scene, entered: SignSlip) -> Outcome:
     return _signed(scene, entered.slip, entered.stage, chips=_sane(scene, series, entered.chips) if counts else ())
 
 
+@enters(VoidSlip, permit=permits.anybody_here)
 def void(scene: Scene, entered: VoidSlip) -> Outcome:
     """Ask for a slip to be void, with the reason. Raises Refused."""
     reason = entered.reason.strip()
@@ -114,9 +124,17 @@ def entry(scene: Scene, said: Said) -> tuple[Step, Slip]:
         raise Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409) from None
     doors.may_count(scene, after)
     undone = cage.reverse(_moved(scene, after)) if said.stage == "voided" else ()
-    content = paper.content(said, after, now.slips)
-    moves = paper.moves(scene.chart, after, undone)
-    return Step("slip", f"{after.series}_{paper.kind_of(said.stage)}", content, moves=moves), after
+    event = msgspec.convert(paper.content(said, after, now.slips), SlipSigned)
+    return Step(event, moves=paper.moves(scene.chart, after, undone)), after
+
+
+@enacts(SlipSigned)
+def enact_signature(scene: Scene, event: SlipSigned, signed: Entry) -> Step:
+    """By the person whom the entry names."""
+    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    if author.signature != signed.by:
+        raise Misconduct(f"it is signed by {author.signature}, and {signed.by} wrote it")
+    return entry(replace(scene, by=author), event.said)[0]
 
 
 def _moved(scene: Scene, slip: Slip) -> Sequence[Transfer]:
@@ -135,14 +153,13 @@ def _finished(scene: Scene, slip: str) -> dict[str, Any]:
     if last is None:
         raise Refused("unknown_slip", f"There is no slip {slip} at {scene.table.name}.", 404)
     body = LogEntry.objects.values_list("body", flat=True).get(book_id=scene.table.book_id, seq=last)
-    now: dict[str, Any] = json.loads(bytes(body))["content"]["now"]
-    return now
+    return read_as(SlipSigned, body).now.spelled()
 
 
 def name_at(book_id: int, seq: int) -> str:
     """The slip that an entry signs."""
     body = LogEntry.objects.values_list("body", flat=True).get(book_id=book_id, seq=seq)
-    return str(json.loads(bytes(body))["content"]["slip"])
+    return read_as(SlipSigned, body).slip
 
 
 # --- What the ledger and the house know ------------------------------------------------------------------------

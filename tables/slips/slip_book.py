@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,8 @@ from ledger import cage, models
 from ledger.models import SlipSignature
 from tables import standing
 from tables.log import paper
+from tables.log.catalog import read_as
+from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.paper import Chips, Signed, Slip, Stage
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
@@ -166,7 +167,7 @@ def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Told]:
     found: list[tuple[Table | None, Slip]] = []
     for table, row in rows:
         body = bodies[row.book_id, last[row.pk].seq][1]
-        found.append((table, paper.read(json.loads(body)["content"]["now"])))
+        found.append((table, read_as(SlipSigned if table else HouseSlipSigned, body).now))
     return _told(found)
 
 

@@ -15,6 +15,7 @@ from django.db import transaction
 
 from ledger.alerts import raise_alert
 from ledger.house import note
+from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn
 from tables.models import EmergencyCode, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -33,7 +34,7 @@ def make(operator: Staff) -> str:
     with transaction.atomic():
         EmergencyCode.objects.filter(operator=operator).delete()
         EmergencyCode.objects.create(operator=operator, digest=_digest(code))
-        note("staff", "emergency_code_made", operator.signature, {"username": operator.username})
+        note(EmergencyCodeMade(username=operator.username), operator.signature)
     return "-".join(code[at : at + _GROUP] for at in range(0, len(code), _GROUP))
 
 
@@ -49,10 +50,11 @@ def use(first: str, second: str, *, address: str | None) -> Staff:
             raise Refused("wrong_codes", says, 403)
         mine.delete()
         other.delete()
-        content = {"username": mine.operator.username, "with": other.operator.username, "address": address}
-        note("staff", "emergency_sign_in", mine.operator.signature, content)
+        username, helper = mine.operator.username, other.operator.username
+        note(EmergencySignIn(username=username, other=helper, address=address), mine.operator.signature)
+        evidence = {"username": username, "with": helper, "address": address}
         names = f"{mine.operator.name} came in by emergency codes, with {other.operator.name}’s."
-        raise_alert(None, "emergency_sign_in", f"{names} Both are used up.", content)
+        raise_alert(None, "emergency_sign_in", f"{names} Both are used up.", evidence)
     return mine.operator
 
 

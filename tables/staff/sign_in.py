@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, authenticate, get_user, login, logout
@@ -18,6 +18,7 @@ from django.utils.deprecation import MiddlewareMixin
 from ledger.alerts import raise_alert
 from ledger.house import leave
 from tables import dealing, standing
+from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
 from tables.play import doors
 from tables.refusals import Refused
@@ -148,8 +149,8 @@ def _report(request: HttpRequest, full: Limit, username: str) -> None:
         says = f"{full.most} failed sign-ins from one address: for a while, only known devices sign in from there."
         raise_alert(None, "sign_in_locked", says, {"address": full.place})
     elif Staff.objects.filter(username=username).exists():
-        content = {"username": username, "from": full.place.split()[0], **_where(request, identify(request))}
-        leave("staff", "locked_out", "sign-in", content)
+        where = _where(request, identify(request))
+        leave(StaffLockedOut(username=username, place=full.place.split()[0], **where), "sign-in")
 
 
 def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> None:
@@ -157,14 +158,14 @@ def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> Non
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
-            leave("staff", "signed_out", before.signature, {"username": before.username, "relieved_by": staff.username})
+            leave(StaffSignedOut(username=before.username, relieved_by=staff.username), before.signature)
         logout(request)
     login(request, staff)
     request.session[BEGAN] = time.time()
-    leave("staff", "signed_in", staff.signature, {"username": staff.username, **_where(request, terminal)})
+    leave(StaffSignedIn(username=staff.username, **_where(request, terminal)), staff.signature)
 
 
-def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, str | None]:
+def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, Any]:
     return {"terminal": terminal.name if terminal else None, "address": request.META.get("REMOTE_ADDR")}
 
 
@@ -192,7 +193,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
         attempts.reserve([limit])
     except TooMany as full:
         if full.is_first:
-            leave("staff", "signed_out", staff.signature, {"username": staff.username, "after_tries": limit.most})
+            leave(StaffSignedOut(username=staff.username, after_tries=limit.most), staff.signature)
         logout(request)
         raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
     if not staff.check_password(password):
@@ -211,7 +212,7 @@ def sign_out(request: HttpRequest) -> None:
         table = doors.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None and _may_deal(request, table):
             dealing.sign_out(table, staff)
-        leave("staff", "signed_out", staff.signature, {"username": staff.username})
+        leave(StaffSignedOut(username=staff.username), staff.signature)
     logout(request)
 
 

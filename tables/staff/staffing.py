@@ -18,6 +18,8 @@ from ledger import house, log
 from ledger.house import difference, note
 from ledger.log import Draft
 from tables import pepper, standing
+from tables.log.entries.doors import DealerSignedOut
+from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
 from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
 from tables.play import doors
@@ -39,8 +41,13 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -
     hashes = _sealed(staff, changes)
     with transaction.atomic():
         _apply(staff, changes, hashes)
-        facts = {"name": staff.name, "role": staff.role, "badge": staff.badge}
-        note("staff", "added", by.signature, {"username": username, **facts, "new": _new(changes)})
+        facts: dict[str, Any] = {
+            "name": staff.name,
+            "role": str(staff.role),
+            "badge": staff.badge,
+            "new": tuple(_new(changes)),
+        }
+        note(StaffAdded(username=username, **facts), by.signature)
     return staff
 
 
@@ -62,8 +69,8 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
             emergency.withdraw(staff)
         new = _new(changes)
         changed = difference(before, _facts(staff))
-        if new or changed["after"]:
-            note("staff", "changed", by.signature, {"username": staff.username, **changed, "new": new})
+        if new or changed.after:
+            note(StaffChanged(username=staff.username, new=tuple(new), **changed._asdict()), by.signature)
     return staff
 
 
@@ -73,7 +80,7 @@ def change_password(staff: Staff, *, new: str) -> None:
     staff.set_password(new)
     with transaction.atomic():
         staff.save(update_fields=["password"])
-        note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
+        note(StaffChanged(username=staff.username, new=("password",)), staff.signature)
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
@@ -82,7 +89,7 @@ def lift_lock_out(staff: Staff, *, by: Staff) -> None:
     with transaction.atomic():
         attempts.forget_name(staff.username)
         attempts.forget_name(staff.badge or "")
-        note("staff", "lock_out_lifted", by.signature, {"username": staff.username})
+        note(StaffLockOutLifted(username=staff.username), by.signature)
 
 
 def _permit(by: Staff, permission: str) -> None:
@@ -146,8 +153,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
         return
     if now.round_open:
         _refuse({"is_active": _dealing(staff, table, now)})
-    content = {"username": staff.username, "name": staff.name}
-    log.append(head, Draft("dealer", "signed_out", by.signature, content))
+    log.append(head, Draft.of(DealerSignedOut(username=staff.username, name=staff.name), by.signature))
 
 
 def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.core import signing
@@ -20,6 +20,14 @@ from django.utils import timezone
 
 from ledger.alerts import raise_alert
 from ledger.house import difference, leave, note
+from tables.log.entries.terminals import (
+    TerminalChanged,
+    TerminalEnrolled,
+    TerminalLinkMade,
+    TerminalLockedOut,
+    TerminalLockOutLifted,
+    TerminalRevoked,
+)
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.staff import attempts
@@ -45,7 +53,7 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
     token = _token()
     with transaction.atomic():
         terminal = _add(name, table, _digest(token), by, enrolled=True)
-        note("terminal", "enrolled", by.signature, _said(terminal))
+        note(TerminalEnrolled(**_facts(terminal)), by.signature)
     return terminal, token
 
 
@@ -59,7 +67,7 @@ def link_for(terminal: Terminal, *, by: Staff) -> str:
     enrolled until then. Every other link for this terminal dies as one is used."""
     _permit(by)
     terminal.refresh_from_db()
-    note("terminal", "link_made", by.signature, _said(terminal))
+    note(TerminalLinkMade(**_facts(terminal)), by.signature)
     return reverse("enrol", args=[signing.dumps([terminal.pk, terminal.token_digest[:16], by.pk], salt=_LINK)])
 
 
@@ -76,7 +84,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         terminal.token_digest, terminal.is_active = _digest(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
-        note("terminal", "enrolled", by.signature, _said(terminal) | {"link": True})
+        note(TerminalEnrolled(**_facts(terminal), link=True), by.signature)
     return terminal, token
 
 
@@ -86,7 +94,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = _digest(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
-        note("terminal", "revoked", by.signature, _said(terminal))
+        note(TerminalRevoked(**_facts(terminal)), by.signature)
 
 
 def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
@@ -94,9 +102,9 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
     _permit(by)
     with transaction.atomic():
         terminal.refresh_from_db()
-        before, terminal.table = _said(terminal), table
+        before, terminal.table = _facts(terminal), table
         terminal.save(update_fields=["table"])
-        note("terminal", "changed", by.signature, {"name": terminal.name} | difference(before, _said(terminal)))
+        note(TerminalChanged(name=terminal.name, **difference(before, _facts(terminal))._asdict()), by.signature)
 
 
 # --- Wrong PINs ------------------------------------------------------------------------------------------------
@@ -136,9 +144,9 @@ def _report(terminal: Terminal, full: Limit, badge: str) -> None:
     who = ""
     if full.name:
         who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
-    leave("terminal", "locked_out", "sign-in", _said(terminal) | {"tries": full.most, "of": who.strip()})
+    leave(TerminalLockedOut(**_facts(terminal), tries=full.most, of=who.strip()), "sign-in")
     says = f"{terminal.name}: {full.most} wrong PINs{who}. It takes no more of them for a while."
-    raise_alert(None, "terminal_locked", says, _said(terminal))
+    raise_alert(None, "terminal_locked", says, _facts(terminal))
 
 
 def not_enrolled(request: HttpRequest) -> Refused:
@@ -154,7 +162,7 @@ def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
     _permit(by)
     with transaction.atomic():
         attempts.forget_place(attempts.place_of(terminal))
-        note("terminal", "lock_out_lifted", by.signature, _said(terminal))
+        note(TerminalLockOutLifted(**_facts(terminal)), by.signature)
 
 
 # --- Dealing ---------------------------------------------------------------------------------------------------
@@ -197,7 +205,7 @@ def _permit(by: Staff) -> None:
         raise Refused("not_permitted", "Only an operator enrols terminals.", 403)
 
 
-def _said(terminal: Terminal) -> dict[str, str | None]:
+def _facts(terminal: Terminal) -> dict[str, Any]:
     return {"name": terminal.name, "table": terminal.table.name if terminal.table else None}
 
 

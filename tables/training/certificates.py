@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import house, log
 from ledger.log import Draft
 from ledger.proof.chain import canonical
 from tables.games.catalog import GAMES
 from tables.games.rocket import Rules
+from tables.log.entries.staff import CertificateIssued
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.training import practice
@@ -167,26 +169,34 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
             valid_through=today + timedelta(days=settings.CERTIFICATE_DAYS),
         )
         made.save()
-        log.append(head, Draft("certificate", "issued", by.signature, spelled(made)))
+        log.append(head, Draft.of(event_of(made), by.signature))
     return made
 
 
-def spelled(one: Certificate) -> dict[str, Any]:
+def event_of(one: Certificate) -> CertificateIssued:
     """As the log has it."""
     answers = list(one.practice.answers.order_by("number").values_list("answer", flat=True))
-    return {
-        "number": one.number,
-        "username": one.dealer.username,
-        "game": one.game,
-        "rules_version": one.rules_version,
-        "answers_right": one.answers_right,
-        "answers_asked": one.answers_asked,
-        "signed_by": one.signed_by.username,
-        "on_day": one.on_day.isoformat(),
-        "valid_through": one.valid_through.isoformat(),
-        "course": dict(one.practice.course),
-        "answers_sha256": sha256(canonical({"answers": answers})).hexdigest(),
-    }
+    return CertificateIssued(
+        number=one.number,
+        username=one.dealer.username,
+        game=one.game,
+        rules_version=one.rules_version,
+        answers_right=one.answers_right,
+        answers_asked=one.answers_asked,
+        signed_by=one.signed_by.username,
+        on_day=one.on_day.isoformat(),
+        valid_through=one.valid_through.isoformat(),
+        course=dict(one.practice.course),
+        answers_sha256=sha256(canonical({"answers": answers})).hexdigest(),
+    )
+
+
+def unlike(event: CertificateIssued, seq: int, by: str) -> str:
+    """How the row beside the log is another than its entry, or than its practice comes to; empty if it is not."""
+    row = Certificate.objects.filter(seq=seq).select_related("dealer", "signed_by", "practice").first()
+    if row is None or structs.replace(event_of(row), happened_at=event.happened_at) != event or row.signed_as != by:
+        return "the certificate, as it is kept beside the log, is another"
+    return faults(row)
 
 
 def faults(one: Certificate) -> str:

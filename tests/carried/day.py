@@ -32,7 +32,6 @@ from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
 from tables.audit import mending, sealed, sealing, watch, witness
-from tables.audit.conduct import AT_A_TABLE, IN_THE_HOUSE
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -53,6 +52,7 @@ from tables.inputs import (
     SignSlip,
     VoidSlip,
 )
+from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -88,7 +88,7 @@ def missing(entries: Iterable[tuple[bool, str, str]], transfers: Iterable[str]) 
     ``entries``: whether it is of the house's book, subject and kind of each entry; ``transfers``: the kind of each.
     """
     has = set(entries)
-    due = {(True, *kind) for kind in IN_THE_HOUSE} | {(False, *kind) for kind in AT_A_TABLE}
+    due = {(True, *kind) for kind in IN_THE_HOUSE} | {(False, *kind) for kind in AT_TABLES}
     where = {True: "in the house's book", False: "at a table"}
     lacks = [f"{subject} {kind} {where[of_house]}" for of_house, subject, kind in sorted(due - has)]
     return lacks + [f"a {kind}" for kind in sorted(MOVEMENTS.keys() - set(transfers))]

@@ -15,6 +15,7 @@ from django.utils import timezone
 from ledger import cage, house, notices
 from ledger.models import HOUSE, Book, LogEntry, Notice
 from tables.audit import proofs, watch
+from tables.log.entries.staff import StaffChanged, StaffSignedIn
 from tests import load
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +43,7 @@ def disguised(intruder: psycopg.Connection) -> Iterator[psycopg.Connection]:
 
 
 def comes(username: str) -> None:
-    house.leave("staff", "signed_in", "test", {"username": username})
+    house.leave(StaffSignedIn(username=username, terminal=None, address=None), "test")
 
 
 def written() -> list[tuple[str, bool]]:
@@ -57,7 +58,7 @@ def test_nobody_waits_and_the_next_who_holds_the_book_writes_it_first(held: psyc
     comes("bob")
     assert written() == []
     held.execute("ROLLBACK")
-    house.note("staff", "changed", "test", {"username": "cas"})
+    house.note(StaffChanged(username="cas", new=()), "test")
     assert written() == [("ann", True), ("bob", True), ("cas", False)]
 
 

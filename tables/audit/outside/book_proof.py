@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -19,8 +19,17 @@ from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_p
 from tables.audit.outside.cage_counts import Count, Part, counted, into_the_cage
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
-from tables.log.fold import Standing, fold
-from tables.log.replay import Misconduct, Replay
+from tables.log.catalog import event_of, fold
+from tables.log.entries.clocks import ClockMended
+from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
+from tables.log.entries.days import DaySealed
+from tables.log.entries.keys import AboutKey
+from tables.log.entries.rounds import Pinned, Played
+from tables.log.entries.settings import TableSet
+from tables.log.entries.slips import SlipSigned
+from tables.log.event import Event, Misconduct, Unreadable
+from tables.log.fold import Standing
+from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.terms import Settings, banked_opening, pot_opening, rules_of
 
@@ -51,21 +60,22 @@ class _State:
     now: Standing = field(default_factory=Standing)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
-    corrections: list[Any] = field(default_factory=list)
+    corrections: tuple[Correction, ...] = ()
     """Those that wait for a second signature."""
 
     def carry(self, entry: Entry) -> None:
         """Fold an entry that was proved on an earlier day."""
-        if entry.subject == "table" and entry.kind == "settings_changed":
-            self.set(entry)
-        if entry.subject == "correction":
-            self.corrections = entry.content["open"]
-        self.now = _folded(self.now, entry)
-        self.seals.resume(self.now, entry)
+        event = event_of(entry)
+        if isinstance(event, TableSet):
+            self.set(event)
+        if isinstance(event, AboutCorrection):
+            self.corrections = event.open
+        self.now = fold(self.now, event, seq=entry.seq, round=entry.round)
+        self.seals.resume(self.now, entry.seq, event)
 
-    def set(self, entry: Entry) -> None:
-        known = asdict(self.settings) if self.settings else {}
-        self.settings = Settings(**known | entry.content["after"])
+    def set(self, event: TableSet) -> None:
+        before = msgspec.to_builtins(self.settings) if self.settings else {}
+        self.settings = msgspec.convert(before | event.after, Settings)
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
@@ -109,7 +119,7 @@ class BookProof:
             raise Wrong(self.part, f"{self.name}, entry {broken.fault.seq}: {broken.fault.what}") from None
         except Unproven as unproven:
             raise Wrong(self.part, f"{self.name}, entry {unproven.seq}: {unproven.what}") from None
-        except Misconduct as wrong:
+        except (Misconduct, Unreadable) as wrong:
             raise self._wrong(str(wrong)) from None
         except Illegal as illegal:
             raise self._wrong(f"the rules do not allow it: {illegal.sentence}") from None
@@ -161,24 +171,21 @@ class BookProof:
             entry, posted = next(proven)
             if (at := time_of(entry, self.mends)) >= ends:
                 raise self._wrong(f"it is of {at}, after the end of {leaf['day']}")
-            self._mended(entry)
-            if (slip := slips.get(entry.seq)) != (begun := _begins(entry, slip)):
+            event = event_of(entry)
+            if (slip := slips.get(entry.seq)) != (begun := _begins(event, entry, slip)):
                 raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
+            if isinstance(event, ClockMended):
+                self._mended(event, entry)
             tree.add(entry.hash)
-            self._check(entry, posted, state, replay)
+            self._check(event, entry, posted, state, replay)
         self._end(leaf, tree, state, replay)
 
-    def _mended(self, entry: Entry) -> None:
+    def _mended(self, event: ClockMended, entry: Entry) -> None:
         """An entry that mends times is signed by the house, and says what the days' documents say."""
-        if not (mended := mends_in(entry)):
-            return
-        document, signature = entry.content["document"], bytes.fromhex(entry.content["signature"])
+        mended, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
         keys = {key["key"] for key in self.signed.keys}
-        if (
-            document["book"] != self.name
-            or document["key"] not in keys
-            or not seals.is_signed(document["key"], signature, document)
-        ):
+        signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
+        if document.book != self.name or not signed:
             raise self._wrong("it mends the times of entries, and the house did not sign that")
         here = [
             mend
@@ -189,20 +196,19 @@ class BookProof:
             raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
         self.signed.say(
             f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
-            f" {entry.seq}: {document['reason']}"
+            f" {entry.seq}: {document.reason}"
         )
 
-    def _check(self, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
-        for one in posted:
-            self._move(one)
-        self._cage(entry, posted, replay)
+    def _check(self, event: Event, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
+        for transfer in posted:
+            self._move(transfer)
+        self._cage(event, entry, posted, replay)
         if self.name == HOUSE:
-            self._house(entry)
+            self._house(event)
         else:
-            self._table(entry, replay.now, state)
-        opened = state.seals.live if entry.content.get("opened") else None
-        replay.follow(entry, posted)
-        self.counts["orders"] += opened is not None
+            self._table(event, entry, replay.now, state)
+        replay.follow(entry, event, posted)
+        self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
         self.held[entry.seq] = entry
         self.counts["entries"] += 1
@@ -230,12 +236,12 @@ class BookProof:
         self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
-    def _cage(self, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
+    def _cage(self, event: Event, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
         """What a table moves into the cage and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
             own = (replay.held or {}).get(CAGE, 0)
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            if count := counted(entry, own):
+            if count := counted(event, entry, own):
                 self.cage_counts.append(replace(count, at=None if mended else count.at))
         elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
@@ -282,66 +288,57 @@ class BookProof:
 
     # --- one entry
 
-    def _table(self, entry: Entry, before: Standing, state: _State) -> None:
-        if (entry.subject, entry.kind) == ("table", "settings_changed"):
-            self._settings(entry, state)
-        if entry.subject == "round" and "opening" in entry.content:
-            self._opened(entry, before, state.settings)
-        if entry.subject == "correction":
-            self._correction(entry, state)
+    def _table(self, event: Event, entry: Entry, before: Standing, state: _State) -> None:
+        match event:
+            case TableSet():
+                self._settings(event, state)
+            case Played(opening=Pinned() as pinned):
+                self._opened(pinned, entry, before, state.settings)
+            case AboutCorrection():
+                self._correction(event, state)
 
-    def _settings(self, entry: Entry, state: _State) -> None:
-        known = msgspec.to_builtins(asdict(state.settings)) if state.settings else {}
-        said = entry.content["before"]
-        if known and any(known.get(name) != said.get(name) for name in entry.content["after"]):
+    def _settings(self, event: TableSet, state: _State) -> None:
+        before = msgspec.to_builtins(state.settings) if state.settings else {}
+        if before and any(before.get(name) != event.before.get(name) for name in event.after):
             raise Misconduct("the settings were others before it")
-        state.set(entry)
+        state.set(event)
 
-    def _opened(self, entry: Entry, before: Standing, settings: Settings | None) -> None:
+    def _opened(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
         if settings is None:
             raise Misconduct("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
-        pinned, game = entry.content["opening"], GAMES[settings.game]
-        rules, due = rules_of(settings), {"game": game.name, "shoe": before.shoe.number if before.shoe else 0}
-        if game.banked:
-            rules, opening = banked_opening(settings, rules, before)
-        else:
-            opening = pot_opening(settings, before, tuple(pinned["opening"]["seats"]))
-            if pinned["opening"].get("first"):
-                opening = msgspec.structs.replace(opening, first=pinned["opening"]["first"])
-            stacks = [list(pair) for pair in sorted(before.stacks.items())]
-            due |= {"stacks": stacks, "pot_cents": before.pot_cents, "coin_cents": settings.unit_cents}
-        due |= {"rules": msgspec.to_builtins(rules), "opening": msgspec.to_builtins(opening)}
-        for name, value in due.items():
-            if canonical({"": pinned.get(name)}) != canonical({"": value}):
+        due = _pinned(settings, before, pinned)
+        for name in Pinned.__struct_fields__:
+            if canonical({"": _spelled(due, name)}) != canonical({"": _spelled(pinned, name)}):
                 raise Misconduct(f"the {name} that its round pins are not those that were in force")
 
-    def _correction(self, entry: Entry, state: _State) -> None:
+    def _correction(self, event: AboutCorrection, state: _State) -> None:
         """A correction waits for a second signature, by another person than the one who proposed it."""
-        said, made = entry.content, entry.content["correction"]
-        others = [one for one in state.corrections if one["slip"] != made["slip"]]
-        if entry.kind == "proposed":
-            known, after = made["proposed_by"] == said["username"] and others == state.corrections, [*others, made]
+        correction, waiting = event.correction, state.corrections
+        others = tuple(other for other in waiting if other.slip != correction.slip)
+        is_by_proposer = correction.proposed_by == event.username
+        if isinstance(event, CorrectionProposed):
+            fits, after = is_by_proposer and others == waiting, (*others, correction)
         else:
-            known, after = made["proposed_by"] != said["username"] and made in state.corrections, others
-        if not known or said["open"] != after:
-            raise Misconduct(f"the correction {made['slip']} could not be {entry.kind} then by {said['username']}")
+            fits, after = not is_by_proposer and correction in waiting, others
+        if not fits or event.open != after:
+            raise Misconduct(f"the correction {correction.slip} could not be {event.kind} then by {event.username}")
         state.corrections = after
 
-    def _house(self, entry: Entry) -> None:
+    def _house(self, event: Event) -> None:
         """The house's book says of days and keys what the bundle says."""
-        if (entry.subject, entry.kind) == ("day", "sealed"):
-            document = entry.content["document"]
-            kept = self.signed.days.get(document["day"])
-            if kept is not None and canonical(kept) != canonical(document):
-                raise self._wrong(f"it sealed {document['day']} with another root than the bundle has")
-        if entry.subject == "key":
-            self._key(entry)
+        if isinstance(event, DaySealed):
+            day = event.document.day
+            kept = self.signed.days.get(day)
+            if kept is not None and canonical(kept) != canonical(msgspec.to_builtins(event.document)):
+                raise self._wrong(f"it sealed {day} with another root than the bundle has")
+        if isinstance(event, AboutKey):
+            self._key(event)
 
-    def _key(self, entry: Entry) -> None:
-        if self.keys_told >= len(self.signed.keys) or entry.content != self.signed.keys[self.keys_told]:
+    def _key(self, event: AboutKey) -> None:
+        if self.keys_told >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_told]:
             raise self._wrong(f"it published a key that is not in {KEYS} at that place")
         self.keys_told += 1
 
@@ -366,8 +363,10 @@ class BookProof:
                 continue  # it is there for what it moved, which is reversed
             self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
             state.carry(entry)
-            if entry.subject == "key":
-                self._key(entry)
+            if entry.subject == AboutKey.subject:
+                event = event_of(entry)
+                assert isinstance(event, AboutKey)  # noqa: S101 -- the catalog has no other of this subject
+                self._key(event)
         if self.opening:
             state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
         return state
@@ -437,24 +436,35 @@ def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entr
     return Entry(0, seq, at, *columns, body, seq - 1 or None, previous, digest, 0)
 
 
-def _begins(entry: Entry, sealed: str | None) -> str | None:
+def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
+    """What the first entry of a round has to pin; who starts, chance may choose."""
+    game, shoe = GAMES[settings.game], before.shoe.number if before.shoe else 0
+    if game.banked:
+        rules, opening = banked_opening(settings, rules_of(settings), before)
+        return Pinned(game.name, msgspec.to_builtins(rules), opening, shoe)
+    opening = pot_opening(settings, before, tuple(pinned.opening.seats))
+    if pinned.opening.first:
+        opening = msgspec.structs.replace(opening, first=pinned.opening.first)
+    chips = tuple(sorted(before.stacks.items())), before.pot_cents, settings.unit_cents
+    return Pinned(game.name, msgspec.to_builtins(rules_of(settings)), opening, shoe, *chips)
+
+
+def _spelled(pinned: Pinned, name: str) -> Any:
+    return msgspec.to_builtins(getattr(pinned, name))
+
+
+def _begins(event: Event, entry: Entry, sealed: str | None) -> str | None:
     """The slip that an entry begins. ``sealed``: the one that the house says it does."""
-    content = entry.content
-    if entry.subject == "slip":
-        return content["slip"] if len(content["now"]["signed"]) == 1 else None
-    if entry.subject == "correction":
-        return content["correction"]["slip"] if entry.kind == "proposed" else None
+    if isinstance(event, SlipSigned):
+        return event.slip if len(event.now.signed) == 1 else None
+    if isinstance(event, AboutCorrection):
+        return event.correction.slip if isinstance(event, CorrectionProposed) else None
     return sealed if sealed and canonical({"": sealed})[4:-1] in entry.body else None
 
 
 def _posted(row: Sequence[Any]) -> Posted:
     number, seq, leg, *move = row
     return Posted(seq, leg, number, Move(*move))
-
-
-def _folded(now: Standing, entry: Entry) -> Standing:
-    said = {"seq": entry.seq, "subject": entry.subject, "kind": entry.kind, "round": entry.round}
-    return fold(now, **said, content=entry.content)  # type: ignore[arg-type]
 
 
 def _path(path: Sequence[str]) -> list[bytes]:

@@ -14,7 +14,8 @@ from typing import Final
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
 from ledger.proof.moves import Move
-from tables.log.replay import Misconduct
+from tables.log.entries.slips import HouseSlipSigned
+from tables.log.event import Event, Misconduct
 
 SLACK: Final = timedelta(minutes=1)
 """So far two books' times may differ for one moment: by two hosts' clocks, and until an entry can be read."""
@@ -62,14 +63,13 @@ class Part:
         return self.before <= count.through.get(name, 0) <= self.last
 
 
-def counted(entry: Entry, own_cents: int) -> Count | None:
+def counted(event: Event, entry: Entry, own_cents: int) -> Count | None:
     """The second count of the cage that an entry of the house's book is. ``own_cents``: what that book left there."""
-    if (entry.subject, entry.kind) != ("slip", "cage_recounted"):
+    if not isinstance(event, HouseSlipSigned) or event.through is None:
         return None
     if entry.at is None:
         raise Misconduct("it counts the cage at no moment")
-    said = entry.content
-    return Count(entry.seq, entry.at, said["now"]["expected_cents"], own_cents, said["through"])
+    return Count(entry.seq, entry.at, event.now.expected_cents, own_cents, event.through)
 
 
 def into_the_cage(moves: Iterable[Move]) -> int:

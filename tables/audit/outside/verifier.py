@@ -23,7 +23,7 @@ from ledger.proof.seals import BadKey
 from tables.audit.outside.book_proof import HOUSE, UNREADABLE, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part
-from tables.log.replay import Misconduct
+from tables.log.event import Misconduct
 
 
 def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:

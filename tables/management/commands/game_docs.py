@@ -44,10 +44,10 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield path, rewritten(path.read_text(), "\n".join(facts(game)))
 
 
-def rewritten(page: str, marked: str) -> str:
+def rewritten(page: str, marked: str, start: str = START) -> str:
     """A page with another marked part."""
-    before, _, rest = page.partition(START)
-    return f"{before}{START}\n\n{marked}\n\n{END}{rest.partition(END)[2]}"
+    before, _, rest = page.partition(start)
+    return f"{before}{start}\n\n{marked}\n\n{END}{rest.partition(END)[2]}"
 
 
 def facts(game: Game[Any, Any]) -> Iterator[str]:

@@ -22,6 +22,8 @@ from ledger.proof.moves import Move
 from tables import dealing, standing
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
+from tables.log.entries.chips import ChipsIssued, SoldAtTheCage
+from tables.log.event import Event
 from tables.log.terms import Settings
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
@@ -184,7 +186,7 @@ def seed_chips(operator: Staff) -> None:
     with transaction.atomic():
         _move(
             house,
-            "issued",
+            ChipsIssued(),
             operator,
             [
                 vault.move("issue", "issue", "vault", ISSUED_CENTS),
@@ -192,7 +194,7 @@ def seed_chips(operator: Staff) -> None:
             ],
         )
         sold = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
-        _move(house, "sold", operator, sold, amount_cents=SOLD_CENTS)
+        _move(house, SoldAtTheCage(amount_cents=SOLD_CENTS), operator, sold)
 
 
 def open_table(name: str, chosen: Settings, operator: Staff) -> None:
@@ -227,8 +229,8 @@ def seed_terminal(name: str, operator: Staff) -> Terminal:
     return Terminal.objects.filter(name=name).first() or terminals.add(name, None, by=operator)
 
 
-def _move(book: Book, kind: str, by: Staff, moves: Sequence[Move], **said: int) -> None:
-    cage.post(log.lock(book.pk), Draft("chips", kind, by.signature, said), moves)
+def _move(book: Book, event: Event, by: Staff, moves: Sequence[Move]) -> None:
+    cage.post(log.lock(book.pk), Draft.of(event, by.signature), moves)
 
 
 def logins() -> str:

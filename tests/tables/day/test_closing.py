@@ -1,6 +1,5 @@
 """Closing a gaming day: who may, when, once; and what arrives for it later."""
 
-import json
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -16,7 +15,8 @@ from ledger.proof.chain import canonical
 from tables import inputs, standing
 from tables.audit import proofs
 from tables.day import closing, figures, hours
-from tables.log.telling import tell
+from tables.log.catalog import read_as, told
+from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -91,8 +91,8 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert found.as_closed == [line.row() for line in found.now.lines]
     assert not found.adjustments
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
-    said = json.loads(bytes(LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body))["content"]
-    assert tell("day", "closed", said) == f"Olga signs second: {over} is closed"
+    body = LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body
+    assert told(read_as(DayClosed, body)) == f"Olga signs second: {over} is closed"
 
 
 def test_the_same_again_is_answered_as_before(over: date, boss: Staff, operator: Staff) -> None:

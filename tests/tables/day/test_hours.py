@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from ledger import alerts, cage, house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
+from ledger.proof.chain import canonical
 from tables.audit import proofs
 from tables.day import hours as shifts
 from tables.day import house_clock
 from tables.day.hours import DAY, Calendar, Hours
-from tables.log.telling import tell
+from tables.log.catalog import read, told
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -217,7 +218,7 @@ def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
     said = json.loads(bytes(LogEntry.objects.get(seq=row.seq, book__name=HOUSE).body))
     assert (said["subject"], said["kind"], said["by"]) == ("hours", "changed", "omar Omar")
     assert said["content"]["before"]["time_zone"] == "UTC"
-    assert tell("hours", "changed", said["content"]).endswith(
+    assert told(read("hours", "changed", canonical(said), house=True)).endswith(
         "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
     )
     with pytest.raises(Refused, match="have not begun"):

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -17,12 +18,14 @@ from openpyxl import load_workbook
 from ledger import house, log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
-from tables.audit import proofs
+from ledger.proof.chain import Entry
+from tables.audit import history, proofs
 from tables.day import figures, hours, outliers
 from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, ShoeAudit
 from tables.games.cards import shoe
-from tables.log import telling
+from tables.log.catalog import event_of
+from tables.log.event import Misconduct
 from tables.maths.situation import Situation
 from tables.maths.value import solve
 from tables.roles import Role
@@ -70,6 +73,12 @@ def views() -> list[dict[str, Any]]:
     """What the house's book says of looks."""
     rows = LogEntry.objects.filter(book__name="house", subject="shoe_audit").order_by("seq")
     return [{"kind": row.kind, "by": row.by} | json.loads(bytes(row.body))["content"] for row in rows]
+
+
+def looked_at() -> list[Entry]:
+    """The entries about looks."""
+    book = Book.objects.get(name="house")
+    return [entry for entry in log.entries(book.pk) if entry.subject == "shoe_audit"]
 
 
 def test_a_shoe_on_the_table_is_not_audited_and_a_finished_one_is_once(dealer: Hand) -> None:
@@ -155,7 +164,7 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     assert "Rocket 1, shoe 1" in pages[2].content.decode()
     assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
     assert {one["by"] for one in views()} == {"some_auditor Some_Auditor"}
-    assert "some_auditor".title() in telling.tell("shoe_audit", "viewed", views()[2])
+    assert "Some_Auditor looks at the audit of Rocket 1" in history.words_of(looked_at()[2])
     assert proofs.verify(Book.objects.get(name="house")).fault is None
 
 
@@ -215,9 +224,12 @@ def test_a_look_before_the_shoe_was_finished_is_named(dealer: Hand) -> None:
     dealer("retire_shoe")
     shoe_audit.audit_shoes()
     row = ShoeAudit.objects.get()
-    content = {"role": "auditor", "table": "Rocket 1", "begun_seq": row.begun_seq}
-    assert shoe_audit.not_seen(content, timezone.now()) is None
-    assert shoe_audit.not_seen(content, row.ended_at - timedelta(seconds=1)) is not None
+    shoe_audit.viewed(floor.staff(Role.AUDITOR, "ada"), row)
+    entry = looked_at()[-1]
+    shoe_audit.check_view(event_of(entry), entry)
+    early = replace(entry, at=row.ended_at - timedelta(seconds=1))
+    with pytest.raises(Misconduct, match="not finished"):
+        shoe_audit.check_view(event_of(early), early)
 
 
 def today() -> figures.Report:

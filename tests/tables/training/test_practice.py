@@ -8,6 +8,7 @@ from django.db import DatabaseError, transaction
 from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ledger import house, log
 from ledger.log import Draft
@@ -131,9 +132,9 @@ def test_a_certificate_is_signed_once_by_the_floor_and_stands_for_good(dealer: S
 def test_a_forged_certificate_is_found(dealer: Staff, boss: Staff) -> None:
     """Harm: an entry that certifies somebody who passed nothing."""
     made = certificates.certify(finished(dealer), by=boss)
-    said = certificates.spelled(made) | {"number": 2}
+    event = structs.replace(certificates.event_of(made), number=2)
     with transaction.atomic():
-        log.append(house.lock(), Draft("certificate", "issued", boss.signature, said))
+        log.append(house.lock(), Draft.of(event, boss.signature))
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "as it is kept beside the log" in fault.what

@@ -1,0 +1,41 @@
+"""What the house signed about time, and about a database that was put back, held against its keys and its books."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledger import mends
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.proof import seals
+from ledger.proof.chain import Entry, mends_in, timestamp
+from tables.handlers import checks
+from tables.log.catalog import read
+from tables.log.entries.clocks import ClockConfirmed, ClockMended, HouseClockMended
+from tables.log.entries.days import NoteRestored
+from tables.log.entries.keys import AboutKey
+from tables.log.event import Misconduct
+
+
+@checks(NoteRestored, ClockConfirmed)
+def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entry) -> None:
+    """Its document was signed by a key that the house had."""
+    keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).values_list("kind", "body")
+    events = [read(AboutKey.subject, kind, body, house=True) for kind, body in keys]
+    if event.document.key not in {published.key for published in events if isinstance(published, AboutKey)}:
+        raise Misconduct("it is signed by a key that is not the house's")
+    document = msgspec.to_builtins(event.document)
+    if not seals.is_signed(event.document.key, bytes.fromhex(event.signature), document):
+        raise Misconduct("its document is not signed by its key")
+
+
+@checks(ClockMended, HouseClockMended)
+def check_mend(event: ClockMended, entry: Entry) -> None:
+    """The true times of a book's last entries were signed by the house, and come after those that were true before."""
+    check_signed(event, entry)
+    first = mends_in(entry)[0]
+    if event.document.book != Book.objects.get(pk=entry.book_id).name:
+        raise Misconduct("it mends another book")
+    if [mend for mend in mends.of(entry.book_id, first.first, entry.seq) if mend.entry < entry.seq]:
+        raise Misconduct("it mends entries that were mended before")
+    if first.first > 1 and timestamp(mends.time_of(entry.book_id, first.first - 1)) > first.since:
+        raise Misconduct("it mends entries to times before the entry that they follow")

@@ -1,0 +1,65 @@
+"""Signatures and certificates as they are kept beside the log, and counts of the cage, held against the books."""
+
+from __future__ import annotations
+
+from ledger import cage, mends
+from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
+from ledger.proof.chain import Entry
+from ledger.proof.chips import CAGE
+from tables.audit.outside.cage_counts import SLACK
+from tables.handlers import checks
+from tables.log import paper
+from tables.log.entries.slips import HouseSlipSigned, SlipSigned
+from tables.log.entries.staff import CertificateIssued
+from tables.log.event import Misconduct
+from tables.training import certificates
+
+
+@checks(CertificateIssued)
+def check_certificate(event: CertificateIssued, entry: Entry) -> None:
+    """A certificate is what the row beside the log has, and what its practice comes to when it is played again."""
+    if wrong := certificates.unlike(event, entry.seq, entry.by):
+        raise Misconduct(wrong)
+
+
+@checks(SlipSigned)
+def check_signature(event: SlipSigned, entry: Entry) -> None:
+    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book."""
+    row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
+    if row is None:
+        return
+    if (str(row.slip), row.stage, row.username, row.role) != (event.slip, event.stage, event.username, event.role):
+        raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
+    about = 0 if event.now.series in (*paper.COUNTS, "drop") else paper.total(event.chips)
+    if row.slip.seq == entry.seq and row.slip.total_cents != about:
+        raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
+
+
+@checks(HouseSlipSigned)
+def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
+    """The same; and the cage was counted against what the transfers of every book had left there, as far as each was
+    read then."""
+    check_signature(event, entry)
+    if event.kind != "cage_recounted":
+        return
+    expected, through = event.now.expected_cents, event.through or {}
+    books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
+    for name, pk in books.items():
+        _refuse_other_time(entry, name, pk, through.get(name, 0))
+    read = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
+    left = cage.balance_at(Account.objects.get(place=CAGE), read)
+    if left != expected:
+        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {left}")
+
+
+def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
+    """How far a table was read is where its log stood then: not long before, nor after."""
+    if mends.of(book_id, through, through + 1) or mends.of(entry.book_id, entry.seq, entry.seq):
+        return  # of mended times the day is known, and not the minute
+    near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
+    moments, counted_at = dict(near), entry.at
+    if counted_at is None or (through and through not in moments):
+        raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
+    too_late = through and moments[through] > counted_at + SLACK
+    if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
+        raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")

@@ -1,0 +1,93 @@
+"""Who handles each input, and who enacts each entry anew: every room puts its own functions on these lists.
+
+An input is handled by the function that `enters` it, once its permit lets somebody do so. A proof reads an entry back
+and asks the function that `enacts` it what the floor would have written there; what is kept beside an entry in rows of
+the database is held against it by the function that `checks` it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from ledger.proof.chain import Entry
+from tables.log.event import Author, Event, Misconduct
+from tables.models import Staff
+from tables.permits import Permit
+from tables.scene import Outcome, Scene, Step
+
+SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock")
+"""The subjects of entries that leave the cards, the bets and who deals as they were."""
+
+Enter = Callable[[Scene, Any], Outcome]
+Enact = Callable[[Scene, Any, Entry], Step]
+Check = Callable[[Any, Entry], None]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How an input is handled."""
+
+    enter: Enter
+    permit: Permit
+
+
+@dataclass(frozen=True, slots=True)
+class Enactment:
+    """How an entry is enacted anew."""
+
+    enact: Enact
+    permit: Permit | None
+    """What whoever wrote it had to be permitted. None: its function asks that itself."""
+
+
+HANDLINGS: Final[dict[type, Handling]] = {}
+ENACTMENTS: Final[dict[type[Event], Enactment]] = {}
+CHECKS: Final[dict[type[Event], Check]] = {}
+
+
+def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
+    """The decorated function handles these inputs. Raises Refused, with nothing done."""
+
+    def put(function: F) -> F:
+        for entered in inputs:
+            HANDLINGS[entered] = Handling(function, permit)
+        return function
+
+    return put
+
+
+def enacts(*events: type[Event], permit: Permit | None = None) -> Callable[[F], F]:
+    """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct."""
+
+    def put(function: F) -> F:
+        for event in events:
+            ENACTMENTS[event] = Enactment(function, permit)
+        return function
+
+    return put
+
+
+def checks(*events: type[Event]) -> Callable[[F], F]:
+    """The decorated function raises Misconduct where rows beside the log, or the house's entries before it, say
+    something else than an entry."""
+
+    def put(function: F) -> F:
+        for event in events:
+            CHECKS[event] = function
+        return function
+
+    return put
+
+
+def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Scene:
+    """The scene with whoever an entry says wrote it. Raises Misconduct where somebody else did, and Refused where they
+    may not."""
+    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    acting = replace(scene, by=author)
+    if acting.signature != entry.by:
+        raise Misconduct(f"it is of {acting.signature}, and {entry.by} wrote it")
+    permit(acting, author)
+    return acting

@@ -1,0 +1,115 @@
+"""Every kind of entry that a house writes, and the one place where an entry's content is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from ledger.proof.chain import Entry
+from tables.log.entries import (
+    chips,
+    clocks,
+    corrections,
+    days,
+    disputes,
+    doors,
+    keys,
+    rounds,
+    seats,
+    settings,
+    shoe_audits,
+    shoes,
+    slips,
+    staff,
+    terminals,
+)
+from tables.log.event import Event, Unreadable
+from tables.log.fold import Standing
+
+EVENTS: Final[tuple[type[Event], ...]] = (
+    rounds.Played, rounds.Paid, rounds.TakenBack,
+    shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
+    shoes.CutCardOut, shoes.Retired, shoes.CardRefused,
+    seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
+    chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
+    chips.DenominationAdded, chips.DenominationChanged,
+    slips.SlipSigned, slips.HouseSlipSigned,
+    doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,
+    disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed,
+    corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined,
+    settings.TableSet, settings.HoursSet,
+    days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
+    keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
+    clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
+    staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
+    staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.CertificateIssued,
+    terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked, terminals.TerminalLockedOut,
+    terminals.TerminalLockOutLifted, terminals.TerminalChanged,
+    shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
+)  # fmt: skip
+
+E = TypeVar("E", bound=Event)
+
+
+def _by_name(*, house: bool) -> Mapping[tuple[str, str], type[Event]]:
+    of_the_book = [event for event in EVENTS if event.of_the_house is house]
+    return {(event.subject, kind): event for event in of_the_book for kind in event.kinds}
+
+
+AT_TABLES: Final = _by_name(house=False)
+IN_THE_HOUSE: Final = _by_name(house=True)
+
+HOUSE: Final = "house"
+"""The name of the house's own book."""
+
+
+class Body(msgspec.Struct, Generic[E], frozen=True):
+    """The body of an entry, as far as its content goes."""
+
+    content: E
+
+
+@cache
+def _decoder(event: type[E]) -> msgspec.json.Decoder[Body[E]]:
+    return msgspec.json.Decoder(Body[event])  # type: ignore[valid-type]
+
+
+def read(subject: str, kind: str, body: bytes | memoryview, *, house: bool = False) -> Event:
+    """What an entry of a table's book says, or of the house's. Raises Unreadable."""
+    event = (IN_THE_HOUSE if house else AT_TABLES).get((subject, kind))
+    if event is None:
+        raise Unreadable(f"the house writes no entry {subject} {kind} in this book")
+    return read_as(event, body)
+
+
+def read_as(event: type[E], body: bytes | memoryview) -> E:
+    """What an entry says that is known to be of this kind. Raises Unreadable."""
+    try:
+        return _decoder(event).decode(bytes(body)).content
+    except (msgspec.MsgspecError, RecursionError) as wrong:
+        raise Unreadable(f"it is no {event.subject} {event.kinds[0]} that a house can write: {wrong}") from None
+
+
+def event_of(entry: Entry) -> Event:
+    """What an entry says. Raises Unreadable."""
+    return read(entry.subject, entry.kind, entry.body, house=entry.document["book"] == HOUSE)
+
+
+def fold(standing: Standing, event: Event, *, seq: int, round: int | None) -> Standing:
+    """The standing after one more entry."""
+    return event.folded(replace(standing, seq=seq, counted=None), seq, round)
+
+
+def follow(standing: Standing, entry: Entry) -> Standing:
+    """The standing after one more entry that is still to be read."""
+    return fold(standing, event_of(entry), seq=entry.seq, round=entry.round)
+
+
+def told(event: Event) -> str:
+    """What an entry says, as one clause for people."""
+    clause = event.words()
+    return f"{clause}, at {event.happened_at}: written later" if event.happened_at else clause

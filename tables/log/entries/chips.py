@@ -1,0 +1,125 @@
+"""Chips for cash, at a table and at the cage; chips into circulation; and the kinds of chips that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ledger.proof.chips import money
+from ledger.proof.moves import Move
+from tables.log.event import Context, Event
+from tables.log.settlement import at_the_counter, sold
+
+
+class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A player bought chips for cash at a table against the house."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("buy_in",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop"})
+
+    amount_cents: int
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        return sold(context.chart, self.amount_cents)
+
+    def words(self) -> str:
+        return f"A player buys chips for {money(self.amount_cents)}"
+
+
+class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A player changed chips for others of the same worth at a table."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("changed",)
+
+    amount_cents: int
+    up: bool
+    """Coloured up, and not broken into smaller ones."""
+
+    def words(self) -> str:
+        return f"{money(self.amount_cents)} is {'coloured up' if self.up else 'changed for smaller chips'}"
+
+
+class ChipsIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Chips were put into circulation."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("issued",)
+    of_the_house: ClassVar[bool] = True
+    may_move: ClassVar[frozenset[str]] = frozenset({"issue", "withdraw"})
+
+    def words(self) -> str:
+        return "Chips are put into circulation"
+
+
+class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Chips passed the cage's counter for cash."""
+
+    subject: ClassVar[str] = "chips"
+    of_the_house: ClassVar[bool] = True
+
+    amount_cents: int | None = None
+    """None in entries of before amounts were written: their first transfer tells it."""
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        amount = self.amount_cents
+        if amount is None:
+            amount = context.recorded[0].amount_cents if context.recorded else 0
+        return at_the_counter(context.chart, self.kind, amount)
+
+
+class SoldAtTheCage(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True):
+    """A player bought chips for cash at the cage."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("sold",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"sale", "cash_in"})
+
+    def words(self) -> str:
+        return "Players buy chips at the cage"
+
+
+class Redeemed(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True):
+    """A player had chips redeemed for cash."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("redeemed",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"redeem", "cash_out"})
+
+    def words(self) -> str:
+        return (
+            "Chips are redeemed at the cage"
+            if self.amount_cents is None
+            else (f"Chips for {money(self.amount_cents)} are redeemed at the cage")
+        )
+
+
+class DenominationAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The house has chips of another worth."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("added",)
+    of_the_house: ClassVar[bool] = True
+
+    value_cents: int
+    colour: str
+    face: str
+    """The colour on screens, in hex."""
+
+    def words(self) -> str:
+        return f"There are {self.colour} chips of {money(self.value_cents)}"
+
+
+class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Chips of one worth look otherwise."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("changed",)
+    of_the_house: ClassVar[bool] = True
+
+    value_cents: int
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def words(self) -> str:
+        looks = ", ".join(f"{name} {self.before.get(name)} → {value}" for name, value in self.after.items())
+        return f"Chips of {money(self.value_cents)}: {looks}"

@@ -1,0 +1,73 @@
+"""Time that was false, and time in which nothing happened: signed by the house's key."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ledger.proof.chain import MENDED
+from tables.log.event import Event
+
+
+class MendDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """In which true time the last entries of a book were written."""
+
+    format: str
+    book: str
+    head: str
+    """The hash of the last of them."""
+    spans: tuple[tuple[int, int, str, str], ...]
+    """(first entry, last entry, since, until)."""
+    by: tuple[str, ...]
+    reason: str
+    key: str
+
+
+class ClockMended(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The times of the book's last entries were false."""
+
+    subject: ClassVar[str] = MENDED[0]
+    kinds: ClassVar[tuple[str, ...]] = (MENDED[1],)
+
+    document: MendDocument
+    signature: str
+
+    def words(self) -> str:
+        mend = self.document
+        (first, _, since, _), (_, last, _, until) = mend.spans[0], mend.spans[-1]
+        return (
+            f"Entries {first} to {last} were dated by a wrong clock; they are of {since} to {until}:"
+            f" {mend.reason} ({' and '.join(mend.by)})"
+        )
+
+
+class HouseClockMended(ClockMended, frozen=True, kw_only=True, omit_defaults=True):
+    """The same, in the house's book."""
+
+    of_the_house: ClassVar[bool] = True
+
+
+class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Somebody looked: the time of a stretch in which nothing was written has really passed."""
+
+    format: str
+    since: str = msgspec.field(name="from")
+    until: str = msgspec.field(name="to")
+    by: str
+    reason: str
+    key: str
+
+
+class ClockConfirmed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Nothing was written for hours, and that is how it was."""
+
+    subject: ClassVar[str] = "clock"
+    kinds: ClassVar[tuple[str, ...]] = ("confirmed",)
+    of_the_house: ClassVar[bool] = True
+
+    document: Confirmation
+    signature: str
+
+    def words(self) -> str:
+        return f"Nothing happened from {self.document.since} to {self.document.until}: {self.document.reason}"

@@ -1,0 +1,108 @@
+"""Corrections: each entry carries the correction whole, and all that wait for a second signature at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import msgspec
+
+from ledger.proof.chips import money
+from ledger.proof.moves import Move
+from tables.log.event import Author, Context
+from tables.log.settlement import correction_moves
+
+
+class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A mispay of a seat that is put right by a slip of two signatures.
+
+    Amounts are what the player won, or lost below zero, in cents.
+    """
+
+    slip: str
+    """Its series, year and number."""
+    round: int
+    seat: int
+    recorded_cents: int
+    """What the player won by the log: what the engine decided."""
+    due_cents: int
+    """What the player should have got; another amount than recorded only by a ruling."""
+    handed_cents: int
+    """What the player has got by now, all in all."""
+    believed_cents: int
+    """What the ledger took for handed over: what was recorded, or what an earlier correction made of it."""
+    reason: str
+    dispute: int | None
+    earlier: str | None
+    """The correction of the same round and seat that came before."""
+    proposed_by: str
+    """The user name of who proposed it: somebody else signs."""
+    proposed_as: str
+    """How the log names them."""
+
+    @property
+    def difference_cents(self) -> int:
+        """What changes hands now: above zero the house pays, below it takes."""
+        return self.due_cents - self.handed_cents
+
+    @property
+    def off_cents(self) -> int:
+        """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
+        return self.believed_cents - self.handed_cents
+
+
+class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """A signature on a correction, or that it was not given."""
+
+    subject: ClassVar[str] = "correction"
+
+    correction: Correction
+    open: tuple[Correction, ...]
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        return ()
+
+    def clause(self, what: str) -> str:
+        """What is done with the correction, in words."""
+        made, cents = self.correction, self.correction.difference_cents
+        chips = f"pay seat {made.seat} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {made.seat}"
+        return f"{made.slip}: {chips} for round {made.round}, {what}"
+
+
+class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
+    """A pit boss said what was handed over, and what is to change hands."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("proposed",)
+
+    def words(self) -> str:
+        return self.clause(f"proposed: {self.correction.reason}")
+
+
+class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
+    """The second signature: the chips changed hands."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("signed",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"correct_pay", "correct_take", "over", "short"})
+
+    counted: bool
+    """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
+    off_cents: int
+    difference_cents: int
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        off = 0 if self.counted else self.correction.off_cents
+        return correction_moves(context.chart, self.correction.difference_cents, off)
+
+    def words(self) -> str:
+        return self.clause(f"signed by {self.name}")
+
+
+class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
+    """It was not signed; its number stays, and no chips moved."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("declined",)
+
+    text: str
+
+    def words(self) -> str:
+        return self.clause(f"declined: {self.text}")

@@ -1,0 +1,113 @@
+"""Gaming days: their figures signed by two people, and the roots that they are sealed with."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from tables.log.event import Event
+
+
+class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A day's figures under a signature."""
+
+    subject: ClassVar[str] = "day"
+    of_the_house: ClassVar[bool] = True
+
+    day: str
+    figures: tuple[dict[str, Any], ...]
+    """Each table's, by the names of the report's columns."""
+    digest: str
+    """SHA-256 of the day and its figures."""
+    through: dict[str, int]
+    """How far each table's book was read."""
+    username: str
+    name: str
+    role: str
+
+
+class DayProposed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
+    """The first signature under a day's figures."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("proposed",)
+
+    def words(self) -> str:
+        return f"{self.name} signs the figures of {self.day}"
+
+
+class DayClosed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
+    """The second signature, which closes the day for good."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("closed",)
+
+    proposal: int
+    """The entry of the first signature."""
+    proposed_by: str
+    adjusts: tuple[dict[str, Any], ...] | None = None
+    """What had arrived by then for days that were closed before."""
+
+    def words(self) -> str:
+        return f"{self.name} signs second: {self.day} is closed"
+
+
+class DayRootDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is signed of a gaming day."""
+
+    format: str
+    number: int
+    day: str
+    begins: str
+    ends: str
+    books: int
+    root: str
+    slips: list[Any]
+    """How far each series of slips is numbered, and which numbers are missing for a day."""
+    previous: str | None
+    """The hash of the day before."""
+    key: str
+
+
+class DaySealed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A gaming day was sealed."""
+
+    subject: ClassVar[str] = "day"
+    kinds: ClassVar[tuple[str, ...]] = ("sealed",)
+    of_the_house: ClassVar[bool] = True
+
+    document: DayRootDocument
+    signature: str
+
+    def words(self) -> str:
+        return f"{self.document.day} is sealed: {self.document.root[:16]}"
+
+
+class Restoration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What two people stand for when an older database was put back."""
+
+    format: str
+    left: list[Any]
+    """(number, day, hash) of the sealed days that are given up."""
+    number: int
+    """The last day that is left."""
+    reason: str
+    by: tuple[str, ...]
+    key: str
+
+
+class NoteRestored(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An older database was put back."""
+
+    subject: ClassVar[str] = "day"
+    kinds: ClassVar[tuple[str, ...]] = ("restored",)
+    of_the_house: ClassVar[bool] = True
+
+    document: Restoration
+    signature: str
+
+    def words(self) -> str:
+        terms = self.document
+        return (
+            f"An older database was put back, {len(terms.left)} sealed days are given up:"
+            f" {terms.reason} ({' and '.join(terms.by)})"
+        )

@@ -1,0 +1,143 @@
+"""Disputes: each entry carries the dispute whole, and all that are open at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+import msgspec
+
+from tables.log.event import Author
+from tables.refusals import Refused
+
+OPENED, RULED, CLOSED = "opened", "ruled", "closed"
+"""Where a dispute stands."""
+
+RULINGS: Final[Mapping[str, str]] = {
+    "stands": "The result stands",
+    "player": "For the player",
+    "house": "For the house",
+    "void": "The round is void: every bet goes back",
+}
+"""What may be ruled, and how it is called."""
+
+
+class Dispute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A dispute, as its newest entry says it."""
+
+    number: int
+    round: int
+    seat: int
+    """The seat it is about; 0 for the whole round."""
+    claim: str
+    claimant: str
+    """Whose claim it is: the player at the seat, as they were called."""
+    claim_cents: int
+    """How much is at stake."""
+    reportable_from_cents: int
+    """From how much on the house reported a dispute when it was opened."""
+    opened_by: str
+    first_seq: int
+    last_seq: int
+    """The entries of the round when the dispute was opened."""
+    last_hash: str
+    """The hash of the last of them, which names everything before it."""
+    record_hash: str | None
+    """The SHA-256 of the round's record then; None while facedown cards had to be kept."""
+    state: str = OPENED
+    notes: int = 0
+    ruling: str | None = None
+    reason: str | None = None
+    ruled_by: str | None = None
+
+    @property
+    def reportable(self) -> bool:
+        """Whether the regulator is to hear of it."""
+        return self.claim_cents >= self.reportable_from_cents
+
+    @property
+    def ruled(self) -> str:
+        """The ruling, in words."""
+        return RULINGS.get(self.ruling or "", "")
+
+
+class AboutDispute(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about a dispute, by somebody of the floor."""
+
+    subject: ClassVar[str] = "dispute"
+
+    dispute: Dispute
+    open: tuple[Dispute, ...]
+    """All that are open at the table after it, by their numbers."""
+    last: int
+    """The number of the table's last dispute."""
+
+
+class DisputeOpened(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
+    """A player disputes a round."""
+
+    kinds: ClassVar[tuple[str, ...]] = (OPENED,)
+
+    def words(self) -> str:
+        claim = self.dispute
+        where = f"round {claim.round}" + (f", seat {claim.seat}" if claim.seat else "")
+        return f"Dispute {claim.number} about {where} is opened: {claim.claimant} claims: {claim.claim}"
+
+
+class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody was heard about a dispute, or something was looked at."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("noted",)
+
+    heard: str
+    text: str
+
+    def words(self) -> str:
+        return f"Dispute {self.dispute.number}, {self.heard}: {self.text}"
+
+
+class DisputeRuled(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
+    """A dispute was decided."""
+
+    kinds: ClassVar[tuple[str, ...]] = (RULED,)
+
+    def words(self) -> str:
+        ruling = {"stands": "the result stands", "player": "for the player", "house": "for the house"}
+        decided = ruling.get(self.dispute.ruling or "", "the round is void")
+        return f"Dispute {self.dispute.number} is ruled: {decided}. {self.dispute.reason}"
+
+
+class DisputeClosed(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
+    """What was ruled is done."""
+
+    kinds: ClassVar[tuple[str, ...]] = (CLOSED,)
+
+    text: str
+    corrections: tuple[str, ...]
+    """The slips of the corrections that were signed for it."""
+
+    def words(self) -> str:
+        settled = "; ".join([*self.corrections, *([self.text] if self.text else [])])
+        return f"Dispute {self.dispute.number} is closed" + (f": {settled}" if settled else "")
+
+
+class Register(msgspec.Struct, frozen=True):
+    """The disputes of a table that are not closed, and the number of the last one."""
+
+    open: tuple[Dispute, ...] = ()
+    last: int = 0
+
+    def get(self, number: int) -> Dispute:
+        """An open dispute. Raises Refused."""
+        for dispute in self.open:
+            if dispute.number == number:
+                return dispute
+        if 1 <= number <= self.last:
+            raise Refused("dispute_closed", f"Dispute {number} is closed: open another one for what is new.", 409)
+        raise Refused("unknown_dispute", f"There is no dispute {number} at this table.", 404)
+
+    def after(self, dispute: Dispute) -> Register:
+        """The register once a dispute stands like this."""
+        others = [other for other in self.open if other.number != dispute.number]
+        still = others if dispute.state == CLOSED else [*others, dispute]
+        return Register(tuple(sorted(still, key=lambda other: other.number)), max(self.last, dispute.number))

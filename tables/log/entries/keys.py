@@ -1,0 +1,50 @@
+"""The keys that the house seals its days with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.event import Event
+
+
+class AboutKey(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A public key of the house; the newest one counts."""
+
+    subject: ClassVar[str] = "key"
+    of_the_house: ClassVar[bool] = True
+
+    key: str
+    """In hex."""
+
+
+class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
+    """The house's first key."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("published",)
+
+    def words(self) -> str:
+        return f"The key that days are sealed with is published: {self.key[:16]}"
+
+
+class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
+    """Another key, signed by the one before."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("rotated",)
+
+    rotation: dict[str, str]
+    """The statement that the old key signed."""
+    signature: str
+
+    def words(self) -> str:
+        return f"Another key takes the place of the old one, which signs it: {self.key[:16]}"
+
+
+class KeyReplaced(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
+    """Another key, for which nothing stands but the house's word."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("replaced",)
+
+    reason: str
+
+    def words(self) -> str:
+        return f"The key is lost, and another takes its place: {self.reason}"

@@ -1,0 +1,296 @@
+"""What happens in a round: its inputs, seats that were paid, and inputs taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final, NamedTuple
+
+import msgspec
+from msgspec import structs
+
+from ledger.proof.chips import REVERSAL, money
+from ledger.proof.moves import Move, undone
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Game, Opening, Payout
+from tables.games.play import play, replay
+from tables.log.event import Context, Event, Misconduct, Opened
+from tables.log.fold import Play, Round, Stacks, Standing
+from tables.log.settlement import chips_moved
+
+DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
+"""The movements that only a round makes."""
+
+SpelledAction = Mapping[str, Any]
+"""An action as JSON has it; one of which not everything may be told lacks its rank or its choice."""
+
+
+class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a round's first entry pins for good."""
+
+    game: str
+    rules: dict[str, Any]
+    opening: Opening
+    shoe: int
+    """The number of the shoe."""
+    stacks: Stacks | None = None
+    """In games for a pot: (seat, cents) of the chips in play when it began."""
+    pot_cents: int | None = None
+    coin_cents: int | None = None
+    """What a coin of the game is worth."""
+
+    def read(self) -> tuple[Game[Any, Any], Any, Opening]:
+        """The game, its rules and the opening."""
+        game = GAMES[self.game]
+        return game, msgspec.convert(self.rules, game.rules_type), self.opening
+
+    def begin(self, number: int, seq: int) -> Round:
+        """The round, before anything was played in it."""
+        game, rules, opening = self.read()
+        state = game.open(rules, opening)
+        chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
+        return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips)
+
+
+class Apart(NamedTuple):
+    """A card that was shuffled apart from the shoe, and picked by its nonce."""
+
+    action: int
+    """Which of the entry's actions it is, counted from 0."""
+    pool: tuple[int, ...]
+    """The ranks that it was picked among."""
+    moment: str
+    """What names the draw."""
+
+
+class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """One input of a round: a bet, cards, a decision. The first one opens the round."""
+
+    subject: ClassVar[str] = "round"
+    kinds: ClassVar[tuple[str, ...]] = ("play",)
+    may_move: ClassVar[frozenset[str]] = DEALT
+
+    actions: tuple[Action, ...]
+    opening: Pinned | None = None
+    decided: tuple[Payout, ...] = ()
+    """The payouts that it decided, as the engine told them."""
+    apart: tuple[Apart, ...] = ()
+    salt: str | None = None
+    """With facedown cards: everyone may see the entry's hash, and there are few cards to try it with."""
+    commitment: str | None = None
+    """To the order of the discards, where a house shoe was shuffled in mid-round."""
+    opened: Opened | None = None
+
+    @property
+    def commits(self) -> str | None:
+        return self.commitment
+
+    @property
+    def opens(self) -> Opened | None:
+        return self.opened
+
+    @property
+    def choosers(self) -> tuple[int, ...]:
+        """The seats that chose in it."""
+        return tuple(action.seat for action in self.actions if isinstance(action, Choose))
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        if self.commitment is not None and standing.shoe is not None:
+            standing = replace(standing, shoe=replace(standing.shoe, commitment=self.commitment))
+        current = standing.round if self.opening is None else self.opening.begin(round or 0, seq)
+        return replace(standing, round=_played(_continued(current, seq, round), seq, self.actions))
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        current, before = context.after.round, context.before.round
+        assert current is not None  # noqa: S101 -- a round's entry was just folded
+        decided = current.plays[-1].decided
+        if self.decided != decided:
+            says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
+            raise Misconduct(says)
+        basis = replace(current, plays=()) if self.opening is not None or before is None else before
+        return chips_moved(context.chart, basis, current.state)
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """The seats that something happened at."""
+        return seats_of(_spelled(self.actions))
+
+    def words(self) -> str:
+        clause = words_of(_spelled(self.actions))
+        if self.opening is None or not self.opening.coin_cents:
+            return clause
+        start = f"The game starts at seats {', '.join(map(str, self.opening.opening.seats))}"
+        return f"{start}; {clause}" if clause else start
+
+
+class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The dealer has paid a seat at the end of the round, or taken from it."""
+
+    subject: ClassVar[str] = "round"
+    kinds: ClassVar[tuple[str, ...]] = ("paid",)
+
+    seat: int
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        current = _continued(standing.round, seq, round)
+        return replace(standing, round=replace(current, paid=current.paid | {self.seat}))
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        return ()
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """The seat that was paid."""
+        return frozenset({self.seat})
+
+    def words(self) -> str:
+        return f"Seat {self.seat} is done"
+
+
+class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The latest input of the round was keyed wrongly: it does not count, and what it moved goes back."""
+
+    subject: ClassVar[str] = "round"
+    kinds: ClassVar[tuple[str, ...]] = ("take_back",)
+    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+
+    corrects: int
+    """The entry that does not count."""
+    actions: tuple[Action, ...]
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        current = _continued(standing.round, seq, round)
+        plays = tuple(earlier for earlier in current.plays if earlier.seq != self.corrects)
+        actions = (action for earlier in plays for action in earlier.actions)
+        state = replay(current.game, current.rules, current.opening, actions)
+        back = replace(current, plays=plays, state=state, paid=frozenset(), asked={})
+        return replace(standing, round=replace(back, asked=_asked(back, state, seq, ())))
+
+    def moved(self, context: Context) -> Sequence[Move] | None:
+        before = context.before.round
+        if before is None:
+            return None
+        settled = before.over or not before.game.banked
+        return undone(context.posted.get(self.corrects, ())) if settled else []
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """The seats that something happened at before it was taken back."""
+        return seats_of(_spelled(self.actions))
+
+    def words(self) -> str:
+        return f"Takes back entry {self.corrects}: {words_of(_spelled(self.actions))}"
+
+
+# --- folding ---------------------------------------------------------------------------------------------------
+
+
+def _continued(current: Round | None, seq: int, number: int | None) -> Round:
+    if current is None or current.number != number:
+        raise ValueError(f"entry {seq} continues round {number}, which was not opened")
+    return current
+
+
+def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
+    state = current.state
+    for action in actions:
+        state = play(current.game, state, action)
+    decided = newly_decided(current, state)
+    moved = current.game.payments(state)[len(current.payments) :]
+    latest = Play(seq, actions, decided, moved)
+    latest_card = seq if latest.has_card else current.latest_card_seq
+    asked = _asked(current, state, seq, actions)
+    return replace(current, plays=(*current.plays, latest), state=state, latest_card_seq=latest_card, asked=asked)
+
+
+def newly_decided(before: Round, state: Any) -> tuple[Payout, ...]:
+    """The payouts of a state that were not decided before it."""
+    seats = {payout.seat for payout in before.game.settle(before.state)}
+    return tuple(payout for payout in before.game.settle(state) if payout.seat not in seats)
+
+
+def _asked(before: Round, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
+    """Who is to choose now, and since when: a seat that is still asked the same has been asked since before."""
+    if before.game.banked:
+        return {}
+    earlier = {ask.seat: ask for ask in before.game.prompts(before.state) if isinstance(ask, AskChoice)}
+    for action in actions:
+        if isinstance(action, Choose):
+            earlier.pop(action.seat, None)
+    asks = (ask for ask in before.game.prompts(state) if isinstance(ask, AskChoice))
+    return {ask.seat: before.asked.get(ask.seat, seq) if earlier.get(ask.seat) == ask else seq for ask in asks}
+
+
+# --- words -----------------------------------------------------------------------------------------------------
+
+
+def whom(seat: int) -> str:
+    """A seat, the dealer or the middle, as it is called at the table."""
+    return {DEALER: "dealer", MIDDLE: "middle"}.get(seat, f"seat {seat}")
+
+
+def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
+    """The seats of actions; the dealer's and the middle's places among them."""
+    return frozenset(action.get("to", action.get("seat")) for action in actions if "to" in action or "seat" in action)
+
+
+def words_of(actions: Sequence[SpelledAction]) -> str:
+    """The actions of one input. A choice and the card that it drew are one thing; cards dealt at once are a list."""
+    cards = [action for action in actions if action["do"] == "card"]
+    clauses = [clause for action in actions if (clause := _clause(action, cards))]
+    if cards and not any(action["do"] == "choose" for action in actions):
+        clauses.append(_dealt(cards))
+    text = "; ".join(clauses)
+    return text[:1].upper() + text[1:]
+
+
+def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
+    """An action by itself; nothing for a card, which is told with the others."""
+    match action["do"]:
+        case "bet" if bet := action["amount_cents"]:
+            return f"Seat {action['seat']} bets {money(bet)}"
+        case "bet":
+            return f"Seat {action['seat']} takes its bet off"
+        case "close_bets":
+            return "No more bets"
+        case "choose":
+            return _chosen(action, cards)
+        case "shuffle":
+            return "The discards are shuffled"
+    return ""
+
+
+def _chosen(choice: SpelledAction, cards: Sequence[SpelledAction]) -> str:
+    """A choice and the card that it drew; of a secret one, that it was made."""
+    if "choice" not in choice:
+        return f"Seat {choice['seat']} has chosen"
+    drawn = f", draws {cards[0].get('rank', 'a facedown card')}" if len(cards) == 1 else ""
+    return f"Seat {choice['seat']}: {choice['choice']}{_named(choice)}{drawn}"
+
+
+def _named(choice: SpelledAction) -> str:
+    """What a choice names: " 4 to seat 2"."""
+    card, cards, count, target = (choice.get(key) for key in ("card", "cards", "count", "target"))
+    words = "" if card is None else f" {card}"
+    words += "" if cards is None else f" {', '.join(map(str, cards)) or 'nothing'}"
+    words += "" if count is None else f" {count}"
+    return words + ("" if target is None else f" to seat {target}")
+
+
+def _dealt(cards: Iterable[SpelledAction]) -> str:
+    """Cards that were dealt: whose, and which; of facedown ones, how many."""
+    cards = list(cards)
+    shown = [f"{whom(card['to'])}: {card['rank']}" for card in cards if "rank" in card]
+    if down := len(cards) - len(shown):
+        shown.append(f"{down} card{'' if down == 1 else 's'} facedown")
+    return ", ".join(shown)
+
+
+def _spelled(structs_: tuple[msgspec.Struct, ...]) -> list[dict[str, Any]]:
+    spelled: list[dict[str, Any]] = list(msgspec.to_builtins(structs_))
+    return spelled
+
+
+def as_opened(pinned: Pinned, first: int | None) -> Pinned:
+    """The same, with the seat that chance chose to start."""
+    return structs.replace(pinned, opening=structs.replace(pinned.opening, first=first))

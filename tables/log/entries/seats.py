@@ -1,0 +1,154 @@
+"""Chips at the seats of a table with a pot, and the pages of seats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+from msgspec import structs
+
+from ledger.proof.chips import PLAYERS, RACK, SEAT, money
+from ledger.proof.moves import Chart, Move
+from tables.log.event import Context, Event
+from tables.log.fold import Stacks, Standing
+from tables.log.settlement import sold
+
+SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
+"""The movements that only chips at the seats of a table with a pot make."""
+PERIOD: Final = timedelta(minutes=30)
+"""A seat pays the table's time charge once for each."""
+
+
+class AtTheSeats(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about the chips at the seats, with what lies there after it."""
+
+    subject: ClassVar[str] = "seats"
+
+    stacks: Stacks
+    """(seat, cents); seats without chips are left out."""
+    charged_at: str | None
+    """Until when time is paid: it runs from the first buy-in at an empty table, and ends when all have left."""
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, seated=self.stacks, seated_seq=seq, charged_at=self.charged_at)
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        return self.moves(context.chart, context.before.stacks)
+
+    def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:
+        """Its transfers, where this lay at the seats before it."""
+        raise NotImplementedError
+
+    def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
+        """What it brings to each seat in cents; below zero what it takes."""
+        raise NotImplementedError
+
+    def paid_until(self, charged_at: str) -> str:
+        """Until when time is paid after it, where it was paid until then before."""
+        return charged_at
+
+    def upon(self, standing: Standing, moment: str | None) -> AtTheSeats:
+        """The same with what follows from where the table stands. ``moment``: when it is entered, from which on time is
+        charged if nobody sat there."""
+        before = standing.stacks
+        after = {**before}
+        for seat, cents in self.taken(before).items():
+            after[seat] = after.get(seat, 0) + cents
+        stacks = tuple(sorted((seat, cents) for seat, cents in after.items() if cents))
+        charged_at = None
+        if stacks:
+            charged_at = moment if standing.charged_at is None else self.paid_until(standing.charged_at)
+        return structs.replace(self, stacks=stacks, charged_at=charged_at)
+
+
+class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
+    """A player put chips in play at a seat: bought for cash, or brought along."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("buy_in",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop", "sit_down"})
+
+    seat: int
+    amount_cents: int
+    cash: bool
+
+    def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
+        return {self.seat: self.amount_cents}
+
+    def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:
+        bought = sold(chart, self.amount_cents) if self.cash else []
+        return [*bought, chart.move("sit_down", PLAYERS, (SEAT, self.seat), self.amount_cents)]
+
+    def words(self) -> str:
+        how = "buys in for" if self.cash else "brings"
+        return f"Seat {self.seat} {how} {money(self.amount_cents)}"
+
+
+class CashedOut(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
+    """A player left with the chips that lay at the seat."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("cash_out",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"stand_up"})
+
+    seat: int
+    amount_cents: int
+
+    def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
+        return {self.seat: -self.amount_cents}
+
+    def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:
+        return [chart.move("stand_up", (SEAT, self.seat), PLAYERS, self.amount_cents)]
+
+    def words(self) -> str:
+        return f"Seat {self.seat} cashes out {money(self.amount_cents)}"
+
+
+class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
+    """Every seat paid for the half hours that had passed, or what was there."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("time_charge",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"time_charge"})
+
+    periods: int
+    each_cents: int
+
+    def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
+        due = self.periods * self.each_cents
+        return {seat: -min(due, cents) for seat, cents in sorted(before.items()) if cents}
+
+    def paid_until(self, charged_at: str) -> str:
+        return (datetime.fromisoformat(charged_at) + self.periods * PERIOD).isoformat()
+
+    def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:
+        charges = self.taken(before)
+        return [chart.move("time_charge", (SEAT, seat), RACK, -cents) for seat, cents in charges.items()]
+
+    def words(self) -> str:
+        return f"Time charge: {money(self.each_cents)} a seat for each of {self.periods} half hours"
+
+
+class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat got a page of its own. Its address is in no entry."""
+
+    subject: ClassVar[str] = "seat_page"
+    kinds: ClassVar[tuple[str, ...]] = ("issued",)
+
+    seat: int
+    again: bool
+    """Whether it had one before, which ended with it."""
+
+    def words(self) -> str:
+        return f"Seat {self.seat} gets {'a new page' if self.again else 'a page'} of its own"
+
+
+class SeatPageRevoked(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat's page is no longer in use."""
+
+    subject: ClassVar[str] = "seat_page"
+    kinds: ClassVar[tuple[str, ...]] = ("revoked",)
+
+    seat: int
+
+    def words(self) -> str:
+        return f"The page of seat {self.seat} is revoked"

@@ -1,0 +1,80 @@
+"""What an operator sets: a table, and the house's hours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from ledger.proof.chips import money
+from tables.log.event import Event
+
+
+class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A table was set up, or set otherwise: of what changed, the value before and after."""
+
+    subject: ClassVar[str] = "table"
+    kinds: ClassVar[tuple[str, ...]] = ("settings_changed",)
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def words(self) -> str:
+        changes: list[str] = []
+        for name, value in self.after.items():
+            if isinstance(value, Mapping):
+                changes += _options(self.before.get(name) or {}, value)
+            else:
+                changes.append(change(name, self.before.get(name), value))
+        return f"{'Changed' if self.before else 'Set up'}: {', '.join(changes)}"
+
+
+def _options(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """A game's options: at first all, later those that changed."""
+    changed = {name: value for name, value in after.items() if before.get(name) != value or not before}
+    return [change(name, before.get(name), value) for name, value in changed.items()]
+
+
+def change(name: str, before: Any, after: Any) -> str:
+    """One setting in words: "max 50.00 → 100.00"."""
+    words = name.removesuffix("_cents").removesuffix("_permille").replace("_", " ")
+    earlier = f"{_value(name, before)} → " if before is not None else ""
+    return f"{words} {earlier}{_value(name, after)}"
+
+
+def _value(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(_value(name, item) for item in value)
+    if value is None:
+        return "none"
+    if name.endswith("_permille"):
+        return f"{value / 10:g} %"
+    return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
+
+
+class SetHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The house's hours as an entry spells them."""
+
+    from_day: str
+    time_zone: str
+    day_starts: str
+    shifts: tuple[tuple[str, str], ...]
+
+
+class HoursSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """From a gaming day to come, the house's day and its shifts begin at other times."""
+
+    subject: ClassVar[str] = "hours"
+    kinds: ClassVar[tuple[str, ...]] = ("changed",)
+    of_the_house: ClassVar[bool] = True
+
+    from_day: str
+    time_zone: str
+    day_starts: str
+    shifts: tuple[tuple[str, str], ...]
+    before: SetHours
+
+    def words(self) -> str:
+        shifts = ", ".join(f"{name} {starts}" for name, starts in self.shifts)
+        return f"From {self.from_day} the day starts at {self.day_starts} in {self.time_zone}: {shifts}"

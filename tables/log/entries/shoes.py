@@ -1,0 +1,134 @@
+"""A shoe's life: loaded, checked, shuffled, cut, burned, and retired."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from tables.log.event import Event, Opened
+from tables.log.fold import Shoe, Standing
+
+
+class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A step of the shoe on the table, with the shoe as it is after it."""
+
+    subject: ClassVar[str] = "shoe"
+
+    shoe: Shoe
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, shoe=self.shoe, shoes=self.shoe.number)
+
+
+class Loaded(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """A shoe is on the table."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("loaded",)
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number} is loaded: {self.shoe.decks} decks, {self.shoe.source}"
+
+
+class DeckChecked(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """Its decks were counted in columns, and are whole."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("deck_checked",)
+
+    counts: tuple[int, ...]
+    """How many of each rank."""
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number}: all {self.shoe.decks} decks are whole"
+
+
+class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """Its decks were counted in columns, and are not whole: it is not dealt."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("deck_check_failed",)
+
+    counts: tuple[int, ...]
+
+    def words(self) -> str:
+        return f"Deck check of shoe {self.shoe.number} failed: counted {', '.join(map(str, self.counts))}"
+
+
+class Shuffled(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The whole shoe was shuffled. A house shoe's order is committed to, and the one before is opened."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("shuffled",)
+
+    opened: Opened | None = None
+
+    @property
+    def commits(self) -> str | None:
+        return self.shoe.commitment
+
+    @property
+    def opens(self) -> Opened | None:
+        return self.opened
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number} is shuffled"
+
+
+class CutCardPlaced(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The cut card is in its place."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("cut_card_placed",)
+
+    cards_behind: int
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number}: the cut card is placed"
+
+
+class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The first cards were burned; from here on the shoe is dealt."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("burned",)
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, shoe=replace(self.shoe, ready_seq=seq), shoes=self.shoe.number)
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number}: {self.shoe.burn} cards burned, ready"
+
+
+class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The cut card came out: this is the last round of the shoe."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("cut_card_out",)
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number}: the cut card is out, last round"
+
+
+class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """The shoe left the table. A house shoe's order is opened."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("retired",)
+
+    opened: Opened | None = None
+
+    @property
+    def opens(self) -> Opened | None:
+        return self.opened
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, shoe=None, shoes=self.shoe.number)
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number} is retired"
+
+
+class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A card was keyed that the shoe cannot hold: the wrong key, or the wrong card."""
+
+    subject: ClassVar[str] = "alert"
+    kinds: ClassVar[tuple[str, ...]] = ("card_refused",)
+
+    rank: int | None
+    says: str
+
+    def words(self) -> str:
+        return f"A {self.rank} is keyed, and refused: {self.says}"

@@ -1,0 +1,146 @@
+"""Who works here: taken on, changed, signed in and out of the house, locked out; and their certificates."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from tables.log.entries.settings import change
+from tables.log.event import Event
+
+
+class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about somebody who works here."""
+
+    subject: ClassVar[str] = "staff"
+    of_the_house: ClassVar[bool] = True
+
+    username: str
+
+
+class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody was taken on."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("added",)
+
+    name: str
+    role: str
+    badge: str | msgspec.UnsetType | None = msgspec.UNSET
+    """Unset where the command line took on the first operator."""
+    new: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Which secrets they were given."""
+
+    def words(self) -> str:
+        return f"{self.name} works here now, as {self.role}"
+
+
+class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody's name, role, badge or secret was changed, or whether they work here."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("changed",)
+
+    new: tuple[str, ...]
+    """Which secrets are others now."""
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+
+    def words(self) -> str:
+        before = self.before or {}
+        changes = [change(name, before.get(name), value) for name, value in (self.after or {}).items()]
+        changes += [f"new {name}" for name in self.new]
+        return f"{self.username} is changed" + (f": {', '.join(changes)}" if changes else "")
+
+
+class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody signed in to the house."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("signed_in",)
+
+    terminal: str | None
+    address: str | None
+
+    def words(self) -> str:
+        where = self.terminal or self.address
+        return f"{self.username} signs in to the house" + (f" at {where}" if where else "")
+
+
+class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody signed out of the house, or was signed out."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("signed_out",)
+
+    relieved_by: str | None = None
+    """Who signed in on the same device."""
+    after_tries: int | None = None
+    """After so many wrong passwords, where they were to prove who they are."""
+
+    def words(self) -> str:
+        return f"{self.username} signs out of the house"
+
+
+class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Too many wrong passwords were tried under somebody's name."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("locked_out",)
+
+    place: str = msgspec.field(name="from")
+    terminal: str | None
+    address: str | None
+
+    def words(self) -> str:
+        return f"{self.username} is locked out after too many failed sign-ins"
+
+
+class StaffLockOutLifted(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody may try again."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("lock_out_lifted",)
+
+    def words(self) -> str:
+        return f"The lock-out of {self.username} is lifted"
+
+
+class EmergencyCodeMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator has a new emergency code."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("emergency_code_made",)
+
+    def words(self) -> str:
+        return f"{self.username} makes an emergency code"
+
+
+class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator came in by two emergency codes."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("emergency_sign_in",)
+
+    other: str = msgspec.field(name="with")
+    """Whose code was the second."""
+    address: str | None
+
+    def words(self) -> str:
+        return f"{self.username} comes in by emergency codes, with that of {self.other}"
+
+
+class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A dealer has shown that they can deal a game, and somebody of the floor signed it."""
+
+    subject: ClassVar[str] = "certificate"
+    kinds: ClassVar[tuple[str, ...]] = ("issued",)
+    of_the_house: ClassVar[bool] = True
+
+    number: int
+    username: str
+    game: str
+    rules_version: str
+    answers_right: int
+    answers_asked: int
+    signed_by: str
+    on_day: str
+    valid_through: str
+    course: dict[str, Any]
+    answers_sha256: str
+
+    def words(self) -> str:
+        return f"Certificate {self.number}: {self.username} can deal {self.game}, through {self.valid_through}"

@@ -1,0 +1,89 @@
+"""The devices that badge and PIN are taken on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tables.log.entries.settings import change
+from tables.log.event import Event
+
+
+class AboutTerminal(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about a terminal."""
+
+    subject: ClassVar[str] = "terminal"
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+
+
+class TerminalAtTable(AboutTerminal, frozen=True, kw_only=True, omit_defaults=True):
+    """The same, with the table that it is for."""
+
+    table: str | None
+    """None: for any."""
+
+
+class TerminalEnrolled(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """A device is a terminal from now on."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("enrolled",)
+
+    link: bool = False
+    """Whether a link was opened on it."""
+
+    def words(self) -> str:
+        return f"{self.name} is enrolled" + (f" for {self.table}" if self.table else "")
+
+
+class TerminalLinkMade(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """There is a link that enrols the device on which it is opened first."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("link_made",)
+
+    def words(self) -> str:
+        return f"A link to enrol {self.name} is made"
+
+
+class TerminalRevoked(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """The device is no terminal any more."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("revoked",)
+
+    def words(self) -> str:
+        return f"{self.name} is no terminal any more"
+
+
+class TerminalLockedOut(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """Too many wrong PINs were tried on it."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("locked_out",)
+
+    tries: int
+    of: str
+    """Whose PIN, in words; empty where it was tried over many badges."""
+
+    def words(self) -> str:
+        return f"{self.name} takes no PIN after too many wrong ones"
+
+
+class TerminalLockOutLifted(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """It takes PINs again."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("lock_out_lifted",)
+
+    def words(self) -> str:
+        return f"{self.name} takes PINs again"
+
+
+class TerminalChanged(AboutTerminal, frozen=True, kw_only=True, omit_defaults=True):
+    """It is for another table, or for any."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("changed",)
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def words(self) -> str:
+        changes = [change(name, self.before.get(name), value) for name, value in self.after.items()]
+        return f"{self.name} is changed" + (f": {', '.join(changes)}" if changes else "")

@@ -1,0 +1,129 @@
+"""What an entry says: the base of the log's vocabulary.
+
+Every kind of entry is one frozen struct in `entries/`. Beside its fields stands what it makes of the standing, which
+chips it moves, and its words for people. Its fields are the entry's content, name by name; a field with a default is
+left out of the content while it has that value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+
+from ledger.proof.moves import Chart, Move, Posted
+from tables.log.fold import Standing
+
+
+class Unreadable(ValueError):
+    """An entry that no house can have written: of no kind that is known, or not of its kind's form."""
+
+
+class Misconduct(Exception):
+    """The house would not have written this entry."""
+
+
+class Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was answered to an input whose entry is only the report of it."""
+
+    code: str
+    sentence: str
+    status: int
+    facts: dict[str, Any]
+
+
+class Opened(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The order of a house shoe, opened once nothing is dealt from it any more."""
+
+    commitment: str
+    order: tuple[int, ...]
+    nonce: str
+    """In hex."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an entry is read in: its place, where the table stands before and after it, and the chips around it."""
+
+    seq: int
+    round: int | None
+    before: Standing
+    after: Standing
+    chart: Chart
+    recorded: Sequence[Move]
+    """What the entry says that it moved."""
+    posted: Mapping[int, Sequence[Posted]]
+    """The transfers of the latest round's entries."""
+    held: Mapping[str, int] | None
+    """What lies in each place of the table that has no seat, where that is known; in cents."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What one entry says."""
+
+    subject: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]
+    """The kind; or all that one struct stands for, where the fields tell which."""
+    of_the_house: ClassVar[bool] = False
+    """Whether it is written in the house's book, and not in a table's."""
+    may_move: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of transfer that it may make."""
+
+    request: str | None = None
+    """The fingerprint of the input behind it: the same key with another input is refused."""
+    refused: Refusal | None = None
+    """How the input was refused, where the entry is only the report of it."""
+    happened_at: str | None = None
+    """When it happened, where the book was held by somebody else then."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its entry."""
+        return self.kinds[0]
+
+    @property
+    def commits(self) -> str | None:
+        """The commitment to an order of cards that it makes."""
+        return None
+
+    @property
+    def opens(self) -> Opened | None:
+        """The order of cards that it opens."""
+        return None
+
+    def content(self) -> dict[str, Any]:
+        """As JSON data."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return content
+
+    @classmethod
+    def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:
+        """The kinds of transfer that its entries may make, by their kind."""
+        return dict.fromkeys(cls.kinds, cls.may_move)
+
+    def may_make(self) -> frozenset[str]:
+        """The kinds of transfer that this very entry may make."""
+        return self.moves_of_kinds()[self.kind]
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        """The standing after it. Raises ValueError where it cannot follow."""
+        return standing
+
+    def moved(self, context: Context) -> Sequence[Move] | None:
+        """What it has to have moved; None where the log alone cannot tell. Raises Misconduct."""
+        return None
+
+    def words(self) -> str:
+        """As one clause for people."""
+        raise NotImplementedError
+
+
+class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody wrote under their own name, with the role that they had."""
+
+    username: str
+    name: str
+    badge: str | None
+    role: str
