@@ -9,8 +9,8 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from casino.embedded import APPLICATION
 from tests.api.conftest import Caller, Floor, nothing_written, problem, written
-from tests.conftest import APPLICATION
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from tables.api.errors import AWAY
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor, load, processes
-from tests.browser.conftest import Screen, cookies_of, entries
+from tests.browser.conftest import Screen, entries
 from tests.floor import Hand
 from tests.settings import HOUSE
 
@@ -209,7 +209,7 @@ def test_a_book_that_is_held_is_waited_for_ever_less_often(
 def test_all_answers_while_the_database_is_away(
     decide: Hand, web: processes.Web, unreachable: Callable[[bool], None]
 ) -> None:
-    cookies = cookies_of(decide.by, web.url)
+    cookies = floor.cookies_of(decide.by, web.url)
     headers = {"Cookie": "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in cookies)}
     addresses = ("/", "/tables/", f"/tables/{decide.table.pk}/", "/sign-in/", "/api/tables/")
     assert all(_get(web.url + address, headers)[0] == 200 for address in addresses)
