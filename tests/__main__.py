@@ -46,6 +46,7 @@ def main(arguments: list[str]) -> int:
     os.chdir(embedded.BASE_DIR)
     os.environ["CASINO_BROWSER"] = "install"  # once a test needs one; if none can be had, those tests say why
     if arguments[:1] == ["quick"]:
+        os.environ.setdefault("TEST_PACE", "quick")
         arguments = [*QUICK, *pure.folders(), *arguments[1:]]
     if arguments:
         return subprocess.run([*PYTHON, "pytest", *arguments], check=False).returncode

@@ -38,11 +38,16 @@ from tables.games.felt import (
 from tables.games.play import play, replay
 from tables.games.record import RecordError, judge, record_of
 from tests.games.goldens import goldens
+from tests.pace import by_pace
 
-PLAY_OUTS = 2_000
-"""How many random rounds of each game are played, besides its golden ones."""
-FEWER = 400
+PLAY_OUTS = by_pace(40, 400, 2_000)
+"""How many random rounds of each game are played, besides its golden ones. No round after the 64th takes a course
+through a game's code that none before it took."""
+FEWER = by_pace(40, 200, 400)
 """So many are enough for what costs more than to play them."""
+BRANCHING = by_pace(20, 75, 150)
+BRANCHING_STATES = by_pace(60, 200, 400)
+"""And so many for what branches off at every state: rounds, and states of a told game."""
 WHOLE = 60
 """Of so many games that are told as scripts, every state is kept: each has its whole past in it."""
 LONGEST = 2_000
@@ -309,7 +314,7 @@ def test_play_outs_meet_what_is_rare(name: str) -> None:
     assert len(outcomes) > 1
     assert max(len(round_.actions) for round_ in random_rounds) > (100 if GAMES[name].banked else 20)
     if GAMES[name].banked:
-        assert sum(Shuffle() in round_.actions for round_ in random_rounds) > 20
+        assert sum(Shuffle() in round_.actions for round_ in random_rounds) > PLAY_OUTS // 100
 
 
 @every_game
@@ -449,8 +454,8 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
 def few(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
     found, states = [], 0
-    for round_ in play_outs(game.name, 150)[:150]:
-        if game.banked or states < 400:
+    for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
+        if game.banked or states < BRANCHING_STATES:
             found.append(round_)
             states += len(round_.states)
     return found
@@ -498,7 +503,7 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
 @every_game
 def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
     """Harm: a screen fails, or stays silent, in a state that nobody had thought of."""
-    for round_ in play_outs(game.name, 150)[:150]:
+    for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
         for state in [*round_.states, round_.state]:
             prompts = game.prompts(state)
             for viewer in (None, DEALER, *round_.opening.seats):

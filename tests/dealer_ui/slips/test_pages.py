@@ -22,14 +22,9 @@ from tables.models import Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk, signing
 from tests import floor
-from tests.floor import CREW, PIN, Hand, crew, dealt, signs
+from tests.floor import CREW, PIN, Hand, crew, signs
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def hands() -> tuple[Hand, Hand]:
-    return dealt()
 
 
 def browser(staff: Staff) -> Client:
