@@ -3,7 +3,7 @@
 import secrets
 import uuid
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any
 
@@ -30,6 +30,7 @@ from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
 from tables.staff import terminals
+from tests.ready import ready
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 PASSWORD = "a password of some length"
@@ -259,6 +260,12 @@ def for_pot(game: str, *, seats: dict[int, int], **given: Any) -> tuple[Hand, Ha
 
 def dealt(**given: Any) -> tuple[Hand, Hand]:
     """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
+    if given.get("source") == "house":  # whose order is by chance, each time anew
+        return _dealt(**given)
+    return ready(f"dealt {sorted(given.items())}", partial(_dealt, **given))
+
+
+def _dealt(**given: Any) -> tuple[Hand, Hand]:
     dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **given)
     return dealer, Hand(dealer.table, Staff.objects.get(username="bella"))
 
