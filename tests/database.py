@@ -81,13 +81,23 @@ class Emptying:
     """
 
     def __init__(self) -> None:
-        self.database = psycopg.connect(database_url(SUPERUSER), autocommit=True)
+        self._connect()
         self.migrated = self._what_migrate_wrote()
+
+    def _connect(self) -> None:
+        self.database = psycopg.connect(database_url(SUPERUSER), autocommit=True)
 
     def _what_migrate_wrote(self) -> list[list[tuple[object, ...]]]:
         return [self.database.execute(f"SELECT * FROM {table} ORDER BY id").fetchall() for table in MIGRATED]
 
     def empty(self) -> None:
+        try:
+            self.database.execute("SELECT 1")
+        except psycopg.OperationalError:  # a test that took the database away for a while took this line, too
+            self._connect()
+        self._empty()
+
+    def _empty(self) -> None:
         kept = sql.Literal(["django_migrations", *MIGRATED])
         self.database.execute(sql.SQL(EMPTY).format(kept=kept))
         assert self._what_migrate_wrote() == self.migrated, "a test changed the content types or the permissions"

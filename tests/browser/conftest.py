@@ -95,8 +95,10 @@ class Screen:
         self.page.wait_for_timeout(BOUNCE_MS)
 
     def hold(self) -> None:
-        """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it."""
+        """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it. The
+        screen does not give it up meanwhile: to press three keys may take a busy machine longer than that."""
         self.holds = True
+        self.page.evaluate("window.htmx.config.timeout = 60_000")
         self.page.route("**/input", lambda route: self.held.append(route) if self.holds else route.continue_())
 
     def let_go(self) -> None:
