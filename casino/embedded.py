@@ -1,8 +1,9 @@
 """Real PostgreSQL and Valkey from Python wheels, for a machine on which no server is configured.
 
 Only the programs inside the wheels are used. Data and sockets live in one private folder, `.local/<name>/`; nothing
-listens on a network; durability is on. A small keeper process owns both servers. Whoever needs them holds a shared
-lock (`provide`); when the last holder is gone, however it died, the keeper stops the servers and itself.
+listens on a network; durability is on, but for the tests' own servers. A small keeper process owns the servers. Whoever
+needs them holds a shared lock (`provide`); when the last holder is gone, however it died, the keeper stops the servers
+and itself.
 """
 
 import base64
@@ -26,6 +27,7 @@ LONGEST_SOCKET_PATH = 103  # bytes; Linux allows 107, macOS 103
 LONGEST_LOG = 10_000_000  # bytes, when the servers start
 SUPERUSER, OWNER, APPLICATION, DATABASE = "postgres", "casino_owner", "casino_app", "casino"
 REDIS_DATABASES = 1024
+POSTGRESQL, VALKEY = "PostgreSQL", "Valkey"
 
 
 class CannotStart(RuntimeError):
@@ -56,6 +58,9 @@ class House:
     """One set of servers: where its data, sockets and locks are."""
 
     folder: Path
+    servers: tuple[str, ...] = (POSTGRESQL, VALKEY)
+    durable: bool = True
+    """Whether what was committed outlives a machine that loses power. The tests' data need not, and are quicker so."""
 
     @property
     def sockets(self) -> Path:
@@ -92,6 +97,14 @@ class House:
 
     def database_url(self, role: str, database: str = DATABASE) -> str:
         return f"postgresql://{role}@{quote(str(self.sockets), safe='')}/{database}"
+
+    @property
+    def boot(self) -> Path:
+        """Since which start of the machine data that are not durable are there."""
+        return self.folder / "boot"
+
+    def data_are_of(self, boot: str) -> bool:
+        return self.boot.exists() and self.boot.read_text() == boot
 
     @property
     def postgres_socket(self) -> Path:
@@ -149,17 +162,23 @@ class House:
 
 @contextlib.contextmanager
 def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
-    """Use the servers of `name`: attach to running ones or start them; the last to leave stops them.
+    """Use the servers of `name`, and name them in the environment.
 
     What is set in the environment already stays, so a configured server is never replaced by this one.
     """
-    house = House(within / name)
+    with attached(House(within / name)) as house:
+        for key, value in house.environment().items():
+            os.environ.setdefault(key, value)
+        yield house
+
+
+@contextlib.contextmanager
+def attached(house: House) -> Iterator[House]:
+    """Attach to the house's servers if they run, or start them; the last to leave stops them."""
     house.prepare()
     use = lock(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
     try:
         wait_until_ready(house)
-        for key, value in house.environment().items():
-            os.environ.setdefault(key, value)
         yield house
     finally:
         leave(house, use)
@@ -196,7 +215,8 @@ def start_keeper(house: House) -> None:
     """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
     rotate = house.log.exists() and house.log.stat().st_size > LONGEST_LOG
     with house.log.open("wb" if rotate else "ab") as log:
-        command = [sys.executable, "-m", "casino.keeper", str(house.folder)]
+        command = [sys.executable, "-m", "casino.keeper", str(house.folder), "--servers", *house.servers]
+        command += [] if house.durable else ["--not-durable"]
         # A session of its own, so that Ctrl-C at the terminal reaches us and not the database.
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=False)
 

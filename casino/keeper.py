@@ -3,6 +3,7 @@
 Run by casino/embedded.py, never by hand. It is nobody's child, and its servers die with it.
 """
 
+import argparse
 import contextlib
 import ctypes
 import fcntl
@@ -22,8 +23,10 @@ from casino.embedded import (
     APPLICATION,
     DATABASE,
     OWNER,
+    POSTGRESQL,
     REDIS_DATABASES,
     SUPERUSER,
+    VALKEY,
     CannotStart,
     House,
     last_line,
@@ -43,6 +46,8 @@ POSTGRES_SETTINGS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
+NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
+"""What was committed outlives `kill -9`, but not a machine that stops."""
 ROLES = f"""
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{OWNER}') THEN CREATE ROLE {OWNER} LOGIN CREATEDB; END IF;
@@ -162,18 +167,27 @@ class Keeper:
         self.told_to_stop = True
 
     def start(self) -> None:
+        if VALKEY in self.house.servers:
+            self.house.redis_data.mkdir(exist_ok=True, mode=0o700)
+            stop_stray(self.house.redis_data / "valkey.pid", self.house.sockets)
+            self.spawn(VALKEY)
+        if POSTGRESQL in self.house.servers:
+            self.start_postgres()
+        if VALKEY in self.house.servers:
+            self.wait_for(VALKEY, self.house.redis_socket)
+
+    def start_postgres(self) -> None:
         house = self.house
         give(house.data, self.owner)
+        stop_stray(house.data / "postmaster.pid", house.data)
+        if not house.durable and not house.data_are_of(boot := this_boot()):
+            shutil.rmtree(house.data, ignore_errors=True)  # the machine may have stopped before they were written
+            house.boot.write_text(boot)
         if not house.data.exists():
             self.initialise()
-        house.redis_data.mkdir(exist_ok=True, mode=0o700)
-        stop_stray(house.data / "postmaster.pid", house.data)
-        stop_stray(house.redis_data / "valkey.pid", house.sockets)
-        self.spawn("PostgreSQL")
-        self.wait_for("PostgreSQL", house.postgres_socket)
-        self.spawn("Valkey")
+        self.spawn(POSTGRESQL)
+        self.wait_for(POSTGRESQL, house.postgres_socket)
         self.psql(ROLES)
-        self.wait_for("Valkey", house.redis_socket)
 
     def initialise(self) -> None:
         """Into a temporary folder first: half a database must never look like one."""
@@ -188,14 +202,15 @@ class Keeper:
 
     def commands(self) -> dict[str, list[str]]:
         house = self.house
-        settings = POSTGRES_SETTINGS | {"unix_socket_directories": f'"{house.sockets}"'}
+        settings = POSTGRES_SETTINGS | ({} if house.durable else NOT_DURABLE)
+        settings |= {"unix_socket_directories": f'"{house.sockets}"'}
         chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         redis = ["--port", "0", "--unixsocket", str(house.redis_socket), "--unixsocketperm", "700"]
         redis += ["--dir", str(house.redis_data), "--pidfile", str(house.redis_data / "valkey.pid")]
         redis += ["--databases", str(REDIS_DATABASES), "--appendonly", "yes", "--save", "", "--loglevel", "warning"]
         return {
-            "PostgreSQL": [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
-            "Valkey": [valkey_program(), *redis],
+            POSTGRESQL: [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
+            VALKEY: [valkey_program(), *redis],
         }
 
     def spawn(self, name: str) -> None:
@@ -224,7 +239,7 @@ class Keeper:
             time.sleep(0.02)
 
     def listens(self, name: str, address: Path) -> bool:
-        if name == "PostgreSQL":  # it listens before it has recovered
+        if name == POSTGRESQL:  # it listens before it has recovered
             asked = [postgres_program("pg_isready"), "--quiet", f"--host={address.parent}"]
             asked += [f"--username={SUPERUSER}", "--dbname=postgres"]
             return subprocess.run(asked, env=self.environment, check=False).returncode == 0
@@ -240,7 +255,7 @@ class Keeper:
 
     def stop_servers(self) -> None:
         for name, process in self.running.items():
-            process.send_signal(signal.SIGINT if name == "PostgreSQL" else signal.SIGTERM)
+            process.send_signal(signal.SIGINT if name == POSTGRESQL else signal.SIGTERM)
         for process in self.running.values():
             try:
                 process.wait(timeout=10)
@@ -249,9 +264,15 @@ class Keeper:
                 process.wait()
 
 
-def keep(folder: Path) -> None:
+def this_boot() -> str:
+    """What names the time since this machine started; elsewhere than on Linux nothing does."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text()
+    return ""
+
+
+def keep(house: House) -> None:
     os.umask(0o077)
-    house = House(folder)
     if (held := only_keeper(house)) is None:
         return  # another was quicker
     if os.fork():
@@ -274,5 +295,14 @@ def only_keeper(house: House) -> int | None:
     return None
 
 
+def chosen(arguments: list[str]) -> House:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--servers", nargs="+", default=(POSTGRESQL, VALKEY), choices=(POSTGRESQL, VALKEY))
+    parser.add_argument("--not-durable", action="store_true")
+    given = parser.parse_args(arguments)
+    return House(given.folder, tuple(given.servers), durable=not given.not_durable)
+
+
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    keep(chosen(sys.argv[1:]))

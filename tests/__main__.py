@@ -1,4 +1,4 @@
-"""`./run test`: every check and every test; with arguments, only pytest with those arguments."""
+"""`./run test`: every check and every test; `quick`: the pure half; with other arguments, only pytest with those."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import time
 
 from casino import embedded
-from tests import chromium
+from tests import pure, servers
 
 PYTHON = [sys.executable, "-m"]
 WORKERS = min(4, os.cpu_count() or 1)
@@ -22,6 +22,7 @@ CHECKS = {
 # Each worker has a database, a broker and a web process of its own; a file's tests stay together. In the order of their
 # folders the slow files, browser and demo, come first; sorted by number of tests, one worker would be left with them.
 EVERYTHING = ["-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10"]
+QUICK = ["--pure", "-n", str(WORKERS), "--dist", "load"]
 
 
 def passes(name: str, command: list[str]) -> bool:
@@ -32,24 +33,25 @@ def passes(name: str, command: list[str]) -> bool:
     return passed
 
 
-def look_for_a_browser() -> None:
-    """Without one the browser tests fail, and say what was tried."""
-    try:
-        os.environ["CHROMIUM"] = chromium.find() or chromium.install()
-    except chromium.NoBrowser as reason:
-        print(reason, file=sys.stderr)
-        os.environ["CASINO_BROWSER_ERROR"] = str(reason)
+def everything() -> dict[str, bool]:
+    """Which checks passed. The servers start once and stay for all of it."""
+    with embedded.attached(servers.DATABASE_SERVER) as house, embedded.attached(servers.BROKER):
+        for key, value in house.environment().items():
+            os.environ.setdefault(key, value)
+        commands = {**CHECKS, "pytest": [*PYTHON, "pytest", *EVERYTHING]}
+        return {name: passes(name, command) for name, command in commands.items()}
 
 
 def main(arguments: list[str]) -> int:
     os.chdir(embedded.BASE_DIR)
-    look_for_a_browser()
+    os.environ["CASINO_BROWSER"] = "install"  # once a test needs one; if none can be had, those tests say why
+    if arguments[:1] == ["quick"]:
+        os.environ.setdefault("TEST_PACE", "quick")
+        arguments = [*QUICK, *pure.folders(), *arguments[1:]]
+    if arguments:
+        return subprocess.run([*PYTHON, "pytest", *arguments], check=False).returncode
     try:
-        with embedded.provide("test"):
-            pytest = [*PYTHON, "pytest", *(arguments or EVERYTHING)]
-            if arguments:
-                return subprocess.run(pytest, check=False).returncode
-            results = {name: passes(name, command) for name, command in {**CHECKS, "pytest": pytest}.items()}
+        results = everything()
     except embedded.CannotStart as reason:
         print(reason, file=sys.stderr)
         return 1

@@ -1,9 +1,12 @@
 """Finds a Chromium for the browser tests, or installs one: `python -m tests.chromium` prints its path."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+
+from casino.embedded import LOCAL
 
 NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser", "chrome")
 # Nothing that the tests do not ask for: no GPU, no sandbox for root (it has none), no talking to the world.
@@ -58,6 +61,18 @@ def install() -> str:
             if found := find():
                 return found
     raise NoBrowser("No Chromium was found and none could be installed. " + "; ".join(reasons))
+
+
+def provide() -> None:
+    """Find or install one and name it to all tests, or else why there is none; several processes may ask at once."""
+    LOCAL.mkdir(exist_ok=True)
+    with open(LOCAL / "chromium.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            os.environ["CHROMIUM"] = find() or install()
+        except NoBrowser as reason:
+            print(reason, file=sys.stderr)
+            os.environ["CASINO_BROWSER_ERROR"] = str(reason)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,14 @@ RUNS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql
 STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {at}::timestamptz"
 
 
+_standing: set[int] = set()
+
+
+def stands() -> bool:
+    """Whether a test has set the database's clock."""
+    return bool(_standing)
+
+
 class Clock:
     """Both clocks, until the test is over. Replacing the database's takes its owner, which the application is not."""
 
@@ -37,6 +45,7 @@ class Clock:
     def database(self, moment: datetime) -> None:
         """The database alone has another time from now on."""
         self._database_stands = True
+        _standing.add(id(self))
         self._replace(STANDS.format(at=f"'{moment.isoformat()}'"))
 
     def stand(self, moment: datetime) -> None:
@@ -58,6 +67,7 @@ class Clock:
         if self._database_stands:
             self._replace(RUNS)
             self._database_stands = False
+            _standing.discard(id(self))
 
     def _replace(self, function: str) -> None:
         url = self._owner_url or HOUSE.database_url(OWNER, connection.settings_dict["NAME"])

@@ -3,11 +3,12 @@
 import secrets
 import uuid
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpResponse
@@ -30,6 +31,7 @@ from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
 from tables.staff import terminals
+from tests.ready import ready
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 PASSWORD = "a password of some length"
@@ -63,23 +65,30 @@ def terminal_cookie(by: Staff, table: Table | None = None) -> str:
     return response.cookies["terminal"].value
 
 
+def cookies_of(somebody: Staff, url: str) -> list[dict[str, Any]]:
+    """The session of somebody who has signed in on a terminal, for a real browser."""
+    cookies = client(somebody).cookies
+    names = (settings.SESSION_COOKIE_NAME, "terminal")
+    return [{"name": name, "value": cookies[name].value, "url": url} for name in names]
+
+
 @cache
 def hashed(secret: str) -> str:
     """Argon2 is slow on purpose: once for all tests."""
     return make_password(secret)
 
 
-def table(name: str = "Rocket 1", **settings: Any) -> Table:
+def table(name: str = "Rocket 1", **given: Any) -> Table:
     """A table of one deck, 10 to 100, six seats; closed, and without a shoe."""
     cage.open_house()
-    seats = settings.pop("seats", 6)
+    seats = given.pop("seats", 6)
     chosen = {
         "source": "keyed",
         "unit_cents": 100,
         "min_cents": 1_000,
         "max_cents": 10_000,
         "options": {"decks": 1},
-    } | settings
+    } | given
     pot = not GAMES[str(chosen.get("game", "rocket"))].banked
     made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:
@@ -240,25 +249,31 @@ def player(hand: Hand, seat: int) -> Player:
     return Player(hand.table, AtSeat(seat, SeatPage.objects.get(table=hand.table, seat=seat).pk), token)
 
 
-def for_pot(game: str, *, seats: dict[int, int], **settings: Any) -> tuple[Hand, Hand]:
+def for_pot(game: str, *, seats: dict[int, int], **given: Any) -> tuple[Hand, Hand]:
     """A table with a pot, its deck ready and chips (cents) at its seats: the dealer's hand and the pit boss's. A coin
     is worth 1."""
-    chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | settings
+    chosen = {"min_cents": 100, "max_cents": 100_000, "options": {}, "seats": 8} | given
     dealer, boss = dealt(name=GAMES[game].title, game=game, **chosen)
     for seat, cents in seats.items():
         dealer("buy_in", seat=seat, amount_cents=cents)
     return dealer, boss
 
 
-def dealt(**settings: Any) -> tuple[Hand, Hand]:
+def dealt(**given: Any) -> tuple[Hand, Hand]:
     """A table with its shoe ready for bets: the dealer's hand and the pit boss's."""
-    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **settings)
+    if given.get("source") == "house":  # whose order is by chance, each time anew
+        return _dealt(**given)
+    return ready(f"dealt {sorted(given.items())}", partial(_dealt, **given))
+
+
+def _dealt(**given: Any) -> tuple[Hand, Hand]:
+    dealer = dealt_by(staff(Role.DEALER, "dora", "101"), **given)
     return dealer, Hand(dealer.table, Staff.objects.get(username="bella"))
 
 
-def dealt_by(somebody: Staff, **settings: Any) -> Hand:
+def dealt_by(somebody: Staff, **given: Any) -> Hand:
     """The same, with a dealer who is here already."""
-    made = table(**settings)
+    made = table(**given)
     Hand(made, staff(Role.PIT_BOSS, "bella"))("open_table")
     dealing.sign_in(made, somebody)
     hand = Hand(made, somebody)

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from casino.embedded import SUPERUSER
+from casino.embedded import APPLICATION, SUPERUSER
 from ledger.proof.chain import canonical
-from tests.conftest import APPLICATION, become
+from tests.database import become
 
 TABLES = (
     "ledger_transfer",

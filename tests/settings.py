@@ -1,21 +1,21 @@
-"""The product's settings on the tests' own servers, which this module starts as pytest-django loads it."""
+"""The product's settings on the tests' own servers; tests/fixtures start those when a test first needs one."""
 
-import atexit
 import os
 
 from casino import embedded
+from tests.servers import BROKER, DATABASE_SERVER
 
 KEPT_OUT = """DATABASE_URL DATABASE_OWNER_URL REDIS_URL SECRET_KEY CASINO_ENV CASINO_WEB_PROCESS
     AUDIT_KEY_FILE PEPPER_FILE"""
 for name in KEPT_OUT.split():
     os.environ.pop(name, None)  # tests never touch a configured house
 
-_servers = embedded.provide("test")
-HOUSE = _servers.__enter__()
-atexit.register(_servers.__exit__, None, None, None)
+HOUSE = DATABASE_SERVER
+HOUSE.prepare()
+os.environ.update(HOUSE.environment())
 
 # Several runs, and several workers of one run, share the servers: each has its own database and its own broker.
-os.environ["REDIS_URL"] = HOUSE.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
+os.environ["REDIS_URL"] = BROKER.redis_url.replace("db=0", f"db={os.getpid() % (embedded.REDIS_DATABASES - 1) + 1}")
 os.environ["STATIC_ROOT"] = str(HOUSE.folder / "static")
 # Every test comes from the same address; what the door does about a crowd has a test of its own.
 os.environ["SIGN_INS_AT_ONCE"] = "100000"

@@ -5,24 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from ledger.models import LogEntry
-from tables.models import Staff, Table
+from tables.models import Table
 from tests import floor, processes
+from tests.fixtures.browser import LAPTOP, complaints_of
 from tests.floor import Hand
 
-LAPTOP = {"width": 1280, "height": 800}
 PORTRAIT = {"width": 800, "height": 1280}
 BOUNCE_MS = 350
 """Longer than the moment within which the screen takes two presses of one key for one finger."""
-
-
-def cookies_of(staff: Staff, url: str) -> list[dict[str, Any]]:
-    """The session of somebody who has signed in on a terminal."""
-    cookies = floor.client(staff).cookies
-    names = (settings.SESSION_COOKIE_NAME, "terminal")
-    return [{"name": name, "value": cookies[name].value, "url": url} for name in names]
 
 
 @dataclass
@@ -40,8 +32,7 @@ class Screen:
     """What the browser complained of: errors of scripts, and what the content policy stopped."""
 
     def __post_init__(self) -> None:
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: "Policy" in said.text and self.complaints.append(said.text))
+        complaints_of(self.page, self.complaints)
 
     def open(self) -> "Screen":
         """The screen of the table, live."""
@@ -104,8 +95,10 @@ class Screen:
         self.page.wait_for_timeout(BOUNCE_MS)
 
     def hold(self) -> None:
-        """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it."""
+        """From now on the table does not answer, until it is let go: whatever is typed meanwhile is ahead of it. The
+        screen does not give it up meanwhile: to press three keys may take a busy machine longer than that."""
         self.holds = True
+        self.page.evaluate("window.htmx.config.timeout = 60_000")
         self.page.route("**/input", lambda route: self.held.append(route) if self.holds else route.continue_())
 
     def let_go(self) -> None:
@@ -133,7 +126,7 @@ def at_table(browser: Any, web: processes.Web) -> Iterator[Callable[..., Screen]
         context = browser.new_context(base_url=web.url, viewport=viewport, has_touch=True, **options)
         context.set_default_timeout(20_000)
         contexts.append(context)
-        context.add_cookies(cookies_of(hand.by, web.url))
+        context.add_cookies(floor.cookies_of(hand.by, web.url))
         screens.append(Screen(context.new_page(), hand.table))
         return screens[-1]
 

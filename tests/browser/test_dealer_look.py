@@ -8,7 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tables.models import Table
 from tests import floor
-from tests.browser.conftest import LAPTOP, PORTRAIT, Screen
+from tests.browser.conftest import PORTRAIT, Screen
+from tests.fixtures.browser import LAPTOP
 from tests.floor import Hand
 
 pytestmark = pytest.mark.browser

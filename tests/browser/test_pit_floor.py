@@ -2,7 +2,6 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,42 +9,14 @@ from axe_playwright_python.sync_playwright import Axe
 
 from ledger import alerts
 from ledger.models import Acknowledgement
-from tables.models import Staff
 from tests import floor, processes
-from tests.browser.conftest import cookies_of
+from tests.fixtures.browser import Looking
 from tests.floor import Hand, dealt
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TABLET = {"width": 1280, "height": 800}
 GENEROUS = 2_000  # milliseconds: what is measured is printed, not asserted
-
-Looking = Callable[..., Any]
-
-
-@pytest.fixture
-def looking(browser: Any, web: processes.Web) -> Iterator[Looking]:
-    """``looking(staff, "/pit/")``: a page of a browser of their own. No page may break or breach its policy."""
-    contexts: list[Any] = []
-    complaints: list[str] = []
-
-    def look(who: Staff, path: str, viewport: dict[str, int] = TABLET, **options: Any) -> Any:
-        context = browser.new_context(base_url=web.url, viewport=viewport, **options)
-        context.set_default_timeout(10_000)
-        context.add_cookies(cookies_of(who, web.url))
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
-        page.goto(path)
-        if page.query_selector("#live"):
-            page.wait_for_selector("#live[data-state=live]")
-        return page
-
-    yield look
-    for context in contexts:
-        context.close()
-    assert not complaints
 
 
 def card(hand: Hand) -> str:
@@ -317,7 +288,7 @@ def test_no_page_scrolls_sideways(
 def test_every_page_works_without_scripts(name: str, busy: tuple[Hand, Hand], browser: Any, web: processes.Web) -> None:
     dealer, boss = busy
     context = browser.new_context(base_url=web.url, java_script_enabled=False)
-    context.add_cookies(cookies_of(boss.by, web.url))
+    context.add_cookies(floor.cookies_of(boss.by, web.url))
     page = context.new_page()
     assert page.goto(PATHS[name].format(pk=dealer.table.pk)).status == 200
     if name == "round":

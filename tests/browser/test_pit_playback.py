@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_pit_floor import Looking, looking
+from tests.fixtures.browser import Looking
 from tests.floor import Hand, dealt
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-__all__ = ["looking"]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Practice in a real browser: a trainee who deals by keyboard and by touch, and is told each mistake."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,10 +7,10 @@ import pytest
 from tables.models import Practice, PracticeAnswer
 from tables.roles import Role
 from tables.training import certificates
-from tests import floor, processes
-from tests.browser.conftest import cookies_of
+from tests import floor
 from tests.browser.test_dealer_look import violations
 from tests.browser.test_slips import SMALL
+from tests.fixtures.browser import Looking
 
 pytestmark = pytest.mark.browser
 
@@ -19,17 +18,9 @@ TABLET = {"width": 1280, "height": 800}
 
 
 @pytest.fixture
-def page(browser: Any, web: processes.Web) -> Iterator[Any]:
-    trainee = floor.staff(Role.DEALER, "tess", "102")
-    context = browser.new_context(base_url=web.url, viewport=TABLET)
-    context.set_default_timeout(20_000)
-    context.add_cookies(cookies_of(trainee, web.url))
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
+def page(looking: Looking) -> Any:
+    """The trainee's browser."""
+    return looking(floor.staff(Role.DEALER, "tess", "102"), "about:blank", TABLET)
 
 
 def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:

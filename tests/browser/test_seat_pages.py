@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tables.audit import proofs
 from tests import floor, processes
 from tests.browser.conftest import Screen
+from tests.fixtures.browser import complaints_of
 from tests.floor import Hand, Player, for_pot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,8 +29,7 @@ def phones(browser: Any, web: processes.Web) -> Iterator[Callable[..., Any]]:
         context.set_default_timeout(15_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: "Policy" in said.text and complaints.append(said.text))
+        complaints_of(page, complaints)
         page.goto(f"/seat/{one.token}/")
         if options.get("java_script_enabled", True):
             page.wait_for_selector("#lamp[data-state=live]", state="attached")

@@ -17,11 +17,6 @@ TABLET = {"width": 800, "height": 1280}
 
 
 @pytest.fixture
-def operator(transactional_db: None) -> Staff:
-    return floor.staff(Role.OPERATOR, "omar")
-
-
-@pytest.fixture
 def tablet(browser: Any, web: processes.Web, operator: Staff) -> Any:
     """A touch screen on which the operator's link was opened; it shows the pad."""
     floor.staff(Role.DEALER, "dora", "101")

@@ -1,6 +1,5 @@
 """Slips in a real browser: a fill that five people sign, a rack that two count, for eyes, fingers and keyboards."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,14 +11,14 @@ from tables.audit import proofs
 from tables.inputs import BeginSlip
 from tables.models import Staff, Table
 from tables.roles import Role
-from tests import floor, processes
-from tests.browser.conftest import LAPTOP, PORTRAIT, cookies_of
+from tests import floor
+from tests.browser.conftest import PORTRAIT
 from tests.browser.test_dealer_look import violations
+from tests.fixtures.browser import LAPTOP, Looking
 from tests.floor import PIN, Hand
 
 pytestmark = pytest.mark.browser
 
-Looking = Callable[..., Any]
 WIDE = {"laptop": LAPTOP, "portrait": PORTRAIT}
 SMALL = """() => [...document.querySelectorAll("main :is(button, summary, a.button, input:not([type=hidden]))")]
   .filter((one) => one.checkVisibility())
@@ -32,29 +31,6 @@ SIGNERS = (
     ("Counted in by the dealer", Role.DEALER, "dora", "101"),
     ("Seen by the floor", Role.PIT_BOSS, "bo", "305"),
 )
-
-
-@pytest.fixture
-def looking(browser: Any, web: processes.Web) -> Iterator[Looking]:
-    """``looking(staff, path)``: a page of a browser of their own. No page may break or breach its policy."""
-    contexts: list[Any] = []
-    complaints: list[str] = []
-
-    def look(who: Staff, path: str, viewport: dict[str, int] = LAPTOP, **options: Any) -> Any:
-        context = browser.new_context(base_url=web.url, viewport=viewport, **options)
-        context.set_default_timeout(20_000)
-        context.add_cookies(cookies_of(who, web.url))
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: "Policy" in said.text and complaints.append(said.text))
-        page.goto(path)
-        return page
-
-    yield look
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 def someone(role: Role, name: str, badge: str) -> Staff:

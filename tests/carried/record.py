@@ -34,14 +34,16 @@ def _keep(name: str) -> str | None:
 
     from casino.embedded import APPLICATION, OWNER
     from casino.statics import collect_if_changed
+    from tests import servers
     from tests.carried import day, kept
     from tests.clock import travelling
-    from tests.conftest import become, database_url
+    from tests.database import become, database_url
     from tests.tables.bundles import exported
 
     rows, bundle = kept.HOUSES / f"{name}.jsonl.gz", kept.HOUSES / f"{name}.zip"
     if rows.exists() or bundle.exists():
         return f"There is a house {name} already: what is kept stays as it is."
+    servers.running(servers.DATABASE_SERVER)
     collect_if_changed()
     setup_test_environment()
     before = connection.settings_dict["NAME"]

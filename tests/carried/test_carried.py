@@ -15,7 +15,7 @@ from zipfile import ZipFile
 import psycopg
 import pytest
 
-from casino.embedded import OWNER, SUPERUSER
+from casino.embedded import OWNER, SUPERUSER, House
 from ledger.proof import seals
 from tests.carried import day, kept
 from tests.carried.kept import HOUSES, Carried
@@ -25,7 +25,9 @@ KEPT = sorted(HOUSES.glob("*.jsonl.gz"))
 
 
 @pytest.fixture(scope="module", params=KEPT, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carried]:
+def house(
+    request: pytest.FixtureRequest, database_server: House, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Carried]:
     """A house that was kept, at the present schema."""
     with kept.put_back(request.param, tmp_path_factory.mktemp("carried")) as carried:
         yield carried

@@ -10,6 +10,8 @@ from django.test import Client
 
 from tests.processes import Web
 
+pytestmark = pytest.mark.usefixtures("broker")
+
 
 @pytest.mark.django_db
 def test_healthy(client: Client) -> None:

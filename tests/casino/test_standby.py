@@ -15,7 +15,7 @@ from casino.embedded import APPLICATION
 from dealer_ui.live import hearing
 from tables.roles import Role
 from tests import floor, processes
-from tests.conftest import database_url
+from tests.database import database_url
 from tests.settings import HOUSE
 
 

@@ -16,7 +16,7 @@ from casino.celery import app
 from ledger.models import Alert, Run, RunEnd
 from tables import tasks
 from tests import processes
-from tests.conftest import as_owner
+from tests.database import as_owner
 from tests.floor import dealt
 
 pytestmark = pytest.mark.django_db(transaction=True)

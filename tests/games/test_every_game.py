@@ -38,11 +38,18 @@ from tables.games.felt import (
 from tables.games.play import play, replay
 from tables.games.record import RecordError, judge, record_of
 from tests.games.goldens import goldens
+from tests.pace import by_pace
 
-PLAY_OUTS = 2_000
-"""How many random rounds of each game are played, besides its golden ones."""
-FEWER = 400
+PLAY_OUTS = by_pace(40, 400, 2_000)
+"""How many random rounds of each game are played, besides its golden ones. After the 64th hardly any
+takes a course through a game's code that none before it took (docs/testing.md)."""
+RARE = {"regent": [775]}
+"""Random rounds that take a course which none before them took, and come after all that are usually played."""
+FEWER = by_pace(40, 200, 400)
 """So many are enough for what costs more than to play them."""
+BRANCHING = by_pace(20, 75, 150)
+BRANCHING_STATES = by_pace(60, 200, 400)
+"""And so many for what branches off at every state: rounds, and states of a told game."""
 WHOLE = 60
 """Of so many games that are told as scripts, every state is kept: each has its whole past in it."""
 LONGEST = 2_000
@@ -298,7 +305,8 @@ def _random_play_out(name: str, seed: int) -> PlayOut:
 
 def play_outs(name: str, count: int = PLAY_OUTS) -> list[PlayOut]:
     """The same rounds for every test below: the golden ones, and random ones (chance is seeded)."""
-    return [*_golden_play_outs(name), *(_random_play_out(name, seed) for seed in range(count))]
+    rare = RARE.get(name, []) if count == PLAY_OUTS else []
+    return [*_golden_play_outs(name), *(_random_play_out(name, seed) for seed in sorted({*range(count), *rare}))]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -309,7 +317,7 @@ def test_play_outs_meet_what_is_rare(name: str) -> None:
     assert len(outcomes) > 1
     assert max(len(round_.actions) for round_ in random_rounds) > (100 if GAMES[name].banked else 20)
     if GAMES[name].banked:
-        assert sum(Shuffle() in round_.actions for round_ in random_rounds) > 20
+        assert sum(Shuffle() in round_.actions for round_ in random_rounds) > PLAY_OUTS // 100
 
 
 @every_game
@@ -449,8 +457,8 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
 def few(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
     found, states = [], 0
-    for round_ in play_outs(game.name, 150)[:150]:
-        if game.banked or states < 400:
+    for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
+        if game.banked or states < BRANCHING_STATES:
             found.append(round_)
             states += len(round_.states)
     return found
@@ -498,7 +506,7 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
 @every_game
 def test_every_state_can_be_seen_and_said(game: Game[Any, Any]) -> None:
     """Harm: a screen fails, or stays silent, in a state that nobody had thought of."""
-    for round_ in play_outs(game.name, 150)[:150]:
+    for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
         for state in [*round_.states, round_.state]:
             prompts = game.prompts(state)
             for viewer in (None, DEALER, *round_.opening.seats):

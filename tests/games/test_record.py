@@ -16,6 +16,7 @@ from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Open
 from tables.games.record import FORMAT, RecordError, judge, record_of
 from tables.games.rocket import Rocket, Rules
 from tests.games.goldens import goldens
+from tests.pace import by_pace
 
 RECORD: dict[str, Any] = {
     "format": FORMAT,
@@ -188,14 +189,14 @@ def answered_or_refused(document: bytes | str) -> None:
         assert answer["house_net"] + sum(result["net"] for result in answer["results"]) == 0
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=by_pace(50, 500, 5_000), deadline=None)
 @given(mutated_records())
 def test_any_changed_record_is_answered_or_refused(document: str) -> None:
     """Harm: a record that nobody thought of ends in a traceback."""
     answered_or_refused(document)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=by_pace(50, 500, 5_000), deadline=None)
 @given(st.data())
 def test_any_changed_bytes_are_answered_or_refused(data: st.DataObject) -> None:
     """Harm: a file that was damaged on the way ends in a traceback."""

@@ -14,10 +14,12 @@ from tables.games.play import play, prompts_for
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, play_outs
 from tests.games.worlds import leaks_of_cards, leaks_of_choices
+from tests.pace import by_pace
 
 HIDING = [name for name, game in GAMES.items() if "hand" in game.parts]
 hiding_game = pytest.mark.parametrize("name", HIDING)
-ROUNDS = 30
+ROUNDS, OF_ALL = by_pace(10, 30, 30), by_pace(14, 40, 40)
+"""Random rounds, and how many together with golden ones."""
 
 
 def leaks(game: Game[Any, Any], round_: PlayOut) -> Iterator[str]:
@@ -32,7 +34,7 @@ def leaks(game: Game[Any, Any], round_: PlayOut) -> Iterator[str]:
 @hiding_game
 def test_nobody_can_tell_what_is_hidden(name: str) -> None:
     """Harm: a player, the dealer or an onlooker learns a hand, a facedown card or a secret choice from a screen."""
-    for round_ in play_outs(name, ROUNDS)[-40:]:
+    for round_ in play_outs(name, ROUNDS)[-OF_ALL:]:
         assert not list(leaks(GAMES[name], round_))
 
 
@@ -40,7 +42,7 @@ def test_nobody_can_tell_what_is_hidden(name: str) -> None:
 def test_what_leaves_the_house_holds_only_what_may(name: str) -> None:
     """Harm: another seat's hand or choices, or the count of the cards that are left, are in a page's source."""
     game = GAMES[name]
-    for round_ in play_outs(name, ROUNDS)[-40:]:
+    for round_ in play_outs(name, ROUNDS)[-OF_ALL:]:
         for state in [*round_.states, round_.state]:
             hands = {player.seat: player.hand for player in state.players}
             faceup = sorted([*state.middle, *(c for one in state.players for c in (*one.stack, *one.kept))])

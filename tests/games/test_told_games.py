@@ -22,12 +22,15 @@ from tables.games.play import play, replay
 from tables.games.record import RecordError, judge, record_of
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, _possible_start, chosen, play_outs, same
+from tests.pace import by_pace
 
 TOLD = {name: game for name, game in GAMES.items() if not game.banked}
 told_game = pytest.mark.parametrize("game", TOLD.values(), ids=TOLD)
 for_coins = pytest.mark.parametrize("game", [game for game in TOLD.values() if game.coins], ids=lambda game: game.name)
 
-PLAY_OUTS = 150
+PLAY_OUTS = by_pace(30, 75, 150)
+LOGGED = by_pace(10, 20, 40)
+"""A told game is told again for each of its actions when it is read back."""
 
 
 @dataclass
@@ -165,7 +168,7 @@ def test_payments_lead_to_the_pot_and_the_house_takes_no_more_than_its_rake(game
 @told_game
 def test_a_funded_game_comes_back_from_json(game: Game[Any, Any]) -> None:
     """Harm: after a crash, a table with a rake or with physical cards goes on with other coins or cards."""
-    for one in [*funded(game.name)[:40], *physical(game.name)[:40]]:
+    for one in [*funded(game.name)[:LOGGED], *physical(game.name)[:LOGGED]]:
         logged = msgspec.json.encode([one.rules, one.opening, one.actions])
         read = msgspec.json.decode(logged, type=tuple[game.rules_type, Opening, list[Action]])  # type: ignore[name-defined]
         assert replay(game, *read) == one.state

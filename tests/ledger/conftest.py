@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
-from casino.embedded import SUPERUSER
 from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Book
 from ledger.proof.chain import Head
 from ledger.proof.moves import Chart, Move
 from ledger.recount import recount
-from tests.conftest import APPLICATION, become
+from tests import intruder
 
 FLOAT_CENTS = 1_000_000
 
@@ -107,26 +106,6 @@ def dealt_felt(open_felt: Felt) -> Felt:
 
 @pytest.fixture
 def tamper(dealt_felt: Felt) -> Iterator[Tamper]:
-    """Somebody who owns the server: no foreign key, no CHECK and no unique index is in their way.
-
-    All of it happens in one transaction that the test sees and that is undone afterwards.
-    """
-    become(SUPERUSER)
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        for table in ("ledger_transfer", "ledger_recount", "ledger_book", "ledger_account", "ledger_logentry"):
-            cursor.execute(
-                "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('c', 'f', 'u')"
-                " ORDER BY contype = 'u'",
-                [table],
-            )
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name} CASCADE")
-
-        def run(sql: str, *parameters: Any) -> None:
-            cursor.execute(sql, parameters)
-            assert cursor.rowcount > 0, "the intruder changed nothing"
-
-        yield run
-        transaction.set_rollback(True)
-    become(APPLICATION)
+    """Somebody who owns the server, at the table that was dealt."""
+    with intruder.at_work() as tampering:
+        yield tampering

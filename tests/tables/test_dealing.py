@@ -20,11 +20,6 @@ from tests.floor import Hand, dealt
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def dealer() -> Hand:
-    return dealt()[0]
-
-
 def kinds(hand: Hand, seq: int) -> list[tuple[str, int]]:
     rows = Transfer.objects.filter(book_id=hand.table.book_id, seq=seq).order_by("leg")
     return [(row.kind, row.amount_cents) for row in rows]

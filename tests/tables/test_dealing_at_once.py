@@ -15,15 +15,10 @@ from tables.inputs import Input
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
-from tests.floor import Hand, dealt
+from tests.floor import Hand
 from tests.tables.at_once import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def dealer() -> Hand:
-    return dealt()[0]
 
 
 def send(hand: Hand, made: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:

@@ -10,20 +10,10 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
 from tests import floor
-from tests.floor import Hand, dealt
+from tests.floor import Hand
 from tests.tables.chance import RARE_CUT, run_out
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def hands() -> tuple[Hand, Hand]:
-    return dealt()
-
-
-@pytest.fixture
-def dealer(hands: tuple[Hand, Hand]) -> Hand:
-    return hands[0]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ledger.models import Alert, Recount
 from ledger.tasks import recount_all
 from tables import tasks
 from tables.models import SimulatedChunk, Verification
-from tests.conftest import as_owner
+from tests.database import as_owner
 from tests.floor import Hand, dealt
 from tests.processes import Served
 

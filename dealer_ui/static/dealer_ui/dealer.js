@@ -31,6 +31,7 @@
   let note = ""; // what became of the last key, if nothing did
   let lost = 0; // how often the line has failed since it last worked
   let retry = 0; // the timer of the next attempt
+  let sent = false; // whether the input is under way just now; between two attempts it is not
   let finger = { name: "", by: "", at: -Infinity }; // the key or button pressed last
   let byKey = false; // whether a form is sent on behalf of a key
   let heard = 0; // the newest sequence number that the live stream told of
@@ -156,7 +157,7 @@
       return false;
     }
     if (["place", "brought"].includes(button.id) && !betIsWhole()) return false;
-    window.htmx.trigger("#live", "htmx:abort"); // a board that was asked for before this input is no answer to it
+    if (at("look")) window.htmx.trigger("#look", "htmx:abort"); // a board that was asked for before this input is no answer to it
     flying = { form, button, name, does: button.dataset.does };
     note = "";
     button.classList.add("is-sent");
@@ -170,6 +171,7 @@
     count = "";
     const what = flying;
     flying = null;
+    sent = false;
     online();
     const fresh = board();
     if (fresh.dataset.gone) return farewell();
@@ -214,6 +216,7 @@
   function farewell() {
     ahead = [];
     at("live").remove();
+    at("look").remove();
     speak("warned", at("prompt").innerText);
   }
 
@@ -221,6 +224,7 @@
 
   function offline(sentence) {
     lost += 1;
+    sent = false;
     const unsure = "is not confirmed yet: it is sent again until the table answers, and recorded once.";
     at("line-says").textContent = flying ? `${sentence} “${labelOf(flying.button)}” ${unsure}` : sentence;
     at("line-drop").hidden = !flying;
@@ -246,8 +250,14 @@
   /** The same form, the same key: recorded once, however often it arrives. */
   function again() {
     window.clearTimeout(retry);
-    if (flying) ask("POST", flying.form.action, flying.form);
-    else look();
+    if (!flying) look();
+    else if (!sent) resend();
+  }
+
+  /** What fails is told by htmx's events, not by the promise. */
+  function resend() {
+    const { form } = flying;
+    window.htmx.ajax("POST", form.action, { source: form, target: "#board", swap: "outerHTML" }).catch(() => undefined);
   }
 
   function dropFlying() {
@@ -255,20 +265,17 @@
     window.htmx.trigger(flying.form, "htmx:abort");
     flying.button.classList.remove("is-sent");
     flying = null;
+    sent = false;
     ahead = [];
     at("line-says").textContent = "Dropped here. If the table had it already, the board will show it.";
     at("line-drop").hidden = true;
     look();
   }
 
-  /** Fetch the board again; never while an input is on its way, for its answer is the newer board. */
+  /** Fetch the board again; never while an input is on its way, for its answer is the newer board. By an event: htmx
+   *  keeps one that comes during another for later, and the promise of such a one would be nobody's to catch. */
   function look() {
-    if (!flying) ask("GET", at("live").dataset.board, at("live"));
-  }
-
-  /** What fails is told by htmx's events, not by the promise. */
-  function ask(verb, address, source) {
-    window.htmx.ajax(verb, address, { source, target: "#board", swap: "outerHTML" }).catch(() => undefined);
+    if (!flying && at("look")) window.htmx.trigger("#look", "look");
   }
 
   function labelOf(button) {
@@ -388,6 +395,7 @@
   document.addEventListener("htmx:configRequest", (event) => {
     const { formData, verb } = event.detail;
     if (verb !== "post" || !flying) return;
+    sent = true;
     for (const name of ["input", "off", "chips", "deal"]) formData.delete(name);
     if (flying.button.name) formData.set(flying.button.name, flying.button.value);
   });

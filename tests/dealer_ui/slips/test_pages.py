@@ -22,14 +22,10 @@ from tables.models import Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk, signing
 from tests import floor
-from tests.floor import CREW, PIN, Hand, crew, dealt, signs
+from tests.floor import CREW, PIN, Hand, crew, signs
+from tests.pages import lasting
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def hands() -> tuple[Hand, Hand]:
-    return dealt()
 
 
 def browser(staff: Staff) -> Client:
@@ -100,7 +96,7 @@ def test_a_form_that_is_off_gets_one_sentence_and_no_number(
     answer = browser(boss).post(reverse("slips:begin", args=[hands[0].table.pk, "fill"]), form)
     assert 400 <= answer.status_code < 500
     assert says in text(answer)
-    assert PIN not in text(answer)
+    assert PIN not in lasting(text(answer))
     assert Slip.objects.count() == before
 
 

@@ -18,11 +18,6 @@ from tests.tables.chance import BURNED, LAST, RARE_CUT, SPENT, chance, in_this_o
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def dealer() -> Hand:
-    return dealt()[0]
-
-
 def primary(board: Board) -> list[dict[str, Any]]:
     return [button.input for button in board.buttons if button.primary]
 

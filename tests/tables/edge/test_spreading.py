@@ -10,7 +10,7 @@ from tables.maths.simulation import Table, deal, described, nothing, seed_of
 from tables.maths.situation import fresh
 from tables.maths.value import solve
 from tables.models import SimulatedChunk
-from tests.conftest import database_url
+from tests.database import database_url
 
 pytestmark = pytest.mark.django_db
 

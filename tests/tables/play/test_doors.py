@@ -12,14 +12,9 @@ from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
-from tests.floor import Hand, dealt
+from tests.floor import Hand
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def hands() -> tuple[Hand, Hand]:
-    return dealt()
 
 
 def refused(call: Any) -> Refused:

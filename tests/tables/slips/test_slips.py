@@ -32,11 +32,6 @@ from tests.tables.at_once import at_once
 CHIPS = ((500, 10), (100, 50))
 
 
-@pytest.fixture
-def hands(db: None) -> tuple[Hand, Hand]:
-    return dealt()
-
-
 def held(table: Table) -> dict[str, int]:
     """What lies in each place of the table and the house that has no seat."""
     found: dict[str, int] = {}

@@ -29,11 +29,6 @@ SIGN_IN, SIGN_OUT = "/sign-in/", "/sign-out/"
 
 
 @pytest.fixture
-def operator() -> Staff:
-    return floor.staff(Role.OPERATOR, "omar")
-
-
-@pytest.fixture
 def dora() -> Staff:
     return floor.staff(Role.DEALER, "dora", "101")
 

@@ -29,11 +29,6 @@ SOMEBODY: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def operator() -> Staff:
-    return floor.staff(Role.OPERATOR, "omar")
-
-
 def said(kind: str) -> list[dict[str, Any]]:
     """The house's entries about staff, of one kind."""
     found = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind=kind).order_by("seq")

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def operator() -> Staff:
-    return floor.staff(Role.OPERATOR, "omar")
-
-
-@pytest.fixture
 def terminal(operator: Staff) -> Terminal:
     return terminals.add("Tablet", None, by=operator)
 

@@ -1,0 +1,108 @@
+"""The tests' database: as whom one is connected, how it is emptied, and what dead runs left behind."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+import psycopg
+from django.db import connection
+from psycopg import sql
+
+from casino.embedded import APPLICATION, OWNER, SUPERUSER
+from tests.settings import HOUSE
+
+
+def become(role: str) -> None:
+    connection.close()
+    connection.settings_dict["USER"] = role
+
+
+@contextlib.contextmanager
+def as_owner() -> Iterator[None]:
+    """Outside a transaction only: Django's own connection as the owner, for what the application may not do."""
+    become(OWNER)
+    try:
+        yield
+    finally:
+        become(APPLICATION)
+
+
+def database_url(role: str) -> str:
+    return HOUSE.database_url(role, connection.settings_dict["NAME"])
+
+
+def drop_dead_runs() -> None:
+    """A run that was killed left its database behind; its number says whether it is still running."""
+    with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
+        for (name,) in admin.execute(r"SELECT datname FROM pg_database WHERE datname ~ '^test_\d+'").fetchall():
+            try:
+                os.kill(int(name.split("_")[1]), 0)
+            except ProcessLookupError:
+                admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+# --- Emptying -------------------------------------------------------------------------------------------------
+
+MIGRATED = ("django_content_type", "auth_permission")
+"""What `migrate` writes and no test does: Django's flush deletes these rows, too, and then writes them again."""
+GROWN_BYTES = 256 * 1024
+
+# Whoever still writes is waited for, as TRUNCATE would. No trigger and no foreign key is asked: everything goes.
+EMPTY = """
+    DO $$
+    DECLARE
+        name regclass;
+        every text;
+        has_rows boolean;
+    BEGIN
+        SELECT string_agg(oid::regclass::text, ', ') INTO every FROM pg_class
+            WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> ALL ({kept});
+        EXECUTE 'LOCK TABLE ' || every || ' IN SHARE ROW EXCLUSIVE MODE';
+        SET LOCAL session_replication_role = replica;
+        FOREACH name IN ARRAY string_to_array(every, ', ') LOOP
+            EXECUTE 'SELECT EXISTS (SELECT FROM ' || name || ')' INTO has_rows;
+            IF has_rows THEN
+                EXECUTE 'DELETE FROM ' || name;
+            END IF;
+        END LOOP;
+    END $$
+"""
+GROWN = """
+    SELECT oid::regclass::text FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > %s
+"""
+
+
+class Emptying:
+    """Makes the database as it was migrated, but for what migrations wrote as rows.
+
+    Django truncates every table, writes all content types and permissions anew, and takes a fifth of a second for it.
+    A test leaves a few rows in a few tables.
+    """
+
+    def __init__(self) -> None:
+        self._connect()
+        self.migrated = self._what_migrate_wrote()
+
+    def _connect(self) -> None:
+        self.database = psycopg.connect(database_url(SUPERUSER), autocommit=True)
+
+    def _what_migrate_wrote(self) -> list[list[tuple[object, ...]]]:
+        return [self.database.execute(f"SELECT * FROM {table} ORDER BY id").fetchall() for table in MIGRATED]
+
+    def empty(self) -> None:
+        try:
+            self.database.execute("SELECT 1")
+        except psycopg.OperationalError:  # a test that took the database away for a while took this line, too
+            self._connect()
+        self._empty()
+
+    def _empty(self) -> None:
+        kept = sql.Literal(["django_migrations", *MIGRATED])
+        self.database.execute(sql.SQL(EMPTY).format(kept=kept))
+        assert self._what_migrate_wrote() == self.migrated, "a test changed the content types or the permissions"
+        for (table,) in self.database.execute(GROWN, [GROWN_BYTES]).fetchall():
+            self.database.execute(f"VACUUM {table}")
+
+    def close(self) -> None:
+        self.database.close()
