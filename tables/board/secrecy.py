@@ -16,6 +16,7 @@ import msgspec
 
 from ledger.log import read_head
 from ledger.proof.chain import Entry, canonical
+from ledger.proof.slip_name import SlipName
 from tables import standing
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Prompt
 from tables.games.play import prompts_for
@@ -67,7 +68,7 @@ def _unseen(entry: Entry, counting: set[str]) -> Entry:
     if content["slip"] in counting:
         content |= {"chips": [], "salt": "", "now": content["now"] | {"counts": []}}
     content["open"] = [
-        slip | {"counts": []} if f"{slip['series']}/{slip['year']}/{slip['number']}" in counting else slip
+        slip | {"counts": []} if str(SlipName(slip["series"], slip["year"], slip["number"])) in counting else slip
         for slip in content["open"]
     ]
     return replace(entry, key=None, body=canonical(document | {"content": content, "key": None}))
