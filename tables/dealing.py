@@ -16,12 +16,13 @@ import msgspec
 from django.db import transaction
 from django.db.models import Exists
 
-from ledger import alerts, cage, discrepancies, log
+from ledger import alerts, cage, log
 from ledger import slips as trail
 from ledger.lanes import turn_at
 from ledger.log import Draft
 from ledger.models import LogEntry
 from ledger.proof.chain import Head, canonical
+from ledger.proof.chips import RACK
 from tables import standing
 from tables.disputes import claims, corrections
 from tables.games.catalog import GAMES
@@ -64,14 +65,13 @@ from tables.inputs import (
     spell,
 )
 from tables.log.fold import Standing, fold
-from tables.log.paper import RACKS
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
 from tables.play import cash, doors, pots, rounds, seat_pages, shoes
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import AtSeat, Outcome, Scene
-from tables.slips import signing
+from tables.slips import table_desk
 
 _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Bet: rounds.enter,
@@ -95,9 +95,9 @@ _HANDLERS: Final[Mapping[type, Callable[[Scene, Any], Outcome]]] = {
     Burn: shoes.burn,
     CutCardOut: shoes.cut_card_out,
     RetireShoe: shoes.retire,
-    BeginSlip: signing.begin,
-    SignSlip: signing.sign,
-    VoidSlip: signing.void,
+    BeginSlip: table_desk.enter,
+    SignSlip: table_desk.enter,
+    VoidSlip: table_desk.enter,
     SignIn: doors.sign_in,
     SignOut: doors.sign_out,
     IssueSeatPage: seat_pages.issue,
@@ -213,8 +213,8 @@ def permit(scene: Scene, by: Staff, asked: type) -> None:
         if by.role != Role.DEALER:
             raise Refused("not_permitted", "Only a dealer takes a table.", 403)
         return
-    if counting := [slip for slip in now.slips if slip.series in RACKS and asked not in (RetireShoe, SignOut)]:
-        says = f"The rack is being counted: sign {counting[0].series} {counting[0].number} first."
+    if counting := [slip for slip in now.slips if slip.series.counts(RACK) and asked not in (RetireShoe, SignOut)]:
+        says = f"The rack is being counted: sign {counting[0].series.name} {counting[0].number} first."
         raise Refused("count_open", says, 409)
     if asked in _CORRECTIONS:
         return
@@ -296,12 +296,6 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
         head = cage.post(head, draft, step.moves)
         if at == 0 and outcome.signing:
             trail.write(outcome.signing, head.book_id, head.seq)
-        if at == 0 and outcome.variance:
-            found = outcome.variance
-            discrepancies.variance(
-                scene.table.book, found.what, found.amount_cents, key=f"count:{head.book_id}:{head.seq}",
-                involved=found.involved, seq=head.seq, slip=found.slip,
-            )  # fmt: skip
         now = fold(now, seq=head.seq, subject=step.subject, kind=step.kind, round=step.round, content=content)
     now = replace(now, hash=head.hash)
     standing.cache.put(scene.table.book_id, now)

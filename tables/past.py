@@ -18,6 +18,7 @@ from ledger.proof.chain import canonical
 from tables.games.felt import Payout
 from tables.games.record import record_of
 from tables.log.fold import Round, Standing, fold
+from tables.log.series import RACK_COUNTS
 from tables.models import Staff
 from tables.refusals import Refused
 
@@ -125,7 +126,7 @@ def last_count(book_id: int, through_seq: int) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
         since = int(cursor.fetchone()[0] or 0)
-    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind="rack_recounted")
+    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind__in=RACK_COUNTS)
     between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
     for seq, body in between.values_list("seq", "body"):
         *others, last = content_of(body)["now"]["counts"]

@@ -23,6 +23,7 @@ from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof import seals
 from ledger.proof.chain import MENDED, Entry, canonical, mends_in, timestamp
 from ledger.proof.chips import CAGE, REVERSAL
+from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.audit.outside.cage_counts import SLACK
 from tables.day import closing, hours
@@ -57,10 +58,11 @@ from tables.inputs import (
     TakeBack,
     TimeCharge,
 )
-from tables.log import paper, settlement
+from tables.log import settlement
 from tables.log.fold import Shoe, Standing
-from tables.log.paper import Said
+from tables.log.paper import Signature
 from tables.log.replay import DEALT, Misconduct
+from tables.log.series import CAGE_COUNTS, SLIPS, kinds
 from tables.log.terms import Settings, limits_of, rules_of
 from tables.models import Certificate, DayClose, HouseHours, ShoeSource, Staff, Table
 from tables.play import cash, doors, pots, rounds, shoes
@@ -68,7 +70,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene, Step
 from tables.setup.table_settings import WAITS
-from tables.slips import signing
+from tables.slips import signing, table_desk
 from tables.training import certificates
 
 
@@ -233,11 +235,11 @@ def _door(scene: Scene, entry: Entry) -> Step:
 
 
 def _slip(scene: Scene, entry: Entry) -> Step:
-    said = msgspec.convert(entry.content, Said)
+    said = msgspec.convert(entry.content, Signature)
     who = Staff(username=said.username, name=said.name, badge=said.badge, role=said.role)
     if who.signature != entry.by:
         raise Misconduct(f"it is signed by {who.signature}, and {entry.by} wrote it")
-    return signing.entry(replace(scene, by=who), said)[0]
+    return signing.entry(table_desk.TableDesk(replace(scene, by=who)), said)[0]
 
 
 def _signed_in(scene: Scene, entry: Entry) -> Step:
@@ -484,13 +486,13 @@ _GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
 
 def _signature_holds(entry: Entry) -> None:
     """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book."""
-    said = msgspec.convert(entry.content, Said)
+    said = msgspec.convert(entry.content, Signature)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
     if row is None:
         return
     if (str(row.slip), row.stage, row.username, row.role) != (said.slip, said.stage, said.username, said.role):
         raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
-    about = 0 if said.slip.split("/")[0] in (*paper.COUNTS, "drop") else paper.total(said.chips)
+    about = SLIPS[SlipName.parse(said.slip).series].about_cents(said.chips)
     if row.slip.seq == entry.seq and row.slip.total_cents != about:
         raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
 
@@ -640,7 +642,7 @@ AT_A_TABLE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "buy_in"): Rule(SellChips, _sold, frozenset({"buy_in", "drop"})),
     ("chips", "changed"): Rule(ChangeChips, _changed),
     MENDED: Rule(holds=_mend_holds),
-} | {("slip", kind): Rule(None, _slip, moved, _signature_holds) for kind, moved in paper.kinds(house=False).items()}
+} | {("slip", kind): Rule(None, _slip, moved, _signature_holds) for kind, moved in kinds(house=False).items()}
 
 IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("chips", "issued"): Rule(moves=frozenset({"issue", "withdraw"})),
@@ -677,6 +679,6 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("shoe_audit", "viewed"): Rule(holds=_view_holds),
     ("shoe_audit", "exported"): Rule(holds=_view_holds),
 } | {
-    ("slip", kind): Rule(moves=moved, holds=_cage_holds if kind == "cage_recounted" else _signature_holds)
-    for kind, moved in paper.kinds(house=True).items()
+    ("slip", kind): Rule(moves=moved, holds=_cage_holds if kind in CAGE_COUNTS else _signature_holds)
+    for kind, moved in kinds(house=True).items()
 }

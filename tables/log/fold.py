@@ -318,8 +318,8 @@ def fold(standing: Standing, *, seq: int, subject: str, kind: str, round: int | 
 
 def _fold_slip(now: Standing, content: Mapping[str, Any]) -> Standing:
     slip = paper.read(content["now"])
-    done = slip if slip.series in ("opener", "closer") and slip.agreed is not None else None
-    return replace(now, slips=tuple(paper.read(one) for one in content["open"]), counted=done)
+    counted = slip if slip.series.door and slip.agreed is not None else None
+    return replace(now, slips=tuple(paper.read(waiting) for waiting in content["open"]), counted=counted)
 
 
 def _dealer(seq: int, content: Mapping[str, Any]) -> Dealer:

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from ledger.proof.chain import Entry
-from ledger.proof.chips import DROP_BOX, MOVEMENTS, RACK
+from ledger.proof.chips import MOVEMENTS
 from ledger.proof.moves import Chart, Move, Posted, undone
 from tables.log.fold import Round, Standing, fold
-from tables.log.paper import IN_THE_HOUSE, Said, Wrong, expects, in_progress, moves, sign
+from tables.log.paper import Signature, Wrong, in_progress, moves, sign
 from tables.log.settlement import at_the_counter, chips_moved, correction_moves, seat_moves, sold
 from tables.log.shoe_orders import Seals
 
@@ -99,7 +99,7 @@ class Replay:
 
     def _slip(self, before: Standing, entry: Entry) -> list[Move] | None:
         """What a signature moves; the slip is what it was before with this signature on it, and the others stay."""
-        said = msgspec.convert(entry.content, Said)
+        said = msgspec.convert(entry.content, Signature)
         try:
             after = sign(before.slips, said, entry.seq, before.dealer.username if before.dealer else None)
         except Wrong as wrong:
@@ -107,11 +107,12 @@ class Replay:
         rest = in_progress(before.slips, after)
         if after.spelled() != entry.content["now"] or [one.spelled() for one in rest] != entry.content["open"]:
             raise Misconduct("its slips are others than the signatures make them")
-        if self.held is not None and expects(after.series, said.stage) and after.series not in IN_THE_HOUSE:
-            due = self.held.get(DROP_BOX if after.series == "drop" else RACK, 0)
+        stage = after.latest
+        if self.held is not None and stage is not None and stage.expects and not after.series.in_house:
+            due = self.held.get(stage.expects, 0)
             if due != after.expected_cents:
                 raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")
-        return None if said.stage == "voided" else moves(self.chart, after)
+        return None if after.is_void else moves(self.chart, after)
 
     def _correction(self, entry: Entry) -> list[Move]:
         """What a correction moves: nothing before its second signature, then what its own amounts come to."""
@@ -123,12 +124,13 @@ class Replay:
 
     def _door(self, before: Standing, entry: Entry) -> list[Move]:
         """A table opens with its opener and closes with its closer, each counted twice."""
-        series, slip = "opener" if entry.kind == "opened" else "closer", before.counted
-        if slip is None or slip.series != series:
-            raise Misconduct(f"the table is {entry.kind} without {'an opener' if series == 'opener' else 'a closer'}")
+        slip = before.counted
+        if slip is None or slip.series.door != entry.kind:
+            count = "an opener" if entry.kind == "opened" else "a closer"
+            raise Misconduct(f"the table is {entry.kind} without {count}")
         said = (entry.content.get("slip"), entry.content.get("rack_cents"), entry.content.get("variance_cents"))
         if said != (slip.name, slip.total_cents, slip.total_cents - slip.expected_cents):
-            raise Misconduct(f"it says {said}, the {series} says {slip.total_cents}")
+            raise Misconduct(f"it says {said}, the {slip.series.name} says {slip.total_cents}")
         return []
 
     def _remember(self, entry: Entry, posted: Sequence[Posted]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ledger.proof.chips import money
 from tables.games.felt import DEALER, MIDDLE
 from tables.log import paper
+from tables.log.series import kinds
 
 Content = Mapping[str, Any]
 
@@ -203,9 +204,10 @@ def _value(name: str, value: Any) -> str:
 def _slip(content: Content) -> str:
     """A signature: what was counted unseen is not told before two counts agree."""
     slip = paper.read(content["now"])
-    name = f"{slip.series.capitalize()} {slip.number}"
-    said = {stage.name: stage.says for stage in (*paper.STAGES[slip.series], *paper.VOID)}
-    words = f"{name}: {said[paper.kind_of(content['stage'])].lower()} {content['name']}"
+    stage = slip.series.stage(content["stage"])
+    if stage is None:
+        raise KeyError(content["stage"])
+    words = f"{slip.label}: {stage.says.lower()} {content['name']}"
     amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
     return f"{words}{amount}{f' ({slip.reason})' if slip.reason else ''}"
 
@@ -237,7 +239,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("shoe", "retired"): _shoe("Shoe {number} is retired"),
     ("dealer", "signed_in"): _signed_in,
     ("dealer", "signed_out"): lambda content: f"{content['name']} taps out",
-    **{("slip", kind): _slip for house in (False, True) for kind in paper.kinds(house=house)},
+    **{("slip", kind): _slip for house in (False, True) for kind in kinds(house=house)},
     ("table", "opened"): _rack("The table opens"),
     ("table", "closed"): _rack("The table closes"),
     ("table", "settings_changed"): _settings,

@@ -6,6 +6,7 @@ from typing import Final
 
 from django.db import connection
 
+from ledger.proof.chips import RACK
 from tables.inputs import SignIn, SignOut
 from tables.log import paper
 from tables.log.paper import Slip
@@ -19,9 +20,9 @@ from tables.training import certificates
 def follows(scene: Scene, slip: Slip) -> list[Step]:
     """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
     or closes, its seat pages are revoked and its dealer is tapped out."""
-    if slip.series not in ("opener", "closer") or slip.agreed is None:
+    if not slip.series.door or slip.agreed is None:
         return []
-    if slip.series == "opener":
+    if slip.series.opens:
         return [door(slip)]
     dealer = scene.standing.dealer
     tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
@@ -36,7 +37,7 @@ def door(slip: Slip) -> Step:
         "variance_cents": slip.total_cents - slip.expected_cents,
         "chips": paper.spelled(slip.agreed or ()),
     }
-    return Step("table", "opened" if slip.series == "opener" else "closed", facts)
+    return Step("table", slip.series.door, facts)
 
 
 def sign_in(scene: Scene, entered: SignIn) -> Outcome:
@@ -104,18 +105,18 @@ def _tap_out(username: str, name: str) -> Step:
 
 def may_count(scene: Scene, slip: Slip) -> None:
     """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
-    if slip.series not in paper.RACKS:
+    if not slip.series.counts(RACK):
         return
     now, table = scene.standing, scene.table.name
-    if slip.series == "opener" and now.is_open:
+    if slip.series.opens and now.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
-    if slip.series != "opener" and not now.is_open:
+    if not slip.series.opens and not now.is_open:
         raise Refused("table_closed", f"{table} is closed already.", 409)
     if now.round_open:
         raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
     if any(one.moves_on for one in now.slips):
         raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
-    if slip.series == "closer" and now.stacks:
+    if slip.series.closes and now.stacks:
         seats = ", ".join(map(str, sorted(now.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
 

@@ -15,6 +15,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
 from ledger.proof.moves import Move
 from tables.log.replay import Misconduct
+from tables.log.series import CAGE_COUNTS
 
 SLACK: Final = timedelta(minutes=1)
 """So far two books' times may differ for one moment: by two hosts' clocks, and until an entry can be read."""
@@ -64,7 +65,7 @@ class Part:
 
 def counted(entry: Entry, own_cents: int) -> Count | None:
     """The second count of the cage that an entry of the house's book is. ``own_cents``: what that book left there."""
-    if (entry.subject, entry.kind) != ("slip", "cage_recounted"):
+    if entry.subject != "slip" or entry.kind not in CAGE_COUNTS:
         return None
     if entry.at is None:
         raise Misconduct("it counts the cage at no moment")
