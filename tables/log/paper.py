@@ -238,10 +238,15 @@ def _begun(signature: Signature, records: Mapping[str, Series]) -> Slip:
         raise Wrong("unknown_slip", f"{error}.") from None
     series = records.get(name.series)
     if series is None or signature.stage != series.first.name:
-        says = f"There is no {name.series} {name.number} of {name.year} in progress at this table."
-        raise Wrong("unknown_slip", says)
+        raise not_in_progress(name)
     chips = () if series.count else as_chips(signature.chips)
     return Slip(series, name.year, name.number, chips, box=signature.box)
+
+
+def not_in_progress(name: SlipName) -> Wrong:
+    """What is said to somebody who signs on a slip that nobody began, or that is complete."""
+    says = f"There is no {name.series} {name.number} of {name.year} in progress at this table."
+    return Wrong("unknown_slip", says)
 
 
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:

@@ -137,10 +137,13 @@ def _sign(desk: Desk, entered: SignSlip) -> Outcome:
         # A void takes a reason, whichever form asks for it.
         return _void(desk, VoidSlip(entered.slip, ""))
     name = _name(desk, entered.slip)
-    series = desk.records.get(name.series)
-    # A step that there is not, of a slip that there is not: paper.sign refuses both in its own words.
-    stage = (series.stage(entered.stage) if series else None) or Stage(entered.stage, frozenset(), "")
-    chips = _sane(desk, series, entered.chips) if series and stage.is_count else ()
+    slip = next((slip for slip in desk.in_progress if slip.name == entered.slip), None)
+    if slip is None:
+        # Asked here and not by paper.sign alone, for which a first step begins a slip: only _begin gives out a number.
+        raise _refused(paper.not_in_progress(name))
+    # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
+    stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
+    chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
     return _signed(desk, _signature(desk, name, stage, chips=chips))
 
 
@@ -196,7 +199,7 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     try:
         after = paper.sign(waiting, signature, desk.next_seq, desk.dealer, records=desk.records)
     except Wrong as wrong:
-        raise Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409) from None
+        raise _refused(wrong) from None
     desk.permit(after)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
@@ -239,6 +242,10 @@ def _name(desk: Desk, spelled: str) -> SlipName:
 
 
 # --- What is refused -------------------------------------------------------------------------------------------
+
+
+def _refused(wrong: Wrong) -> Refused:
+    return Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409)
 
 
 def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:

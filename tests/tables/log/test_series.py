@@ -45,7 +45,8 @@ WIDER = catalog(*SLIPS.values(), LOAN, INVENTORY)
 def signed(slips: tuple[Slip, ...], name: str, stage: str, role: str, **adds: object) -> Slip:
     """A slip of the wider catalog with one more signature, each by another person."""
     who = f"{role}{sum(len(slip.signed) for slip in slips)}"
-    signature = Signature(name, stage, who, who.title(), None, role, **adds)  # type: ignore[arg-type]
+    facts = {"slip": name, "stage": stage, "username": who, "name": who.title(), "badge": None, "role": role}
+    signature = Signature(**facts | adds)  # type: ignore[arg-type]
     return paper.sign(slips, signature, 7, None, records=WIDER)
 
 
@@ -67,11 +68,11 @@ def test_a_new_series_is_one_record() -> None:
     assert {"loan_lent", "loan_voided", "inventory_recounted"} <= kinds(house=True, records=WIDER).keys()
 
 
-@pytest.mark.parametrize(("found", "moved"), [(10, []), (11, [("over", 500)]), (8, [("short", 1_000)])])
-def test_a_new_count_is_one_record(found: int, moved: list[tuple[str, int]]) -> None:
-    slip = signed((), "inventory/2026/1", "counted", "operator", chips=((500, found),))
+@pytest.mark.parametrize(("count", "moved"), [(10, []), (11, [("over", 500)]), (8, [("short", 1_000)])])
+def test_a_new_count_is_one_record(count: int, moved: list[tuple[str, int]]) -> None:
+    slip = signed((), "inventory/2026/1", "counted", "operator", chips=((500, count),))
     assert slip.total_cents == 0, "nobody is told what the first one counted"
-    slip = signed((slip,), "inventory/2026/1", "recounted", "auditor", chips=((500, found),), expected_cents=5_000)
+    slip = signed((slip,), "inventory/2026/1", "recounted", "auditor", chips=((500, count),), expected_cents=5_000)
     assert [(move.kind, move.amount_cents) for move in paper.moves(CHART, slip)] == moved
     assert kinds(house=True, records=WIDER)["inventory_recounted"] == {"over", "short"}
 

@@ -139,6 +139,9 @@ def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     assert other.sentence == "A slip of the house is one of withdrawal, deposit, cage."
     unknown = refused(lambda: sign(cashier, SignSlip("deposit", "approved")))
     assert (unknown.code, unknown.status) == ("unknown_slip", 404)
+    for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
+        other = refused(lambda name=name, stage=stage: sign(cashier, SignSlip(name, stage)))
+        assert (other.code, other.status) == ("unknown_slip", 409)
     slip = sign(cashier, BeginSlip("deposit", CHIPS))
     assert refused(lambda: sign(cashier, VoidSlip(slip, "twice"))).code == "not_voidable"
 

@@ -323,6 +323,23 @@ def test_what_names_no_slip_is_refused_in_a_sentence(hands: tuple[Hand, Hand], n
         assert answer.sentence == f"There is no slip {name} at Rocket 1."
 
 
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        ("fill/2026/999", "requested"),
+        ("opener/2026/999", "counted"),
+        ("cage/2026/1", "recounted"),
+        ("correction/2026/1", "signed"),
+    ],
+)
+def test_only_its_first_form_begins_a_slip(hands: tuple[Hand, Hand], name: str, stage: str) -> None:
+    """Harm: a slip whose number was never given out, or one of another book, is signed at a table."""
+    series, _, number = name.split("/")
+    answer = refused(hands[0].table, hands[1].by, SignSlip(name, stage, ((100, 1),)))
+    assert (answer.code, answer.status) == ("unknown_slip", 409)
+    assert answer.sentence == f"There is no {series} {number} of 2026 in progress at this table."
+
+
 def test_only_a_box_has_a_mark(hands: tuple[Hand, Hand]) -> None:
     """Harm: what nobody checked is written into the log for good, as the mark of a box that is none."""
     dealer, boss = hands
