@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, F, GeneratedField, Q, Value, When
 
 from ledger.proof.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
+from ledger.proof.slip_name import SlipName
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""
@@ -20,7 +21,8 @@ class Immutable(Exception):
 
 
 SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage")
-"""The series of slips. Each counts its own from 1 in every calendar year."""
+"""The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
+``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""
 
 T = TypeVar("T", bound=models.Model)
 
@@ -347,7 +349,7 @@ class Slip(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return f"{self.series}/{self.year}/{self.number}"
+        return str(SlipName(self.series, self.year, self.number))
 
 
 class SlipSignature(AppendOnly):

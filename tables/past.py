@@ -20,6 +20,7 @@ from tables.log.catalog import fold, read, read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
 from tables.log.fold import Round, Standing
+from tables.log.series import RACK_COUNTS
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500
@@ -126,10 +127,10 @@ def last_count(book_id: int, through_seq: int) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
         since = int(cursor.fetchone()[0] or 0)
-    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind="rack_recounted")
+    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind__in=RACK_COUNTS)
     between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
     for seq, body in between.values_list("seq", "body"):
-        if read_as(SlipSigned, body).now.agreed is not None:
+        if read_as(SlipSigned, body).after.agreed is not None:
             return int(seq)
     return since
 

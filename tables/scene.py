@@ -115,17 +115,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Variance:
-    """What a count found more or less than the transfers say."""
-
-    what: str
-    amount_cents: int
-    slip: str
-    involved: Sequence[str]
-    """The user names of those who counted, and of whoever dealt."""
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an input comes to. With a refusal, its steps are the report of it: they are written all the same."""
 
@@ -134,5 +123,4 @@ class Outcome:
     alert: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     signing: Signing | None = None
-    """The signature that the first step holds."""
-    variance: Variance | None = None
+    """The signature that the first step holds, with what a count found."""

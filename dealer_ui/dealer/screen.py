@@ -24,6 +24,7 @@ from tables.log.fold import Standing
 from tables.log.paper import Slip
 from tables.play import seat_pages
 from tables.refusals import Refused
+from tables.roles import Role
 
 _CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
 _TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
@@ -93,7 +94,7 @@ class Screen:
     @property
     def slips(self) -> tuple[Slip, ...]:
         """The slips in progress at the table that are a dealer's business."""
-        return tuple(slip for slip in self.now.slips if slip.series != "drop")
+        return tuple(slip for slip in self.now.slips if Role.DEALER in slip.series.seen_by)
 
     @property
     def mode(self) -> str:

@@ -21,6 +21,7 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, runs, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
+from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
 from tables.disputes import claims, corrections, mispays
 from tables.disputes.claims import RULINGS, Case, Dispute
@@ -252,9 +253,9 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             seq = _record(request, table, _proposal(request, table, number), _viewer(request))
-            slip = corrections.waiting(table.book_id, seq)[-1].slip
+            name = SlipName.parse(corrections.waiting(table.book_id, seq)[-1].slip)
             messages.success(request, "Proposed. A second pit boss or an operator signs with badge and PIN.")
-            return redirect("pit:correction", pk, *slip.split("/")[1:])
+            return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
     made = corrections.shown(table.book_id, number)
@@ -291,7 +292,7 @@ def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrect
 def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpResponse:
     """One correction on its slip; the second signature is a badge and a PIN."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    slip, refused = f"{corrections.SERIES}/{year}/{number}", None
+    slip, refused = str(SlipName(corrections.SERIES, year, number)), None
     if request.method == "POST":
         try:
             entered = _signature(request, slip)

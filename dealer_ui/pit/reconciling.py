@@ -18,15 +18,13 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import number
-from dealer_ui.slips.pages import TITLES
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
-from ledger.proof.chips import money
+from ledger.proof.chips import RACK, money
+from ledger.proof.slip_name import SlipName
 from tables.audit import watch
-from tables.log.paper import RACKS
+from tables.log.series import SERIES
 from tables.models import Staff, Table
-from tables.roles import Role
-from tables.slips import slip_book
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
@@ -59,28 +57,30 @@ class Case:
     @property
     def slip(self) -> str:
         """The slip that it was found on: "Closer 1 of 2026"; nothing where it was found without one."""
-        series, year, number = self._slip
-        return f"{TITLES[series]} {number} of {year}" if series else ""
+        name = self._slip
+        return f"{SERIES[name.series].title} {name.number} of {name.year}" if name else ""
 
     @property
     def slip_url(self) -> str | None:
         """The paper of that slip, for those who may see it."""
-        seen = slip_book.SEEN_BY[Role(self.viewer.role)]
-        return reverse("slips:slip", args=[self._table, *self._slip]) if self._slip[0] in seen else None
+        name = self._slip
+        if name is None or self.viewer.role not in SERIES[name.series].seen_by:
+            return None
+        return reverse("slips:slip", args=[self._table, name.series, name.year, name.number])
 
     @property
     def finder_url(self) -> str | None:
         """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
-        if self._slip[0] not in RACKS or "seq" not in self.found.evidence:
+        name = self._slip
+        if name is None or not SERIES[name.series].counts(RACK) or "seq" not in self.found.evidence:
             return None
         asked = urlencode({"variance": money(self.found.amount_cents), "through": self.found.evidence["seq"]})
         return f"{reverse('pit:mispays', args=[self._table])}?{asked}"
 
     @property
-    def _slip(self) -> tuple[str, str, str]:
-        name = str(self.found.evidence.get("slip", ""))
-        series, year, number = name.split("/") if name.count("/") == 2 else ("", "", "")
-        return series, year, number
+    def _slip(self) -> SlipName | None:
+        spelled = self.found.evidence.get("slip")
+        return SlipName.parse(spelled) if spelled else None
 
     @property
     def _table(self) -> int:

@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.proof import chips
+from ledger.proof.slip_name import SlipName
 from tables.board.picture import OutcomeLine, SeatBox
 from tables.games.felt import Payout, SeatView
 from tables.log.entries import rounds
@@ -130,15 +131,15 @@ def whom(seat: int) -> str:
 
 
 @register.filter
-def slip_parts(name: str) -> list[str]:
-    """The year and the number of a slip, of its name."""
-    return name.split("/")[1:]
+def slip_name(spelled: str) -> SlipName:
+    """The name of a slip, by its parts."""
+    return SlipName.parse(spelled)
 
 
 @register.filter
-def padded(number: str) -> str:
+def padded(number: int) -> str:
     """The number of a slip as it stands on its paper: 00012."""
-    return number.zfill(5)
+    return f"{number:05d}"
 
 
 @register.filter

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger.proof import chips
-from ledger.proof.chips import Denomination, money
+from ledger.proof.chips import RACK, Denomination, money
 from tables import standing
 from tables.board import payments, secrecy
 from tables.games.cards import DECK_SIZE
@@ -54,7 +54,6 @@ from tables.inputs import (
     spell,
 )
 from tables.log.fold import Round, Standing
-from tables.log.paper import RACKS
 from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
 from tables.play import pots, rounds, shoes
@@ -331,7 +330,7 @@ class _Drawing:
 
     @property
     def _counting(self) -> bool:
-        return any(slip.series in RACKS for slip in self.scene.standing.slips)
+        return any(slip.series.counts(RACK) for slip in self.scene.standing.slips)
 
     def _due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
         now = self.scene.standing

@@ -513,7 +513,7 @@ def _box(house: House, table: Table, wrong_cents: int = 0) -> None:
     cents = cage.balance(Account.objects.get(book_id=table.book_id, place="drop_box")) + wrong_cents
     cash = ((100, cents // 100),) if cents > 0 else ()
     signs(table, house.guards[0], BeginSlip("drop", (), f"B{table.pk}"))
-    slip = next(slip.name for slip in Hand(table, house.boss).now.slips if slip.series == "drop")
+    slip = next(slip.name for slip in Hand(table, house.boss).now.slips if slip.series.name == "drop")
     signs(table, house.guards[1], SignSlip(slip, "witnessed"))
     for stage, who in zip(("counted", "recounted"), house.counters, strict=True):
         signs(table, who, SignSlip(slip, stage, cash))
