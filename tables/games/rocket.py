@@ -27,21 +27,18 @@ from tables.games.felt import (
     Choice,
     Choose,
     CloseBets,
-    Due,
     Illegal,
     Money,
     Opening,
-    Part,
-    Payment,
     Payout,
     Phrase,
     Prompt,
     SeatView,
     Struct,
     View,
-    Words,
     put,
 )
+from tables.games.game import BankedGame, Due, Part, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
@@ -87,16 +84,13 @@ class State(Struct, frozen=True):
     """Indices of the seats that have yet to act in this pass, or to get their first card: the first one is next."""
 
 
-class Rocket:
+class Rocket(BankedGame[State, Rules]):
     """The game, as the kernel plays it."""
 
     name: ClassVar[str] = "rocket"
     title: ClassVar[str] = "Rocket"
-    banked: ClassVar[bool] = True
-    names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"button", "dealt"})
     seat_counts: ClassVar[range] = range(1, 7)
-    coins: ClassVar[bool] = False
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "button": "button"}
     words: ClassVar[Mapping[str, Words]] = {
         "hit": Words("Hit", "Deal the seat a card faceup.", "A pair loses its rank in tenths of the bet."),
@@ -173,14 +167,6 @@ class Rocket:
             state.left,
             state.stage == OVER,
         )
-
-    def pot(self, state: State) -> int:
-        """There is none: every seat plays against the house."""
-        return 0
-
-    def payments(self, state: State) -> tuple[Payment, ...]:
-        """None: what a round comes to is settled between each seat and the house."""
-        return ()
 
     def gone(self, state: State) -> Composition:
         """What is gone since the shuffle."""

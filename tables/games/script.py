@@ -8,6 +8,7 @@ generator at all, and a script lives no longer than the state that it stopped at
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -19,11 +20,9 @@ from tables.games.felt import (
     AskChoice,
     AskShuffle,
     Choice,
-    Due,
     Illegal,
     Money,
     Opening,
-    Part,
     Payment,
     Payout,
     Phrase,
@@ -31,8 +30,8 @@ from tables.games.felt import (
     SeatView,
     Struct,
     View,
-    Words,
 )
+from tables.games.game import Due, Part, PotGame, Words
 from tables.games.layout import Layout, Player, Script
 
 Rules = TypeVar("Rules")
@@ -84,27 +83,19 @@ class State(Struct, frozen=True, dict=True, gc=True):
         return telling
 
 
-class Scripted(Generic[Rules]):
+class Scripted(PotGame[State, Rules], Generic[Rules]):
     """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    banked: ClassVar[bool] = False
-    names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
-    seat_counts: ClassVar[range]
     burn: ClassVar[int] = 0
-    coins: ClassVar[bool] = True
-    """Whether it is played for coins."""
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards"}
     words: ClassVar[Mapping[str, Words]] = {}
     cards: ClassVar[Mapping[Due, str]] = {}
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
-    rules_type: type[Rules]
 
+    @abstractmethod
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
         """The whole game, from the first card to the last payment."""
-        raise NotImplementedError
 
     # --- as a state machine ---
 
@@ -180,10 +171,6 @@ class Scripted(Generic[Rules]):
         """Cards still to be dealt from the deck."""
         return state.left
 
-    def at_cut(self, rules: Rules) -> int:
-        """These games deal to the end of the deck."""
-        return 0
-
     def decks(self, rules: Rules) -> int:
         """One."""
         return 1
@@ -191,10 +178,6 @@ class Scripted(Generic[Rules]):
     def burned(self, rules: Rules) -> int:
         """As the game has it: no option."""
         return self.burn
-
-    def burning(self, rules: Rules, burn: int) -> Rules:
-        """The same rules."""
-        return rules
 
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words; ``money`` says coins."""

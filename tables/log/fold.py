@@ -17,7 +17,6 @@ from tables.games.felt import (
     AskChoice,
     Card,
     Choose,
-    Game,
     Illegal,
     Opening,
     Payment,
@@ -25,6 +24,7 @@ from tables.games.felt import (
     SeatView,
     View,
 )
+from tables.games.game import Game, PotGame
 from tables.games.play import play, replay
 from tables.log import paper
 from tables.log.paper import Slip
@@ -123,7 +123,7 @@ class Round:
     @property
     def payments(self) -> tuple[Payment, ...]:
         """The coins that changed hands: none once the start of the game was taken back."""
-        return self.game.payments(self.state) if self.plays else ()
+        return self.game.payments(self.state) if isinstance(self.game, PotGame) and self.plays else ()
 
     @property
     def stacks_now(self) -> dict[int, int]:
@@ -376,7 +376,7 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
         state = play(current.game, state, action)
     known = {one.seat for one in current.game.settle(current.state)}
     decided = tuple(one for one in current.game.settle(state) if one.seat not in known)
-    moved = current.game.payments(state)[len(current.payments) :]
+    moved = current.game.payments(state)[len(current.payments) :] if isinstance(current.game, PotGame) else ()
     one = Play(seq, actions, decided, moved)
     latest_card = seq if one.has_card else current.latest_card_seq
     asked = _asked(current, state, seq, actions)

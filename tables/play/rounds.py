@@ -24,6 +24,7 @@ from tables.games.felt import (
     Payout,
     Shuffle,
 )
+from tables.games.game import BankedGame
 from tables.games.play import out_of_turn, play
 from tables.inputs import Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
 from tables.log.fold import Play, Round, Shoe
@@ -254,11 +255,11 @@ def _newly_decided(current: Round, state: Any) -> tuple[Payout, ...]:
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
-    shoe = scene.standing.shoe
-    at_cut = current.game.at_cut(current.rules)
-    if shoe is None or shoe.cut_out or not at_cut:
+    shoe, game = scene.standing.shoe, current.game
+    if shoe is None or shoe.cut_out or not isinstance(game, BankedGame):
         return False
-    return current.game.cards_left(state) <= at_cut
+    at_cut = game.at_cut(current.rules)
+    return at_cut > 0 and game.cards_left(state) <= at_cut
 
 
 def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) -> Outcome:

@@ -184,7 +184,7 @@ def _no_round(scene: Scene) -> None:
 
 def _behind(scene: Scene) -> int:
     """How many cards lie behind the cut card."""
-    return scene.game.at_cut(scene.rules)
+    return scene.at_cut
 
 
 # --- house shoes -----------------------------------------------------------------------------------------------

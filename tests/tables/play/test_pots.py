@@ -15,7 +15,8 @@ from ledger.models import Transfer
 from tables import dealing, standing
 from tables.audit import commitments, history, proofs
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice, Game
+from tables.games.felt import AskCard, AskChoice
+from tables.games.game import Game
 from tables.games.record import judge
 from tables.refusals import Refused
 from tables.roles import Role
