@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from msgspec import structs
@@ -29,10 +29,17 @@ Rules = TypeVar("Rules")
 
 def play(game: Game[State, Rules], state: State, action: Action) -> State:
     """The state after ``action``. Raises Illegal, saying what would be right, when no open prompt admits it."""
-    prompts = game.prompts(state)
-    for prompt in prompts:
+    return game.apply(state, admitted(game, state, action))
+
+
+def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
+    """An action with all that it names: what it left out is filled in where only one thing is possible.
+
+    Raises Illegal, saying what would be right, when no open prompt admits it.
+    """
+    for prompt in game.prompts(state):
         if meant := prompt.admits(action):
-            return game.apply(state, meant)
+            return meant
     raise out_of_turn(prompts_for(game, state, None), action)
 
 
@@ -54,6 +61,15 @@ def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: It
     for action in actions:
         state = play(game, state, action)
     return state
+
+
+def complete(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> Iterator[Action]:
+    """A round's actions, each with all that it names. Raises Illegal at the first that is not admitted."""
+    state = game.open(rules, opening)
+    for action in actions:
+        whole = admitted(game, state, action)
+        state = game.apply(state, whole)
+        yield whole
 
 
 def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:

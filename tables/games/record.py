@@ -35,7 +35,7 @@ from tables.games.felt import (
     Struct,
 )
 from tables.games.game import BankedGame, Game, PotGame
-from tables.games.play import run
+from tables.games.play import complete, run
 
 FORMAT: Final = "round-record/1"
 _SEAT = Annotated[int, Meta(ge=1, le=99)]
@@ -126,7 +126,12 @@ def judge(document: bytes | str) -> dict[str, Any]:
 
 
 def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
-    """A round of a table's log as a record that anyone can replay."""
+    """A round of a table's log as a record that anyone can replay: with all that older logs leave out of decisions."""
+    return record_as_logged(game, rules, opening, complete(game, rules, opening, actions))
+
+
+def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
+    """A round as a record, its decisions to the letter of the log: what was hashed once is hashed so for good."""
     bets: dict[int, int] = {}
     cards: list[int] = []
     decisions: list[dict[str, Any]] = []
@@ -300,18 +305,32 @@ class _Answers:
                 return None
             self.place = f"actions[{self.actions}]"
             self.actions += 1
-            return self._choose(record.actions[self.actions - 1])
+            return self._choose(prompts, record.actions[self.actions - 1])
         if type(ask) is AskShuffle:
             self.place = "cards"
             return Shuffle()
         return self._bet()
 
-    def _choose(self, decision: RecordAction) -> Choose:
+    def _choose(self, prompts: tuple[Prompt, ...], decision: RecordAction) -> Choose:
         named = decision.named()
         for key in named:
             if key not in self.names:
                 raise RecordError(f"{self.place}.{key}", "this game's decisions do not name such a thing")
-        return Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        made = Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        self._refuse_gaps(prompts, made)
+        return made
+
+    def _refuse_gaps(self, prompts: tuple[Prompt, ...], made: Choose) -> None:
+        """Raise RecordError where the engine would know what is left out: who reads a record need not work it out."""
+        asked = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == made.seat]
+        meant = [choice for ask in asked for choice in ask.choices if choice.means(made)]
+        if len(meant) != 1:
+            return  # the engine itself refuses what is unclear, or not offered
+        due = [key for key, field in self.names.items() if getattr(meant[0], field) is not None]
+        gaps = [repr(key) for key in due if getattr(made, self.names[key]) is None]
+        if gaps:
+            says = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
+            raise RecordError(self.place, f"seat {made.seat}: {made.choice!r} {says}")
 
     def _no_bets(self) -> None:
         for at, seat in enumerate(self.record.seats):
