@@ -409,6 +409,6 @@ class View(Struct, frozen=True):
 
 def put(items: tuple[Item, ...], at: int, item: Item) -> tuple[Item, ...]:
     """The tuple with another item at one place."""
-    changed = list(items)
+    changed = [*items]
     changed[at] = item
     return tuple(changed)

@@ -45,10 +45,11 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
-    while (prompts := game.prompts(state)) and (action := answer(prompts)):
+    ask, apply = game.prompts, game.apply
+    while (prompts := ask(state)) and (action := answer(prompts)):
         for prompt in prompts:
             if meant := prompt.admits(action):
-                state = game.apply(state, meant)
+                state = apply(state, meant)
                 break
         else:
             raise out_of_turn(prompts, action)
