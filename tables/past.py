@@ -15,7 +15,7 @@ from django.db import connection
 from ledger.models import LogEntry
 from ledger.proof.chain import canonical
 from tables.games.felt import Payout
-from tables.games.record import record_of
+from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
@@ -50,12 +50,14 @@ class Past:
 
     @property
     def record_hash(self) -> str | None:
-        """The SHA-256 of its round record; None while it goes on and holds what nobody may know yet."""
+        """The SHA-256 of its round record, with its decisions as the log has them; None while it goes on and holds what
+        nobody may know yet."""
         if self.round.secret and not self.over:
             return None
         current = self.round
         actions = [action for one in current.plays for action in one.actions]
-        return sha256(canonical(record_of(current.game, current.rules, current.opening, actions))).hexdigest()
+        record = record_as_logged(current.game, current.rules, current.opening, actions)
+        return sha256(canonical(record)).hexdigest()
 
     def payout(self, seat: int) -> Payout | None:
         """What became of a seat, in cents."""

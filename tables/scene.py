@@ -14,7 +14,8 @@ from django.utils import timezone
 from ledger import cage
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
-from tables.games.felt import Game, Limits
+from tables.games.felt import Limits
+from tables.games.game import BankedGame, Game, PotGame
 from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.models import Staff, Table
@@ -81,6 +82,16 @@ class Scene:
     def chart(self) -> Chart:
         """The places that chips can be at this table."""
         return accounts(self.table.book_id, self.table.seats, self.game.banked)
+
+    @property
+    def for_coins(self) -> bool:
+        """Whether the table's game is played for coins that lie at its seats."""
+        return isinstance(self.game, PotGame) and self.game.coins
+
+    @property
+    def at_cut(self) -> int:
+        """With how many cards left the cut card comes out; 0 where the table's game has none."""
+        return self.game.at_cut(self.rules) if isinstance(self.game, BankedGame) else 0
 
     @property
     def signature(self) -> str:

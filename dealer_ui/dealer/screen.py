@@ -16,7 +16,8 @@ from tables.board import secrecy
 from tables.board.picture import Board, Button, OutcomeLine, SeatBox
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Card, Part
+from tables.games.felt import Bet, Card
+from tables.games.game import Part
 from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
 from tables.log.entries import rounds as log

@@ -12,7 +12,8 @@ from uuid import UUID, uuid4
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.games.felt import AskChoice, Choice, Choose, SeatView, View, Words
+from tables.games.felt import AskChoice, Choice, Choose, SeatView, View
+from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.inputs import spell
 from tables.log.fold import Round, Standing

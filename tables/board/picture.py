@@ -24,14 +24,13 @@ from tables.games.felt import (
     AskCloseBets,
     Choice,
     Money,
-    Part,
     Payout,
     Phrase,
     Prompt,
     SeatView,
     View,
-    Words,
 )
+from tables.games.game import Part, PotGame, Words
 from tables.games.script import words_of
 from tables.inputs import (
     Burn,
@@ -279,7 +278,7 @@ class _Drawing:
             round_open=now.round_open,
             seats=tuple(self._seats(shown, view, here, acting, waiting)),
             banked=game.banked,
-            coins=game.coins,
+            coins=isinstance(game, PotGame) and game.coins,
             parts=game.parts,
             dealer_stack=view.dealer if view else (),
             dealer_acting=acting == DEALER,
@@ -381,7 +380,7 @@ class _Drawing:
         return current.game.say(current.state, prompts[0], _money_of(current))
 
     def _say_between_games(self) -> Phrase:
-        rule = "Chips are bought between games." if self.scene.game.coins else "Every seat that is marked is dealt in."
+        rule = "Chips are bought between games." if self.scene.for_coins else "Every seat that is marked is dealt in."
         if self._lying is None:
             return Phrase("Seat the players, then deal the next game.", "Who plays?", rule)
         return Phrase(self._after_payments("deal the next game"), "Who plays?", self._how_it_ended or rule)
@@ -426,12 +425,12 @@ class _Drawing:
     def _between_games(self) -> Iterable[Button]:
         yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
         table, now = self.scene.table, self.scene.standing
-        periods = pots.periods_due(table, now.charged_at, timezone.now()) if self.scene.game.coins else 0
+        periods = pots.periods_due(table, now.charged_at, timezone.now()) if self.scene.for_coins else 0
         if periods:
             halves = f"{periods} half hour{'s' if periods > 1 else ''}"
             label = f"Time charge: {money(periods * table.time_charge_cents)} each for {halves}"
             yield Button(label, spell(TimeCharge()), "T")
-        for seat, cents in sorted(now.stacks.items()) if self.scene.game.coins else ():
+        for seat, cents in sorted(now.stacks.items()) if self.scene.for_coins else ():
             yield Button(f"Seat {seat} cashes out {money(cents)}", spell(CashOut(seat)), "")
 
     def _choices(self, ask: AskChoice, keyed: bool) -> Iterable[Button]:
@@ -450,7 +449,7 @@ class _Drawing:
     def _always(self, due: str) -> Iterable[Button]:
         now = self.scene.standing
         ready = now.shoe is not None and now.shoe.stage == "ready"
-        placed = ready and now.shoe is not None and self.scene.game.at_cut(self.scene.rules)
+        placed = ready and now.shoe is not None and self.scene.at_cut
         in_use = placed and now.round_open and due != "count"
         if in_use and now.shoe is not None and not now.shoe.cut_out and not self._house:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
@@ -518,7 +517,7 @@ class _Drawing:
         last = now.round if now.round and not now.round.game.banked else None
         if last is None:
             return {seat: at < scene.game.seat_counts[-1] for at, seat in enumerate(able)}
-        there = dict(last.stacks) if scene.game.coins else dict.fromkeys(able, 0)
+        there = dict(last.stacks) if scene.for_coins else dict.fromkeys(able, 0)
         return {seat: seat in last.opening.seats or seat not in there for seat in able}
 
     def _bets_before(self) -> dict[int, int]:
@@ -585,7 +584,7 @@ class _Drawing:
         elif shoe.stage == "ready":
             left -= shoe.burn + sum(self.scene.standing.gone)
         game, rules = self.scene.game, self.scene.rules
-        at_cut = game.at_cut(rules) if game.decks(rules) == shoe.decks else 0
+        at_cut = self.scene.at_cut if game.decks(rules) == shoe.decks else 0
         return ShoeBox(
             shoe.number,
             shoe.source,

@@ -19,7 +19,8 @@ from django.db import connection
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
 from tables.games.cards import RANKS
-from tables.games.felt import DEALER, Action, Card, Game, Illegal, Opening, Payout
+from tables.games.felt import DEALER, Action, Card, Illegal, Opening, Payout
+from tables.games.game import Game
 from tables.games.play import play
 from tables.log.catalog import read
 from tables.log.entries.rounds import Played, TakenBack

@@ -22,7 +22,8 @@ from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import can_cut, money
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS, Game
+from tables.games.felt import MOST_CENTS
+from tables.games.game import Game, PotGame
 from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
 from tables.log.terms import Settings, made_rules, rules_of
@@ -258,7 +259,7 @@ def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         found["rake_cap_cents"] = f"The most rake of a pot is a multiple of {money(coin)}, the table's coin; or empty."
     if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
         found["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
-    if not found and (rake or charge) and (game.banked or not game.coins):
+    if not found and (rake or charge) and not (isinstance(game, PotGame) and game.coins):
         return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
     if not found and rake and charge:
         return {"time_charge_cents": "A table takes a rake or a time charge, not both."}
