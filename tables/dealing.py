@@ -13,14 +13,14 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 import msgspec
-from django.db import transaction
-from django.db.models import Exists
+from django.db import connection, transaction
 
 from ledger import alerts, cage, discrepancies, log
 from ledger import slips as trail
 from ledger.lanes import turn_at
 from ledger.log import Draft
 from ledger.models import LogEntry
+from ledger.prepared import Statement
 from ledger.proof.chain import Head, canonical
 from tables import standing
 from tables.disputes import claims, corrections
@@ -150,8 +150,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
     """
     fingerprint = _fingerprint(entered, by)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        head = log.lock(table.book_id)
-        table, known = _under_the_lock(table, key)
+        head, table, known = _under_the_lock(table, key)
         if known:
             return _again(head, key, fingerprint)
         scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by, head.moment)
@@ -233,15 +232,28 @@ def _fingerprint(entered: Input, by: Staff | AtSeat) -> str:
     return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
 
 
-def _under_the_lock(table: Table, key: UUID) -> tuple[Table, bool]:
-    """The table as it is set now, and whether the key was used before.
+# Settings and key are read after the lock was had: whoever changes a table's settings holds it too, and an input that
+# was recorded already must not come near its handler, which may open what is secret.
+_FIELDS: Final = Table._meta.concrete_fields
+_NAMES: Final = [column.attname for column in _FIELDS]  # as in the database: no column of ours has another name
+_READ: Final = Statement(
+    "tables_under_the_lock",
+    "bigint, uuid",
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
+        {", ".join(_NAMES)} FROM tables_table WHERE book_id = $1""",  # noqa: S608
+)
+_CONVERTED: Final = [(place, column) for place, column in enumerate(_FIELDS) if hasattr(column, "from_db_value")]
 
-    Both are read after the lock was had: whoever changes a table's settings holds it too, and an input that was
-    recorded already must not come near its handler, which may open what is secret.
-    """
-    used = LogEntry.objects.filter(book_id=table.book_id, key=key)
-    now = Table.objects.annotate(key_is_known=Exists(used)).get(pk=table.pk)
-    return now, now.key_is_known
+
+def _under_the_lock(table: Table, key: UUID) -> tuple[Head, Table, bool]:
+    """Where the table's log ends, the table as it is set now, and whether the key was used before: one round trip."""
+    head, row = log.lock_and_read(table.book_id, (_READ, [table.book_id, key]))
+    if row is None:
+        raise Table.DoesNotExist(f"{table} is not there any more")
+    known, *values = row
+    for place, column in _CONVERTED:
+        values[place] = column.from_db_value(values[place], None, connection)
+    return head, Table.from_db(connection.alias, _NAMES, values), known
 
 
 def _again(now: Head, key: UUID, fingerprint: str) -> Answer:
@@ -284,8 +296,12 @@ def _stale(now: Head) -> Refused:
 
 
 def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: str) -> Standing:
-    """Write an outcome's entries; the first one carries the key and says what asked for it."""
+    """Write an outcome's entries; the first one carries the key and says what asked for it.
+
+    The last one brings the commit with it, unless something is to be written beside the log.
+    """
     now = scene.standing
+    more = outcome.signing or outcome.variance or outcome.alert
     for at, step in enumerate(outcome.steps):
         content = dict(step.content)
         if at == 0:
@@ -293,7 +309,7 @@ def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: s
             if outcome.refusal:
                 content["refused"] = outcome.refusal.spelled()
         draft = Draft(step.subject, step.kind, scene.signature, content, step.round, key if at == 0 else None)
-        head = cage.post(head, draft, step.moves)
+        head = cage.post(head, draft, step.moves, commit=step is outcome.steps[-1] and not more)
         if at == 0 and outcome.signing:
             trail.write(outcome.signing, head.book_id, head.seq)
         if at == 0 and outcome.variance:

@@ -21,7 +21,7 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import MOVEMENTS, PLACES
 from ledger.recount import recount
 from tables.models import HouseShoe
-from tests.ledger.conftest import Felt, lay_felt
+from tests.ledger.conftest import INSERT_ENTRY, Felt, lay_felt
 
 APPEND_ONLY = [model for model in apps.get_models() if issubclass(model, AppendOnly)]
 """Every table that is written once, whichever app it is of: a new one is tried with the others."""
@@ -49,7 +49,7 @@ def entry(felt: Felt, **changes: Any) -> Sealed:
 
 
 def refused_entry(felt: Felt, **changes: Any) -> str:
-    return refused_as(log.INSERT_ENTRY, entry(felt, **changes).row)
+    return refused_as(INSERT_ENTRY, entry(felt, **changes).row)
 
 
 def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
@@ -61,7 +61,7 @@ def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
         "target_id": felt.chart.ids["layout", 1], "target_place": "layout", "amount_cents": 2000, "reverses_id": None,
     } | changes  # fmt: skip
     sql = f"INSERT INTO ledger_transfer ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})"
-    return f"{log.INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
+    return f"{INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
 
 
 def refused_transfer(felt: Felt, **changes: Any) -> str:
