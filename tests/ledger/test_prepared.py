@@ -46,7 +46,7 @@ def test_an_entry_that_brings_its_commit_is_there_before_the_block_ends(open_fel
 
 
 def test_a_commit_waits_for_the_end_of_a_larger_transaction(open_felt: Felt) -> None:
-    """Harm prevented: half of an act that was to be undone whole, as the one that is tried before a PIN is looked at."""
+    """Harm prevented: half of an act that was to be undone whole, as one that is tried before the PIN is read."""
     before = read_head(open_felt.book.pk)
     with suppress(ZeroDivisionError), transaction.atomic():
         with transaction.atomic():
