@@ -39,6 +39,10 @@ class Statement:
         return f"EXECUTE {self.name} ({', '.join(['%s'] * len(self.types.split(',')))})"
 
 
+BEGIN: Final = ("BEGIN", "SET LOCAL enable_seqscan = off")
+"""A plan that is kept must be good for the table that is still to grow: made in a house of a few rows, it would read
+all of them until somebody analyses the table."""
+
 Call = tuple[Statement, Sequence[Any]]
 """A statement with its parameters."""
 
@@ -58,12 +62,12 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
         texts = [statement.execute for statement, _ in calls]
         begins = begin and _begins_here()
         if begins:
-            texts.insert(0, "BEGIN")
+            texts[:0] = BEGIN
         if commit and connection.in_atomic_block and not connection.savepoint_ids:
             texts.append("COMMIT")
         with _forgotten_if_unknown():
             cursor.execute(";".join(texts), [value for _, values in calls for value in values])
-        if begins:
+        for _ in BEGIN if begins else ():
             cursor.nextset()
         yield cursor
 
