@@ -7,14 +7,15 @@ on a round's last card, the transfers that settle it. An input with a known idem
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 from uuid import UUID, uuid4
 
-from django.db import transaction
-from django.db.models import Exists
+from django.db import connection, transaction
 
 from ledger import alerts, log
 from ledger.lanes import turn_at
 from ledger.models import LogEntry
+from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from tables import standing as standings
 from tables import writer
@@ -59,8 +60,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
     """
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        head = log.lock(table.book_id)
-        table, is_known = _under_the_lock(table, key)
+        head, table, is_known = _under_the_lock(table, key)
         if is_known and (before := writer.recorded(head, request)):
             return Answer(before[0], head.seq, again=True)
         rules, limits = rules_of(table), limits_of(table)
@@ -108,15 +108,28 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
 # --- the same thing twice --------------------------------------------------------------------------------------
 
 
-def _under_the_lock(table: Table, key: UUID) -> tuple[Table, bool]:
-    """The table as it is set now, and whether the key was used before.
+# Settings and key are read after the lock was had: whoever changes a table's settings holds it too, and an input that
+# was recorded already must not come near its handler, which may open what is secret.
+_FIELDS: Final = Table._meta.concrete_fields
+_NAMES: Final = [column.attname for column in _FIELDS]  # as in the database: no column of ours has another name
+_READ: Final = Statement(
+    "tables_under_the_lock",
+    "bigint, uuid",
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
+        {", ".join(_NAMES)} FROM tables_table WHERE book_id = $1""",  # noqa: S608
+)
+_CONVERTED: Final = [(place, column) for place, column in enumerate(_FIELDS) if hasattr(column, "from_db_value")]
 
-    Both are read after the lock was had: whoever changes a table's settings holds it too, and an input that was
-    recorded already must not come near its handler, which may open what is secret.
-    """
-    used = LogEntry.objects.filter(book_id=table.book_id, key=key)
-    now = Table.objects.annotate(key_is_known=Exists(used)).get(pk=table.pk)
-    return now, now.key_is_known
+
+def _under_the_lock(table: Table, key: UUID) -> tuple[Head, Table, bool]:
+    """Where the table's log ends, the table as it is set now, and whether the key was used before: one round trip."""
+    head, row = log.lock_and_read(table.book_id, (_READ, [table.book_id, key]))
+    if row is None:
+        raise Table.DoesNotExist(f"{table} is not there any more")
+    is_known, *values = row
+    for place, column in _CONVERTED:
+        values[place] = column.from_db_value(values[place], None, connection)
+    return head, Table.from_db(connection.alias, _NAMES, values), is_known
 
 
 def _has_moved_on(scene: Scene, expected_seq: int) -> bool:

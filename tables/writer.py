@@ -67,13 +67,16 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
 
 def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[Written]:
     """Write what an input comes to, entry by entry; the first one says what asked for it. The signature of a slip is
-    kept beside the entry that holds it."""
+    kept beside the entry that holds it. The last entry brings the commit with it, unless something is to be written
+    beside the log."""
+    more = outcome.signing or outcome.alert
     for position, step in enumerate(outcome.steps):
         event, key = step.event, None
         if position == 0:
             refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
             event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
-        head = cage.post(head, Draft.of(event, by, round=step.round, key=key), step.moves)
+        draft, is_last = Draft.of(event, by, round=step.round, key=key), step is outcome.steps[-1]
+        head = cage.post(head, draft, step.moves, commit=is_last and not more)
         if position == 0 and outcome.signing:
             slips.write(outcome.signing, head.book_id, head.seq)
         yield Written(head, event, step.round)

@@ -115,6 +115,7 @@ def _in_order(database: psycopg.Connection) -> list[str]:
     ):
         if table in refers and other in refers:
             refers[table].add(other)
+    refers["ledger_transfer"].add("ledger_logentry")  # by a trigger, which no catalogue lists
     ordered: list[str] = []
     while len(ordered) < len(names):
         ordered.append(next(name for name in names if name not in ordered and refers[name] <= set(ordered)))
