@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Subquery, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -22,9 +22,8 @@ from dealer_ui import signatures
 from dealer_ui.dealer.screen import Screen
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
-from ledger.models import LogEntry, Transfer
 from tables import dealing, standing
-from tables.board.picture import Board, board
+from tables.board.picture import board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
@@ -211,25 +210,15 @@ def _draw(
         terminals.for_dealing(request, table)
     except Refused as elsewhere:
         return gone(request, elsewhere.sentence)
-    drawn = board(table, viewer, now)
+    picture = board(table, viewer, now)
     context = {
-        "screen": Screen(drawn, now, typed=request.POST.dict(), refused=refused, bets_before=_bets_before(drawn)),
-        "board": drawn,
+        "screen": Screen(picture, now, typed=request.POST.dict(), refused=refused),
+        "board": picture,
         "table": table,
         "refused": refused,
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     return render(request, name, context, status=refused.status if refused else 200)
-
-
-def _bets_before(drawn: Board) -> dict[int, int]:
-    """What each seat bet in the round before, while bets are taken: the stakes that its last input settled."""
-    if drawn.due != "bets":
-        return {}
-    book, number = drawn.table.book_id, drawn.round_number - 1
-    plays = LogEntry.objects.filter(book=book, round=number, subject="round", kind="play").order_by("-seq")
-    stakes = Transfer.objects.filter(book=book, seq=Subquery(plays.values("seq")[:1]), kind="stake")
-    return {seat or 0: amount for seat, amount in stakes.values_list("target__seat", "amount_cents")}
 
 
 # --- Who is not at the table -----------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
 from ledger.proof.chips import Denomination, money
 from tables.board import secrecy
-from tables.board.picture import Board, Button, OutcomeLine, SeatBox
+from tables.board.buttons import Button
+from tables.board.picture import Board, SeatBox
+from tables.board.words import OutcomeLine
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card, Part
@@ -87,8 +89,6 @@ class Screen:
     typed: Mapping[str, str] = field(default_factory=dict)
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
-    bets_before: Mapping[int, int] = field(default_factory=dict)
-    """What each seat bet in the round before."""
 
     @property
     def slips(self) -> tuple[Slip, ...]:
@@ -194,7 +194,7 @@ class Screen:
             yield Seat(
                 box,
                 selected=box.seat == self._selected,
-                again=_again(box, self.bets_before.get(box.seat, 0)),
+                again=_again(box),
                 paid=paying is not None and box.seat in walked and box.seat > paying,
                 paying=box.seat == paying,
                 walked=box.seat in walked,
@@ -313,8 +313,8 @@ def _press(button: Button) -> Press:
     return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
 
 
-def _again(box: SeatBox, amount: int) -> Press | None:
-    ask = box.ask
+def _again(box: SeatBox) -> Press | None:
+    ask, amount = box.ask, box.last_bet_cents
     if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
         return None
     return _bet(box.seat, amount, f"Again {money(amount)}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tables.board.picture import Button
+from tables.board.buttons import Button
 from tables.games.cards import RANKS
 
 LARGEST_KEY: Final = 9

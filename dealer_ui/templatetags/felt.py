@@ -14,7 +14,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from ledger.proof import chips
-from tables.board.picture import Chips, ShoeBox
+from tables.board.picture import ShoeBox
+from tables.board.words import Chips
 from tables.games.cards import RANKS
 from tables.models import Denomination
 

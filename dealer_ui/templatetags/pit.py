@@ -13,7 +13,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.proof import chips
-from tables.board.picture import OutcomeLine, SeatBox
+from tables.board.picture import SeatBox
+from tables.board.words import OutcomeLine
 from tables.games.felt import Payout, SeatView
 from tables.log import telling
 from tables.log.fold import Play
