@@ -82,7 +82,7 @@ def _players(view: Any) -> Any:
         try:
             response: HttpResponseBase = view(request, _page(request, token), token)
         except NoPage as none:
-            page = render_to_string("dealer_ui/seat/none.html", {"sentence": none.sentence})
+            page = render_to_string("dealer_ui/seats/none.html", {"sentence": none.sentence})
             response = HttpResponse(page, status=none.status)
         return keep_secret(request, response)
 
@@ -141,7 +141,7 @@ def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
 
 def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:
     screen = SeatScreen(page.table, page.seat, standing.of(page.table), token, refused)
-    name = "dealer_ui/seat/seat.html" if whole else "dealer_ui/seat/_board.html"
+    name = "dealer_ui/seats/seat.html" if whole else "dealer_ui/seats/_board.html"
     # Drawn without the request: what a page is not given, it cannot show.
     return HttpResponse(render_to_string(name, {"screen": screen}), status=refused.status if refused else 200)
 
@@ -211,7 +211,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }
     status = refused.status if refused else 200
-    return render(request, "dealer_ui/seat/hand_over.html", context, status=status)
+    return render(request, "dealer_ui/seats/hand_over.html", context, status=status)
 
 
 def _seats(table: Table) -> list[tuple[int, bool]]:

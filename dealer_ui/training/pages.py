@@ -67,7 +67,7 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "sessions": [one for row in rows if (one := _readable(row))],
         "certificates": Certificate.objects.filter(dealer=viewer),
     }
-    return render(request, "dealer_ui/practice/begin.html", context)
+    return render(request, "dealer_ui/training/begin.html", context)
 
 
 def _readable(row: Practice) -> Session | None:
@@ -142,7 +142,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     if now.over or not own:
         context["certificate"] = Certificate.objects.filter(practice=row).first()
         context["badge"] = request.POST.get("badge", "")
-        return render(request, "dealer_ui/practice/result.html", context, status=status)
+        return render(request, "dealer_ui/training/result.html", context, status=status)
     due = now.due
     assert due is not None  # noqa: S101 -- it is not over
     context |= {
@@ -155,7 +155,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
         "calls": CALLS.items(),
         "over": OVER,
     }
-    return render(request, "dealer_ui/practice/session.html", context, status=status)
+    return render(request, "dealer_ui/training/session.html", context, status=status)
 
 
 def _spots(due: Question) -> list[Spot]:
@@ -183,7 +183,7 @@ def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpRespons
     if one.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
         raise PermissionDenied
     context = {"one": one, "game": GAMES[one.game].title, "faults": training.faults(one)}
-    return render(request, "dealer_ui/practice/certificate.html", context)
+    return render(request, "dealer_ui/training/certificate.html", context)
 
 
 @watches
@@ -192,7 +192,7 @@ def certificates(request: HttpRequest) -> HttpResponse:
     """Every certificate, the newest first."""
     found = _certificates()
     context = {"certificates": found[:100], "all": found.count()}
-    return render(request, "dealer_ui/practice/certificates.html", context)
+    return render(request, "dealer_ui/training/certificates.html", context)
 
 
 _HEADER: Final = (
