@@ -198,8 +198,8 @@ def emergency_code(request: HttpRequest) -> HttpResponse:
             refused = refusal
             if not request.user.is_authenticated:
                 return _signed_out(request, refusal)
-    made = EmergencyCode.objects.filter(operator=staff).first()
-    context = {"code": code, "made": made, "refused": refused}
+    kept = EmergencyCode.objects.filter(operator=staff).first()
+    context = {"code": code, "made": kept, "refused": refused}
     return render(request, "dealer_ui/door/emergency_code.html", context, status=refused.status if refused else 200)
 
 

@@ -194,10 +194,10 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     deals = now.dealer is not None and now.dealer.username == viewer.username and viewer.has_perm("tables.deal")
     if not (deals or viewer.has_perm("tables.run_floor")):
         return render(request, "403.html", status=403)
-    refused, made = None, None
+    refused, page = None, None
     if request.method == "POST":
         try:
-            made = _make(request, table, viewer)
+            page = _make(request, table, viewer)
         except Refused as refusal:
             refused = refusal
     context = {
@@ -205,7 +205,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "seq": standing.of(table).seq,
         "key": uuid4(),
         "refused": refused,
-        "made": made,
+        "made": page,
         "electronic": seat_pages.possible(table),
         "seats": _seats(table),
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
@@ -216,7 +216,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _seats(table: Table) -> list[tuple[int, bool]]:
     having = set(SeatPage.objects.filter(table=table).values_list("seat", flat=True))
-    return [(one, one in having) for one in range(1, table.seats + 1)]
+    return [(seat, seat in having) for seat in range(1, table.seats + 1)]
 
 
 def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 from django.db.models import Subquery
@@ -26,10 +25,8 @@ def last_bets(book_id: int, now: Standing) -> Mapping[int, int]:
     return _stakes_before(book_id, current.number, current.first_seq) if takes_bets else _NONE
 
 
-@lru_cache(maxsize=2_000)
 def _stakes_before(book_id: int, number: int, first_seq: int) -> Mapping[int, int]:
-    """The stakes that settled the round before: the fold of a standing has no more than the newest round. What the log
-    has ahead of a round's first entry never changes, so it is kept."""
+    """The stakes that settled the round before: the fold of a standing has no more than the newest round."""
     plays = LogEntry.objects.filter(book=book_id, round=number - 1, subject="round", kind="play", seq__lt=first_seq)
     stakes = Transfer.objects.filter(book=book_id, seq=Subquery(plays.order_by("-seq").values("seq")[:1]), kind="stake")
     return {seat or 0: cents for seat, cents in stakes.values_list("target__seat", "amount_cents")}

@@ -287,7 +287,7 @@ def test_the_bets_of_the_round_before_are_told_until_bets_are_closed(house: Floo
 
 
 def test_a_round_that_is_settled_anew_is_told_by_its_new_bets(house: Floor) -> None:
-    """Harm: a bet that was taken back is offered again, since an older reading of the round before was kept."""
+    """Harm: a bet that was taken back is offered again, since the round before is told as it was settled first."""
     dealer = house.dealer
     dealer.bets(seat2=2_000, seat5=5_000)
     dealer.cards(8, 9, 3)
