@@ -283,17 +283,17 @@ class Strip:
 def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
     """The floor's line from its tables."""
     return Strip(
-        open=sum(one.now.is_open for one in tables),
+        open=sum(card.now.is_open for card in tables),
         tables=len(tables),
-        rounds_today=sum(one.rounds_today for one in tables),
-        racks_cents=sum(one.change_cents or 0 for one in tables if one.now.is_open),
+        rounds_today=sum(card.rounds_today for card in tables),
+        racks_cents=sum(card.change_cents or 0 for card in tables if card.now.is_open),
         alerts=alerts,
     )
 
 
-def consequences(found: Seen, chosen: Act) -> list[str]:
+def consequences(card: Seen, chosen: Act) -> list[str]:
     """What confirming will do, in sentences."""
-    now = found.now
+    now = card.now
     if chosen.name == "retire-shoe":
         opened = now.shoe is not None and now.shoe.commitment is not None
         return [

@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 
 from ledger.proof import chips
 from ledger.proof.slip_name import SlipName
-from tables.board.picture import OutcomeLine, SeatBox
+from tables.board.picture import SeatBox
+from tables.board.words import OutcomeLine
 from tables.games.felt import Payout, SeatView
 from tables.log.entries import rounds
 from tables.log.fold import Play
@@ -106,10 +107,10 @@ def lasted(began: datetime, ended: datetime) -> str:
 @register.filter
 def by_outcome(seats: Sequence[SeatView]) -> list[tuple[str, list[SeatView]]]:
     """The seats of a round under what became of them; those that are still in under nothing."""
-    found: dict[str, list[SeatView]] = {}
+    groups: dict[str, list[SeatView]] = {}
     for seat in seats:
-        found.setdefault(seat.payout.outcome if seat.payout else "", []).append(seat)
-    return list(found.items())
+        groups.setdefault(seat.payout.outcome if seat.payout else "", []).append(seat)
+    return list(groups.items())
 
 
 @register.filter
