@@ -1,4 +1,4 @@
-"""The shape of the database: tables, constraints, triggers, functions and grants, held against what the migrations make.
+"""The database's shape: tables, constraints, triggers, functions and grants, held against what the migrations make.
 
 ``shape.txt`` has a line for each object of a freshly migrated database; a test holds it against one. What is missing,
 another or too much is named, so that a guard that somebody took away does not stay away unnoticed. Names of roles are
@@ -67,7 +67,7 @@ _OBJECTS: Final = f"""
         SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
     UNION ALL
     SELECT 'event trigger ' || evtname, evtenabled::text FROM pg_event_trigger
-"""
+"""  # noqa: S608
 
 _GRANTS: Final = f"""
     WITH {_OURS}, acl AS (
@@ -86,7 +86,7 @@ _GRANTS: Final = f"""
     FROM acl CROSS JOIN LATERAL aclexplode(acl.acl) AS may LEFT JOIN pg_roles AS role ON role.oid = may.grantee
     WHERE may.grantee <> acl.owner AND coalesce(rolname, '') !~ '^pg_'
     GROUP BY on_what, may.grantee, rolname
-"""
+"""  # noqa: S608
 
 # What PostgreSQL makes for itself to keep foreign keys, and a setting that switches off all of it at once.
 _SWITCHED_OFF: Final = """

@@ -17,7 +17,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models, transaction
 from django.utils.crypto import salted_hmac
 
-from ledger.house import note
+from ledger.house import digest_of, leave, note
 from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
@@ -28,6 +28,8 @@ from tables.roles import Role, may
 
 log = logging.getLogger(__name__)
 
+SECRETS: Final = ("password", "pin")
+"""The columns that keep the hashes of somebody's secrets."""
 PIN_DIGITS: Final = rf"[0-9]{{{settings.PIN_DIGITS_MIN},8}}"
 PIN_RULE: Final = f"A PIN has {settings.PIN_DIGITS_MIN} to 8 digits."
 
@@ -45,23 +47,27 @@ class StaffManager(BaseUserManager["Staff"]):
         badge: str | None = None,
         pin: str | None = None,
     ) -> Staff:
-        """Add one person; of password and PIN only sealed hashes are kept."""
+        """Add one person, as the house's book says; of password and PIN only sealed hashes are kept."""
         staff = self.model(username=username, name=name, role=role, badge=badge)
         staff.set_password(password)
         staff.set_pin(pin)
         staff.full_clean(exclude=["password", "pin"])
-        staff.save(using=self._db)
+        with transaction.atomic():
+            staff.save(using=self._db)
+            facts = {"name": name, "role": Role(role).value, "badge": badge}
+            given = [name for name, secret in (("password", password), ("pin", pin)) if secret]
+            note(
+                "staff",
+                "added",
+                "the command line",
+                {"username": username, **facts, "new": given, "secrets": staff.digests},
+            )
         return staff
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
         """Django's ``createsuperuser``: the first operator of a new house."""
         name = fields.get("name", username)
-        with transaction.atomic():
-            staff = self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
-            note(
-                "staff", "added", "the command line", {"username": username, "name": name, "role": Role.OPERATOR.value}
-            )
-        return staff
+        return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
 
 
 class Staff(AbstractBaseUser):
@@ -132,17 +138,27 @@ class Staff(AbstractBaseUser):
             log.error("%s: nobody can sign with it", missing)
             return ""
 
-    def reseal(self, column: str) -> None:
-        """Seal a hash with the current key, unless somebody changed it in this moment."""
+    def reseal(self, column: str) -> bool:
+        """Seal a hash with the current key, unless somebody changed it in this moment; whether it did. The entry that
+        says so is for whoever calls it."""
         kept = getattr(self, column)
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
-        Staff.objects.filter(pk=self.pk, **{column: kept}).update(**{column: getattr(self, column)})
+        behind = Staff.objects.filter(pk=self.pk, **{column: kept})
+        return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What the log says of the secrets that are kept of them: another digest, another secret."""
+        return {column: digest_of(getattr(self, column)) for column in SECRETS}
 
     def _check(self, column: str, secret: str | None) -> bool:
         hashed = self.hash_of(column)
         right = check_password(secret, hashed or make_password(None)) and bool(hashed)
         if right and not pepper.is_current(getattr(self, column)):
-            self.reseal(column)
+            with transaction.atomic():
+                if self.reseal(column):
+                    content = {"key": pepper.current(), "secrets": {self.username: {column: self.digests[column]}}}
+                    leave("pepper", "carried_over", self.signature, content)
         return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:

@@ -449,6 +449,18 @@ def _close_holds(entry: Entry) -> None:
         raise Misconduct(f"its figures are not those of the day: {says}")
 
 
+def _taking_over_holds(entry: Entry) -> None:
+    """Rows are taken over once, before the house wrote the first entry of a release that enters all of them: later it
+    would make of anything what was always so."""
+    before = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq)
+    for subject, kind in (("table", "added"), ("alert", "raised"), ("rows", "noted")):
+        if before.filter(subject=subject, kind=kind).exists():
+            raise Misconduct(f"it takes rows over after the first {subject} {kind}")
+    for body in before.filter(subject="rows", kind="taken_over").values_list("body", flat=True):
+        if json.loads(bytes(body))["content"]["rows"] == entry.content["rows"]:
+            raise Misconduct(f"it takes {entry.content['rows']} over after the first time")
+
+
 def _day(said: Mapping[str, Any]) -> date:
     return date.fromisoformat(said["day"])
 
@@ -652,6 +664,15 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("day", "proposed"): Rule(holds=_proposal_holds),
     ("day", "closed"): Rule(holds=_close_holds),
     ("certificate", "issued"): Rule(holds=_certificate_holds),
+    ("alert", "acknowledged"): Rule(),
+    ("alert", "raised"): Rule(),
+    ("discrepancy", "assigned"): Rule(),
+    ("discrepancy", "found"): Rule(),
+    ("discrepancy", "opened"): Rule(),
+    ("pepper", "carried_over"): Rule(),
+    ("rows", "noted"): Rule(),
+    ("rows", "taken_over"): Rule(holds=_taking_over_holds),
+    ("table", "added"): Rule(),
     ("staff", "added"): Rule(),
     ("staff", "changed"): Rule(),
     ("staff", "emergency_code_made"): Rule(),
@@ -660,6 +681,7 @@ IN_THE_HOUSE: Final[Mapping[tuple[str, str], Rule]] = {
     ("staff", "locked_out"): Rule(),
     ("staff", "signed_in"): Rule(),
     ("staff", "signed_out"): Rule(),
+    ("terminal", "added"): Rule(),
     ("terminal", "enrolled"): Rule(),
     ("terminal", "link_made"): Rule(),
     ("terminal", "lock_out_lifted"): Rule(),

@@ -70,7 +70,7 @@ class Seals:
 
     def resume(self, now: Standing, entry: Entry) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
-        if _commitment(entry) is not None:
+        if commitment_in(entry) is not None:
             # Of a shoe that is gone, what is left of its last round is folded too.
             self.live = _committed(now, entry, None) if now.shoe else None
         elif entry.content.get("opened"):
@@ -86,7 +86,7 @@ class Seals:
 
 def _committed(now: Standing, entry: Entry, live: Order | None) -> Order | None:
     """The order that an entry commits to, if it does."""
-    commitment = _commitment(entry)
+    commitment = commitment_in(entry)
     if commitment is None:
         if live is not None and entry.kind == "burned":
             live.burn = entry.content["shoe"]["burn"]
@@ -106,7 +106,8 @@ def _committed(now: Standing, entry: Entry, live: Order | None) -> Order | None:
     return Order(shoe.number, commitment, discards, now.round.game.burned(now.round.rules), entry.seq)
 
 
-def _commitment(entry: Entry) -> str | None:
+def commitment_in(entry: Entry) -> str | None:
+    """The commitment to an order that an entry has, if it has one."""
     found = None
     if (entry.subject, entry.kind) == ("shoe", "shuffled"):
         found = entry.content["shoe"]["commitment"]

@@ -162,6 +162,10 @@ def _bound(content: Content) -> str:
     return f" for {content['table']}" if content.get("table") else ""
 
 
+def _with_note(clause: str, note: str) -> str:
+    return f"{clause}: {note}" if note else clause
+
+
 def _changes(content: Content) -> str:
     after = content.get("after") or {}
     said = [_setting(name, (content.get("before") or {}).get(name), value) for name, value in after.items()]
@@ -266,6 +270,7 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ),
     ("staff", "added"): lambda content: f"{content['name']} works here now, as {content['role']}",
     ("staff", "changed"): lambda content: f"{content['username']} is changed{_changes(content)}",
+    ("terminal", "added"): lambda content: f"{content['name']} is to be a terminal{_bound(content)}",
     ("terminal", "enrolled"): lambda content: f"{content['name']} is enrolled{_bound(content)}",
     ("terminal", "link_made"): lambda content: f"A link to enrol {content['name']} is made",
     ("terminal", "changed"): lambda content: f"{content['name']} is changed{_changes(content)}",
@@ -291,5 +296,21 @@ _WORDS: Final[dict[tuple[str, str], Callable[[Content], str]]] = {
     ("shoe_audit", "listed"): lambda content: f"{content['name']} looks at the audited shoes of {content['day']}",
     ("shoe_audit", "viewed"): _looked("looks at"),
     ("shoe_audit", "exported"): _looked("takes a copy of"),
+    ("table", "added"): lambda content: f"{content['name']} is set up",
+    ("pepper", "carried_over"): lambda content: (
+        f"The secrets of {', '.join(sorted(content['secrets']))} are sealed with key {content['key']}"
+    ),
+    ("rows", "taken_over"): lambda content: f"What was kept of {content['rows']} before it was entered is taken over",
+    ("rows", "noted"): lambda content: (
+        "What the watch has done is noted: "
+        + ", ".join(f"{span['count']} {name}" for name, span in sorted(content["spans"].items()))
+    ),
+    ("alert", "raised"): lambda content: f"Alert {content['number']}: {content['message']}",
+    ("alert", "acknowledged"): lambda content: _with_note(
+        f"{content['by']} takes note of alert {content['alert']}", content["note"]
+    ),
+    ("discrepancy", "opened"): lambda content: f"Discrepancy {content['number']}: {content['message']}",
+    ("discrepancy", "assigned"): lambda content: f"{content['name']} looks into discrepancy {content['discrepancy']}",
+    ("discrepancy", "found"): lambda content: f"Discrepancy {content['discrepancy']} is closed: {content['text']}",
     ("alert", "card_refused"): lambda content: f"A {content['rank']} is keyed, and refused: {content['says']}",
 }

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from django.db import transaction
 
-from ledger import cage, log
+from ledger import cage, house, log
 from ledger.house import difference
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
@@ -74,6 +74,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     refuse(name_faults(name) | faults(settings))
     settings = _whole(settings)
     with transaction.atomic():
+        house.note("table", "added", by.signature, {"name": name})
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)

@@ -19,7 +19,7 @@ from ledger.house import difference, note
 from ledger.log import Draft
 from tables import pepper, standing
 from tables.log.fold import Standing
-from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
+from tables.models import PIN_DIGITS, PIN_RULE, SECRETS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
@@ -27,7 +27,6 @@ from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import attempts, emergency
 
 _FACTS: Final = ("name", "role", "badge", "is_active")
-_SECRETS: Final = ("password", "pin")
 
 
 def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -> Staff:
@@ -40,7 +39,12 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -
     with transaction.atomic():
         _apply(staff, changes, hashes)
         facts = {"name": staff.name, "role": staff.role, "badge": staff.badge}
-        note("staff", "added", by.signature, {"username": username, **facts, "new": _new(changes)})
+        note(
+            "staff",
+            "added",
+            by.signature,
+            {"username": username, **facts, "new": _new(changes), "secrets": staff.digests},
+        )
     return staff
 
 
@@ -63,7 +67,8 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         new = _new(changes)
         changed = difference(before, _facts(staff))
         if new or changed["after"]:
-            note("staff", "changed", by.signature, {"username": staff.username, **changed, "new": new})
+            content = {"username": staff.username, **changed, "new": new, "secrets": staff.digests}
+            note("staff", "changed", by.signature, content)
     return staff
 
 
@@ -73,7 +78,8 @@ def change_password(staff: Staff, *, new: str) -> None:
     staff.set_password(new)
     with transaction.atomic():
         staff.save(update_fields=["password"])
-        note("staff", "changed", staff.signature, {"username": staff.username, "new": ["password"]})
+        content = {"username": staff.username, "new": ["password"], "secrets": staff.digests}
+        note("staff", "changed", staff.signature, content)
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
@@ -101,13 +107,13 @@ def _facts(staff: Staff) -> dict[str, Any]:
 
 def _new(changes: Mapping[str, Any]) -> list[str]:
     """Which secrets are new."""
-    return [name for name in _SECRETS if changes.get(name)]
+    return [name for name in SECRETS if changes.get(name)]
 
 
 def _sealed(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
     """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
     locked."""
-    secrets = {name: changes[name] for name in _SECRETS if changes.get(name)}
+    secrets = {name: changes[name] for name in SECRETS if changes.get(name)}
     return {name: pepper.seal(make_password(secret), staff.owner_of(name)) for name, secret in secrets.items()}
 
 

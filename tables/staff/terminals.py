@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
-from ledger.house import difference, leave, note
+from ledger.house import difference, digest_of, leave, note
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.staff import attempts
@@ -45,13 +45,16 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
     token = _token()
     with transaction.atomic():
         terminal = _add(name, table, _digest(token), by, enrolled=True)
-        note("terminal", "enrolled", by.signature, _said(terminal))
+        note("terminal", "enrolled", by.signature, _whole(terminal))
     return terminal, token
 
 
 def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
     """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
-    return _add(name, table, _digest(_token()), by, enrolled=False)
+    with transaction.atomic():
+        terminal = _add(name, table, _digest(_token()), by, enrolled=False)
+        note("terminal", "added", by.signature, _whole(terminal))
+    return terminal
 
 
 def link_for(terminal: Terminal, *, by: Staff) -> str:
@@ -76,7 +79,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         terminal.token_digest, terminal.is_active = _digest(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
-        note("terminal", "enrolled", by.signature, _said(terminal) | {"link": True})
+        note("terminal", "enrolled", by.signature, _whole(terminal) | {"link": True})
     return terminal, token
 
 
@@ -86,7 +89,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = _digest(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
-        note("terminal", "revoked", by.signature, _said(terminal))
+        note("terminal", "revoked", by.signature, _whole(terminal))
 
 
 def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
@@ -199,6 +202,12 @@ def _permit(by: Staff) -> None:
 
 def _said(terminal: Terminal) -> dict[str, str | None]:
     return {"name": terminal.name, "table": terminal.table.name if terminal.table else None}
+
+
+def _whole(terminal: Terminal) -> dict[str, str | None]:
+    """With the device that it is, by the digest of what is kept of its token, and with who enrolled it."""
+    device = {"device": digest_of(terminal.token_digest), "enrolled_by": terminal.enrolled_by.username}
+    return _said(terminal) | device
 
 
 def _token() -> str:
