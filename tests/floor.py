@@ -31,6 +31,8 @@ from tables.setup.table_settings import settings_of
 from tables.staff import terminals
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
+SETS_UP = "test"
+"""Who wrote the entries of a house that a test begins with."""
 PASSWORD = "a password of some length"
 PIN = "1234"
 
@@ -43,7 +45,7 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     with transaction.atomic():
         somebody.save()
         facts = {"name": somebody.name, "role": role.value, "badge": badge}
-        note("staff", "added", "test", {"username": username, **facts, "secrets": somebody.digests})
+        note("staff", "added", SETS_UP, {"username": username, **facts, "secrets": somebody.digests})
     return somebody
 
 
@@ -62,7 +64,7 @@ def terminal_cookie(by: Staff, table: Table | None = None) -> str:
     with transaction.atomic():
         terminal = Terminal(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
         terminal.save()
-        note("terminal", "enrolled", "test", terminals._whole(terminal))
+        note("terminal", "enrolled", SETS_UP, terminals._whole(terminal))
     response = HttpResponse()
     terminals.remember(response, token)
     return response.cookies["terminal"].value
@@ -86,13 +88,13 @@ def table(name: str = "Rocket 1", **settings: Any) -> Table:
         "options": {"decks": 1},
     } | settings
     pot = not GAMES[str(chosen.get("game", "rocket"))].banked
-    note("table", "added", "test", {"name": name})
+    note("table", "added", SETS_UP, {"name": name})
     made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:
         chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         made.denominations.add(chip)
         if is_new:
-            note("chips", "added", "test", {"value_cents": value, "colour": colour, "face": face})
+            note("chips", "added", SETS_UP, {"value_cents": value, "colour": colour, "face": face})
     _bring_chips(made)
     return made
 

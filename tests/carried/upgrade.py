@@ -7,13 +7,14 @@ passed in which nothing happened.
 import os
 from datetime import timedelta
 
-os.environ["CASINO_DB_ROLE"] = "owner"
-
 import django
+
+OWNER_URL = os.environ["DATABASE_OWNER_URL"]
 
 
 def main() -> None:
     """As its owner does it."""
+    os.environ["CASINO_DB_ROLE"] = "owner"
     django.setup()
     from django.core.management import call_command
     from django.db.models import Max
@@ -23,7 +24,7 @@ def main() -> None:
 
     # Those of a table may bear times that were false, and that are mended.
     latest = LogEntry.objects.filter(book__name="house").aggregate(at=Max("at"))["at"]
-    clock = Clock(os.environ["DATABASE_OWNER_URL"])
+    clock = Clock(OWNER_URL)
     try:
         clock.stand(latest + timedelta(hours=1))
         call_command("migrate", verbosity=0)
