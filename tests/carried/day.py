@@ -256,6 +256,8 @@ def _fourth_day(house: House) -> None:
     house.later(hours=30)
     assert witness.confirm(house.olga, "Closed for the carnival", sealing.signing_key())
     assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]
+    pepper.add_key()
+    assert carry() > 10
     _watch()
 
 
@@ -289,8 +291,6 @@ def _staff(house: House) -> None:
     first, second = emergency.make(house.olga), emergency.make(house.omar)
     assert emergency.use(first, second, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
-    pepper.add_key()
-    assert carry() > 10
 
 
 def _set_up(house: House) -> None:
