@@ -8,6 +8,9 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
 from tables.audit.outside.cage_counts import SLACK
 from tables.handlers import checks
+from tables.log.catalog import read_as
+from tables.log.entries.journal import AlertRaised
+from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
@@ -63,3 +66,16 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
         raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+
+
+@checks(RowsTakenOver)
+def check_taking_over(event: RowsTakenOver, entry: Entry) -> None:
+    """Rows are taken over once, before the house wrote the first entry of a release that enters all of them: later it
+    would make of anything what was always so."""
+    before = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq)
+    for later in (TableAdded, AlertRaised, RowsNoted):
+        if before.filter(subject=later.subject, kind=later.kinds[0]).exists():
+            raise Misconduct(f"it takes rows over after the first {later.subject} {later.kinds[0]}")
+    earlier = before.filter(subject=RowsTakenOver.subject, kind=RowsTakenOver.kinds[0])
+    if any(read_as(RowsTakenOver, body).rows == event.rows for body in earlier.values_list("body", flat=True)):
+        raise Misconduct(f"it takes {event.rows} over after the first time")

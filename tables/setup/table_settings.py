@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from django.db import transaction
 
-from ledger import cage, log
+from ledger import cage, house, log
 from ledger.house import Difference, difference
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
@@ -24,6 +24,7 @@ from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.games.game import Game, PotGame
+from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
 from tables.log.terms import Settings, made_rules, rules_of
@@ -76,6 +77,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     refuse(name_faults(name) | faults(settings))
     settings = _whole(settings)
     with transaction.atomic():
+        house.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)

@@ -272,7 +272,8 @@ def put_back(path: Path, folder: Path) -> Iterator[Carried]:
             carried.tell("migrate", app, name, "--verbosity", "0")
         with psycopg.connect(carried.url(OWNER)) as owner:
             load(owner, kept)
-        carried.tell("migrate", "--verbosity", "0")
+        answer = carried.run("-m", "tests.carried.upgrade")
+        assert answer.returncode == 0, answer.stdout + answer.stderr
         carried.tell("grants", "--verbosity", "0")
         yield carried
 
