@@ -60,6 +60,18 @@ class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
     up: bool = False
 
 
+class SellAtTheCage(Struct, frozen=True, tag_field="do", tag="sell_at_the_cage"):
+    """A player buys chips for cash at the cage."""
+
+    amount_cents: int
+
+
+class RedeemChips(Struct, frozen=True, tag_field="do", tag="redeem_chips"):
+    """A player has chips redeemed for cash at the cage."""
+
+    amount_cents: int
+
+
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
     """A seat's outcome at the end of a round has been paid or taken."""
 

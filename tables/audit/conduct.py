@@ -23,7 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
-from tables.log.terms import Settings, limits_of, rules_of
+from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -39,7 +39,7 @@ class Floor:
         self._settings: Settings | None = None
         self._table: Table | None = None
         for setting in _settings_through(book, through):
-            self._set(self._settings_after(setting))
+            self._set(settings_after(self._settings, setting.after))
 
     def enact(self, now: Standing, event: Event, entry: Entry, moved: Collection[str]) -> None:
         """Hold an entry against what the house would have written here. Raises Misconduct for anything else.
@@ -77,17 +77,13 @@ class Floor:
 
     def _change(self, now: Standing, event: TableSet) -> None:
         before = asdict(self._settings) if self._settings else {}
-        after = self._settings_after(event)
+        after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
         if where := _difference(due._asdict(), {"before": event.before, "after": event.after}):
             raise Misconduct(f"the settings were others before it: its {where}")
         if before and now.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
         self._set(after)
-
-    def _settings_after(self, event: TableSet) -> Settings:
-        before = msgspec.to_builtins(self._settings) if self._settings else {}
-        return msgspec.convert(before | event.after, Settings)
 
     def _set(self, settings: Settings) -> None:
         fields = {name: value for name, value in asdict(settings).items() if name != "denominations"}

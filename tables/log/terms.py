@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import msgspec
@@ -34,6 +34,17 @@ class Settings:
     """What each seat of a table with a pot pays for half an hour."""
     denominations: tuple[int, ...]
     """What the chips of this table are worth."""
+
+
+def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:
+    """The settings after a change. Raises ValueError for a setting that there is not, or that is not of its form."""
+    if unknown := after.keys() - {field.name for field in fields(Settings)}:
+        raise ValueError(f"a table has no {min(unknown)} to set")
+    known = msgspec.to_builtins(before) if before else {}
+    try:
+        return msgspec.convert(known | dict(after), Settings)
+    except msgspec.ValidationError as wrong:
+        raise ValueError(str(wrong)) from None
 
 
 class Set(Protocol):

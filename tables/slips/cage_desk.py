@@ -19,7 +19,7 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT, money
 from ledger.proof.moves import Chart
 from tables import writer
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
@@ -63,16 +63,17 @@ def holdings() -> Holdings:
 
 def sell(amount_cents: int, *, by: Staff, key: UUID) -> None:
     """Chips to a player for cash. Raises Refused."""
-    _exchange(SoldAtTheCage(amount_cents=amount_cents), by, key, out_of=CAGE)
+    _exchange(SellAtTheCage(amount_cents), by, key)
 
 
 def redeem(amount_cents: int, *, by: Staff, key: UUID) -> None:
     """Cash to a player for chips. Raises Refused."""
-    _exchange(Redeemed(amount_cents=amount_cents), by, key, out_of=BANK)
+    _exchange(RedeemChips(amount_cents), by, key)
 
 
-def _exchange(event: SoldAtTheCage | Redeemed, by: Staff, key: UUID, *, out_of: str) -> None:
-    amount_cents, request = event.amount_cents or 0, Request.of(event, by.username, key)
+def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
+    amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
+    event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role != Role.CASHIER:
         raise Refused("wrong_role", f"A cashier signs for this, not {by.name}.", 403)
     _refuse_odd(amount_cents)
@@ -86,8 +87,16 @@ def _exchange(event: SoldAtTheCage | Redeemed, by: Staff, key: UUID, *, out_of: 
         if amount_cents > there:
             says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
             raise Refused("bad_amount", says, 422)
-        moves = at_the_counter(cage.chart(head.book_id), event.kind, amount_cents)
-        list(writer.write(head, Outcome([Step(event, moves=moves)]), request, by.signature))
+        moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
+        outcome = Outcome([Step(event(amount_cents=amount_cents), moves=moves)])
+        list(writer.write(head, outcome, request, by.signature))
+
+
+_WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] = {
+    SellAtTheCage: (SoldAtTheCage, CAGE),
+    RedeemChips: (Redeemed, BANK),
+}
+"""The entry of each exchange, and the place that has to hold what it gives."""
 
 
 def _refuse_odd(amount_cents: int) -> None:

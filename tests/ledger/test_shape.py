@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from casino.embedded import SUPERUSER
+from casino.embedded import APPLICATION, SUPERUSER
 from ledger import shape
-from tests.conftest import APPLICATION, become
+from tests.fixtures.database import become
 
 
 def test_the_kept_shape_is_the_one_that_the_migrations_make(transactional_db: None) -> None:

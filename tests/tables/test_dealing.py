@@ -192,7 +192,7 @@ def test_each_impossible_card_is_an_alert_of_its_own_and_each_press_of_it_an_ent
     for _ in range(2):
         refused(lambda: dealer("card", rank=1))
     assert Alert.objects.count() == 1
-    assert LogEntry.objects.filter(subject="alert").count() == 2
+    assert LogEntry.objects.filter(subject="alert", kind="card_refused").count() == 2
     dealer.cards(7)
     refused(lambda: dealer("card", rank=1))
     assert Alert.objects.count() == 2

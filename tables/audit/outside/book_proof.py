@@ -31,7 +31,7 @@ from tables.log.event import Event, Misconduct, Unreadable
 from tables.log.fold import Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.log.terms import Settings, banked_opening, pot_opening, rules_of
+from tables.log.terms import Settings, banked_opening, pot_opening, rules_of, settings_after
 
 HOUSE: Final = "house"
 UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -74,8 +74,7 @@ class _State:
         self.seals.resume(self.now, entry.seq, event)
 
     def set(self, event: TableSet) -> None:
-        before = msgspec.to_builtins(self.settings) if self.settings else {}
-        self.settings = msgspec.convert(before | event.after, Settings)
+        self.settings = settings_after(self.settings, event.after)
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
