@@ -251,7 +251,7 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
     matters: list[str] = []
     for line in report.lines:
         table = tables[line.name]
-        if line.closer_is == LEDGER and not _counted(table, report):
+        if line.closer_is == LEDGER and not _is_counted(table, report):
             matters.append(f"{table.name} was open at the end of {day}: count its rack, or close it with a closer.")
         for slip in standings[table.book_id].slips:
             if _time_of(table, slip.signed[0].seq) < report.end:
@@ -265,7 +265,7 @@ def _time_of(table: Table, seq: int) -> datetime:
     return mends.time_of(table.book_id, seq)
 
 
-def _counted(table: Table, report: Report) -> bool:
+def _is_counted(table: Table, report: Report) -> bool:
     """Whether an open table's rack was counted at the end of the day, or since."""
     seq = last_count(table.book_id, table.book.head_seq)
     return seq > 0 and _time_of(table, seq) >= report.end - COUNT_BEFORE
@@ -352,7 +352,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
 
     The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle stand for it."""
     start, end = hours.span(date.fromisoformat(close.day))
-    if fault := _unread(seq, close, end):
+    if fault := _unread_table(seq, close, end):
         return fault
     rows = [line.row() for line in figures.as_of(start, end, close.through).lines]
     for row, signed_row in zip_longest(rows, close.figures):
@@ -367,7 +367,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
     return None
 
 
-def _unread(seq: int, event: DayClosed, end: datetime) -> str | None:
+def _unread_table(seq: int, event: DayClosed, end: datetime) -> str | None:
     """Names a table that the close left out, or of which it read less than the close before it."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
     heads = signed([before])[0].through if before else {}

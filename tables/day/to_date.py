@@ -62,13 +62,13 @@ def _reports(
     for is_closed, group in groupby(days, key=events.__contains__):
         stretch = list(group)
         if is_closed:
-            yield from (_closed(events[day], arrivals, names, calendar) for day in stretch)
+            yield from (_closed_day(events[day], arrivals, names, calendar) for day in stretch)
             continue
         for begin, end in [(day, day) for day in stretch] if apart else [(stretch[0], stretch[-1])]:
             yield figures.between(calendar.span(begin).start, calendar.span(end).end, tables)
 
 
-def _closed(event: DayClosed, arrivals: Sequence[Late], names: Set[str], calendar: Calendar) -> Report:
+def _closed_day(event: DayClosed, arrivals: Sequence[Late], names: Set[str], calendar: Calendar) -> Report:
     """A closed day as it was signed, and what arrived for it since."""
     start, end = calendar.span(date.fromisoformat(event.day))
     lines = {row["name"]: Figures.read(row) for row in event.figures if row["name"] in names}
