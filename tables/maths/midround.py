@@ -32,10 +32,10 @@ def _seat(state: State, index: int) -> float:
     return _place(_situation(state, (*mine, *theirs)), mine, theirs, hits=hits)
 
 
-def _situation(state: State, back: tuple[int, ...]) -> Situation:
+def _situation(state: State, cards: tuple[int, ...]) -> Situation:
     """The shoe of a round that came to this place: its own cards are put back, as ``decide`` does it."""
-    unseen = [whole - gone for whole, gone in zip(shoe(state.rules.decks), state.gone, strict=True)]
-    for rank in back:
+    unseen = [full - out for full, out in zip(shoe(state.rules.decks), state.gone, strict=True)]
+    for rank in cards:
         unseen[rank - 1] += 1
     return Situation(state.rules.decks, tuple(unseen), state.rules.burn)
 
@@ -45,7 +45,7 @@ def _place(situation: Situation, mine: tuple[int, ...], theirs: tuple[int, ...],
     size = len(theirs)
     row = players().place[len(mine)][tuple(sorted(mine))]
     column = dealers().place[size][tuple(sorted(theirs))]
-    layer = next(one for one in backward(situation.base, partial(folds, OPTIMAL)) if one.size == size)
+    layer = next(layer for layer in backward(situation.base, partial(folds, OPTIMAL)) if layer.size == size)
     if len(mine) > size:
         return float(layer.due[row, column])
     hit = float(layer.hit[row, column])

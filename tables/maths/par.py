@@ -32,10 +32,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Later:
-    """All decisions with so many cards each where a fold costs so many tenths."""
+    """All decisions with so many cards each where a fold costs so much."""
 
     cards: int
     cost: int
+    """In tenths of the bet."""
     chance: float
     folds: float
     """Which part of them is a fold."""
@@ -196,8 +197,8 @@ class Sheet:
                 for cell in self.first()
             ],
             "later_decisions": [
-                {"cards": one.cards, "cost_tenths": one.cost, "probability": one.chance, "folds": one.folds}
-                for one in self.later()
+                {"cards": later.cards, "cost_tenths": later.cost, "probability": later.chance, "folds": later.folds}
+                for later in self.later()
             ],
             "exposure": {"bets": most, "probability": chance},
             "bankrolls": [{"risk_of_ruin": risk, "bets": self.bankroll(risk)} for risk in RISKS],
@@ -266,13 +267,13 @@ def _chart(sheet: Sheet) -> Iterator[str]:
 
 
 def _later(sheet: Sheet) -> Iterator[str]:
-    found = {(one.cards, one.cost): one for one in sheet.later()}
-    costs = sorted({cost for _, cost in found})
+    folds = {(later.cards, later.cost): later.folds for later in sheet.later()}
+    costs = sorted({cost for _, cost in folds})
     yield "Later decisions: cards on each side down, cost of a fold in tenths across. How many of them are folds."
     yield "     " + "".join(f"{cost:>8}" for cost in costs)
-    for cards in sorted({cards for cards, _ in found}):
-        row = (found.get((cards, cost)) for cost in costs)
-        yield f"{cards:>5}" + "".join(f"{'-' if one is None else percent(one.folds, 1):>8}" for one in row)
+    for cards in sorted({cards for cards, _ in folds}):
+        row = (folds.get((cards, cost)) for cost in costs)
+        yield f"{cards:>5}" + "".join(f"{'-' if part is None else percent(part, 1):>8}" for part in row)
 
 
 def _outcomes(sheet: Sheet) -> Iterator[str]:
@@ -296,13 +297,13 @@ def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
         yield f"Risk of ruin with {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}"
     for risk in RISKS:
         needed = sheet.bankroll(risk)
-        says = "no bankroll is enough" if needed is None else f"{needed:,.0f} bets are enough"
-        yield f"Risk of ruin of at most {percent(risk, 1)}: {says}"
+        answer = "no bankroll is enough" if needed is None else f"{needed:,.0f} bets are enough"
+        yield f"Risk of ruin of at most {percent(risk, 1)}: {answer}"
     yield "For several seats at a time, divide the bankroll by their number."
 
 
 def letter(cell: Cell | None) -> str:
-    """A first decision in the chart."""
+    """A first decision in the chart: F fold, H hit; - where the two cards cannot lie so."""
     if cell is None:
         return "-"
     return "F" if cell.folds else "H"
@@ -314,5 +315,5 @@ def rounds(count: float | None) -> str:
 
 
 def percent(part: float, digits: int = 4) -> str:
-    """A part of the bet, or a probability."""
+    """A part of the bet, or a probability, in percent."""
     return f"{100 * part:.{digits}f} %"

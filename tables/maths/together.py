@@ -56,8 +56,8 @@ def _first_hits(solution: Solution, size: int, both: Floats) -> Floats:
     hits = np.where(solution.folds[size][:, None, :], 0.0, both) / _cards_left(base, 3 * size)
     after = np.zeros((len(players().sets[size + 1]), *both.shape[1:]))
     for step in players().joining[size]:
-        at = step.rank - 1
-        after[step.larger] += hits[step.smaller] * (base[at] - held[:, at][:, None] - theirs[:, at])
+        index = step.rank - 1
+        after[step.larger] += hits[step.smaller] * (base[index] - held[:, index][:, None] - theirs[:, index])
     return after
 
 
@@ -67,8 +67,9 @@ def _second_hits(solution: Solution, size: int, one_hit: Floats) -> Floats:
     hits = np.where(solution.folds[size], 0.0, one_hit) / _cards_left(base, 3 * size + 1)
     after = np.zeros((len(first), len(first), len(theirs)))
     for step in players().joining[size]:
-        at = step.rank - 1
-        after[:, step.larger] += hits[:, step.smaller] * (base[at] - first[:, at][:, None] - theirs[:, at])[:, None]
+        index = step.rank - 1
+        cards = base[index] - first[:, index][:, None] - theirs[:, index]
+        after[:, step.larger] += hits[:, step.smaller] * cards[:, None]
     return after
 
 
@@ -76,9 +77,9 @@ def _dealer_ends(base: Composition, size: int, due: Floats) -> float:
     """What the dealer's end of the round pays to one seat times what it pays to the other."""
     held, theirs = players().holds[size + 1], dealers().holds[size]
     product = 0.0
-    for at, rank in enumerate(RANKS):
-        ends = due.sum(axis=2) if rank == DEATH_CARD else due @ theirs[:, at]
-        cards = base[at] - (rank != DEATH_CARD) - held[:, at][:, None] - held[:, at]
+    for index, rank in enumerate(RANKS):
+        ends = due.sum(axis=2) if rank == DEATH_CARD else due @ theirs[:, index]
+        cards = base[index] - (rank != DEATH_CARD) - held[:, index][:, None] - held[:, index]
         product += rank**2 * float((ends * cards).sum())
     return product / _cards_left(base, 3 * size + 2)
 
@@ -88,8 +89,8 @@ def _dealer_stays(base: Composition, size: int, due: Floats) -> Floats:
     held = players().holds[size + 1]
     after = np.zeros((*due.shape[:2], len(dealers().sets[size + 1])))
     for step in dealers().joining[size]:
-        at = step.rank - 1
-        cards = base[at] - held[:, at][:, None] - held[:, at]
+        index = step.rank - 1
+        cards = base[index] - held[:, index][:, None] - held[:, index]
         after[:, :, step.larger] += due[:, :, step.smaller] * cards[:, :, None]
     return after / _cards_left(base, 3 * size + 2)
 
@@ -98,10 +99,10 @@ def _one_leaves(solution: Solution, size: int, both: Floats, one_hit: Floats) ->
     """What a seat leaves with in this pass times what the other can expect then."""
     base, held, theirs = solution.situation.unseen, players().holds[size], dealers().holds[size]
     after = players().holds[size + 1]
-    for at, cards in enumerate(players().sets[size]):
+    for row, cards in enumerate(players().sets[size]):
         # The first seat has yet to decide when the second's layer is `both`; the second decides after the first's hit.
-        folds, cost = solution.folds[size][at], -costs(size)[at]
-        first, second = both[at], one_hit[:, at]
+        folds, cost = solution.folds[size][row], -costs(size)[row]
+        first, second = both[row], one_hit[:, row]
         if not (first.any() or second.any()):
             continue
         if folds.any():
@@ -110,19 +111,19 @@ def _one_leaves(solution: Solution, size: int, both: Floats, one_hit: Floats) ->
             yield float((second * np.where(folds, cost, 0.0) * layer.due).sum())
         for rank in cards if not folds.all() else ():
             if base[rank - 1] > 1:
-                layer, other = _alone(solution, (*cards, rank), size), rank - 1
-                left = base[other] - 1 - held[:, other][:, None] - theirs[:, other]
-                chance = np.where(folds, 0.0, left) / _cards_left(base, 3 * size)
+                layer, index = _alone(solution, (*cards, rank), size), rank - 1
+                pairs = base[index] - 1 - held[:, index][:, None] - theirs[:, index]
+                chance = np.where(folds, 0.0, pairs) / _cards_left(base, 3 * size)
                 yield -rank * float((first * chance * layer.value).sum())
-                left = base[other] - 1 - after[:, other][:, None] - theirs[:, other]
-                chance = np.where(folds, 0.0, left) / _cards_left(base, 3 * size + 1)
+                pairs = base[index] - 1 - after[:, index][:, None] - theirs[:, index]
+                chance = np.where(folds, 0.0, pairs) / _cards_left(base, 3 * size + 1)
                 yield -rank * float((second * chance * layer.due).sum())
 
 
-def _alone(solution: Solution, gone: tuple[int, ...], size: int) -> Layer:
+def _alone(solution: Solution, cards: tuple[int, ...], size: int) -> Layer:
     """A lone seat by the same chart from a shoe without these cards, in the layer that the round has come to."""
     unseen = list(solution.situation.unseen)
-    for rank in gone:
+    for rank in cards:
         unseen[rank - 1] -= 1
     base = tuple(unseen)
     return next(

@@ -49,21 +49,19 @@ class Sets:
     """All subsets of some ranks, by size, each with a place of its own."""
 
     def __init__(self, ranks: tuple[int, ...]) -> None:
-        every = [list(combinations(ranks, size)) for size in range(len(ranks) + 1)]
-        self.sets = every
-        self.place = [{one: at for at, one in enumerate(sets)} for sets in every]
+        self.sets = [list(combinations(ranks, size)) for size in range(len(ranks) + 1)]
+        self.place = [{cards: place for place, cards in enumerate(layer)} for layer in self.sets]
         self.holds = [
-            np.array([[rank in one for rank in RANKS] for one in sets], dtype=np.float64).reshape(-1, len(RANKS))
-            for sets in every
+            np.array([[rank in cards for rank in RANKS] for cards in layer], dtype=np.float64).reshape(-1, len(RANKS))
+            for layer in self.sets
         ]
-        self.low = [np.array([min(one, default=0) for one in sets], dtype=np.float64) for sets in every]
+        self.low = [np.array([min(cards, default=0) for cards in layer], dtype=np.float64) for layer in self.sets]
         self.joining = [[self._step(size, rank) for rank in ranks] for size in range(len(ranks))]
 
     def _step(self, size: int, rank: int) -> Step:
-        larger = [at for at, one in enumerate(self.sets[size + 1]) if rank in one]
-        smaller = [
-            self.place[size][tuple(other for other in self.sets[size + 1][at] if other != rank)] for at in larger
-        ]
+        places, layer = self.place[size], self.sets[size + 1]
+        larger = [place for place, cards in enumerate(layer) if rank in cards]
+        smaller = [places[tuple(card for card in layer[place] if card != rank)] for place in larger]
         return Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
 
 
@@ -148,11 +146,11 @@ class Solution:
     @cached_property
     def distribution(self) -> dict[int, float]:
         """The probability of each result of the seat, in tenths of its bet."""
-        found: dict[int, float] = {}
+        chances: dict[int, float] = {}
         for (outcome, rank), chance in self.outcomes.items():
             net = -rank if outcome in ("fold", "pair") else rank
-            found[net] = found.get(net, 0.0) + chance
-        return dict(sorted(found.items()))
+            chances[net] = chances.get(net, 0.0) + chance
+        return dict(sorted(chances.items()))
 
     @cached_property
     def variance(self) -> float:
@@ -167,22 +165,22 @@ class Solution:
 
     def reached(self, size: int) -> Floats:
         """The probability that the seat comes to decide at each place of a layer."""
-        return self._reached[size]
+        return self._reach_by_layer[size]
 
     def at_cost(self, size: int, cost: int) -> tuple[float, float]:
         """The probabilities that the seat decides in a layer where a fold costs so much, and that it folds there."""
-        at, reached = costs(size) == cost, self.reached(size)
-        return float(reached[at].sum()), float(reached[at & self.folds[size]].sum())
+        places, reached = costs(size) == cost, self.reached(size)
+        return float(reached[places].sum()), float(reached[places & self.folds[size]].sum())
 
     @cached_property
-    def _reached(self) -> tuple[Floats, ...]:
+    def _reach_by_layer(self) -> tuple[Floats, ...]:
         return _reach(self)
 
 
 def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
-    """Backward from the last layer to the deal."""
+    """The round of a seat that plays by a strategy, computed backward from the last layer to the deal."""
     layers = list(backward(situation.base, partial(folds, strategy)))[::-1]
-    return Solution(situation, strategy, tuple(one.hit for one in layers), tuple(one.folds for one in layers))
+    return Solution(situation, strategy, tuple(layer.hit for layer in layers), tuple(layer.folds for layer in layers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +200,9 @@ def backward(base: Callable[[int], Composition], folds: Callable[[int, Floats], 
     for size in range(LAST, -1, -1):
         due = _dealer_hits(base(2 * size + 1), size, value)
         hit = _hit(base(2 * size), size, due)
-        chosen = folds(size, hit)
-        value = np.where(chosen, -costs(size), hit)
-        yield Layer(size, due, hit, chosen, value)
+        flags = folds(size, hit)
+        value = np.where(flags, -costs(size), hit)
+        yield Layer(size, due, hit, flags, value)
 
 
 def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> Choice:
@@ -237,6 +235,7 @@ def _array(base: Composition) -> Floats:
 
 
 def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
+    """Where a strategy folds in a layer, given what a hit is worth there. The first cards are no choice."""
     if size == 0:
         return np.zeros((1, 1), dtype=np.bool_)
     if strategy.limit is not None:
@@ -320,16 +319,16 @@ def _reach(solution: Solution) -> tuple[Floats, ...]:
     return tuple(layers)
 
 
-def _pairs(chance: Floats, holds: Floats, others: Floats, base: Composition) -> Floats:
-    """By rank: the chance of a pair on the side of the rows, of which ``others`` hold cards too."""
+def _pairs(chance: Floats, holds: Floats, opposite: Floats, base: Composition) -> Floats:
+    """By rank: the chance of a pair on the side of the rows; ``opposite`` is what the side of the columns holds."""
     rows = holds.T @ chance
-    pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, others)
+    pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, opposite)
     return pairs
 
 
 def _forward(solution: Solution) -> Floats:
     """By outcome and rank: its probability."""
-    folds, pairs, dealer_pairs, deaths = found = np.zeros((len(OUTCOMES), len(RANKS)))
+    folds, pairs, dealer_pairs, deaths = chances = np.zeros((len(OUTCOMES), len(RANKS)))
     situation = solution.situation
     for size in range(LAST + 1):
         reached, base = solution.reached(size), situation.base(2 * size)
@@ -343,4 +342,4 @@ def _forward(solution: Solution) -> Floats:
         due = _after_hit(solution, size, one_card)
         dealer_pairs += _pairs(due.T, theirs, held[size + 1], base)
         deaths[_DEATH] += float((due.sum(axis=1) * (base[_DEATH] - held[size + 1][:, _DEATH])).sum())
-    return found
+    return chances
