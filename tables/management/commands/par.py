@@ -51,7 +51,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="with --docs: write nothing; fail when out of date")
 
     def handle(self, *args: Any, game: str, docs: bool, check: bool, **options: Any) -> None:
-        """One sheet, or the page."""
+        """Print the sheet; or, with --docs, write the page, or look whether it is out of date."""
         from tables.maths.situation import Unknowable
 
         if docs:

@@ -28,7 +28,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The shoes to deal."""
         parser.add_argument("--check", action="store_true", help="deal shoes by chance, and print the rates")
         parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
         parser.add_argument("--seats", type=int, default=2, metavar="N", help="seats that play (default: 2)")
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         if docs:
             text = PAGE.read_text()
             tables = "\n".join(line for study in STUDIES for line in _study(*study))
-            PAGE.write_text(_PART.sub(lambda found: f"{found[1]}\n{tables}{found[2]}", text))
+            PAGE.write_text(_PART.sub(lambda marks: f"{marks[1]}\n{tables}{marks[2]}", text))
         elif not check:
             raise CommandError("Say --check: shoes are audited by the watch, not by hand.")
         elif not (1 <= decks <= 8 and 1 <= seats <= 6 and shoes > 0):
@@ -54,11 +53,11 @@ def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
     from tables.edge import bettors
 
     dealt = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
-    edges = [edge for one in dealt for edge in one.course.edges]
-    theirs = sum(edge < 0 for edge in edges) / len(edges)
+    edges = [edge for shoe in dealt for edge in shoe.course.edges]
+    players_share = sum(edge < 0 for edge in edges) / len(edges)
     yield f"### {decks} decks, {seats} seats: {shoes} shoes of {len(edges) / shoes:.1f} rounds on average"
     yield ""
-    yield f"The edge was the player's before {theirs:.1%} of the rounds. {PERMUTATIONS} permutations each."
+    yield f"The edge was the player's before {players_share:.1%} of the rounds. {PERMUTATIONS} permutations each."
     yield ""
     yield f"| player | seats and shoes tested | flagged | {bettors.SHOES_A_DAY} shoes together tested | flagged |"
     yield "|---|---|---|---|---|"
@@ -72,5 +71,5 @@ def _row(rate: Rate) -> str:
     return f"| {rate.bettor} | {rate.seats:,} | {alone} | {rate.days:,} | {several} |"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({part / whole:.1%})" if whole else "—"
+def _share(flagged: int, tested: int) -> str:
+    return f"{flagged:,} ({flagged / tested:.1%})" if tested else "—"

@@ -17,7 +17,6 @@ class Command(BaseCommand):
     help = "Re-hash every chain, replay every round, recompute every transfer."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """--table."""
         parser.add_argument("--table", metavar="NAME", help="only this table (default: the house and every table)")
 
     def handle(self, *args: Any, table: str | None, **options: Any) -> None:
