@@ -191,10 +191,10 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
     _await_writers()
     with transaction.atomic():
         head = house.lock()
-        proposed = refuse_close(day, by=by, digest=digest, moment=head.moment)
-        if proposed is None:
+        basis = refuse_close(day, by=by, digest=digest, moment=head.moment)
+        if basis is None:
             return DayClose.objects.get(day=day)
-        first, content = proposed
+        first, content = basis
         event = DayClosed(
             **content._asdict(),
             **_person(by),
@@ -310,10 +310,10 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     first = LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).first()
     if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
         raise Misconduct("it closes a day that nobody proposed")
-    proposed = read_as(DayProposed, first.body)
-    if proposed.username != event.proposed_by or event.proposed_by == event.username:
+    proposal_event = read_as(DayProposed, first.body)
+    if proposal_event.username != event.proposed_by or event.proposed_by == event.username:
         raise Misconduct("its two signatures are not of two people")
-    if (event.digest, event.day) != (proposed.digest, proposed.day):
+    if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise Misconduct("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
     _refuse_figures(event)
@@ -331,8 +331,8 @@ def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
         raise Misconduct(f"{event.name} may not sign it as {event.role}")
 
 
-_WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
-_GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
+_GAINS: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
+_COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 
 
 def _refuse_figures(event: DayFigures) -> None:
@@ -342,9 +342,9 @@ def _refuse_figures(event: DayFigures) -> None:
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
         raise Misconduct("its figures are not those of the books that it read")
     for row in event.figures:
-        won = sum(row[name] for name in _WON) - sum(row[name] for name in _GIVEN)
-        if won != row["win_cents"]:
-            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {won}")
+        win = sum(row[name] for name in _GAINS) - sum(row[name] for name in _COSTS)
+        if win != row["win_cents"]:
+            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {win}")
 
 
 def misstated(seq: int, close: DayClosed) -> str | None:
@@ -359,9 +359,9 @@ def misstated(seq: int, close: DayClosed) -> str | None:
         if row is None or signed_row is None:
             return "a table is missing, or one is told that there was not"
         columns = (column for column in COLUMNS if column not in WITHOUT_PROOF)
-        wrong = next((column for column in columns if row[column] != signed_row.get(column)), None)
-        if wrong:
-            return f"{row['name']}: its {wrong} is {signed_row.get(wrong)}, and the log has {row[wrong]}"
+        difference = next((column for column in columns if row[column] != signed_row.get(column)), None)
+        if difference:
+            return f"{row['name']}: its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
     if _arrivals(seq - 1, close.through) != adjusted(close):
         return "the adjustments to days before are not those that the log has"
     return None
@@ -371,10 +371,10 @@ def _unread_table(seq: int, event: DayClosed, end: datetime) -> str | None:
     """Names a table that the close left out, or of which it read less than the close before it."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
     heads = signed([before])[0].through if before else {}
-    behind = sorted(name for name, head in heads.items() if event.through.get(name, 0) < head)
-    absent = Table.objects.exclude(name__in=list(event.through))
-    entries = LogEntry.objects.filter(book_id__in=absent.values("book_id"), at__lt=end).values_list("book__name")
-    name = behind[0] if behind else next((book for (book,) in entries[:1]), None)
+    names = sorted(name for name, head in heads.items() if event.through.get(name, 0) < head)
+    tables = Table.objects.exclude(name__in=list(event.through))
+    entries = LogEntry.objects.filter(book_id__in=tables.values("book_id"), at__lt=end).values_list("book__name")
+    name = names[0] if names else next((book for (book,) in entries[:1]), None)
     return None if name is None else f"the log of {name} was not read to the end of the day"
 
 

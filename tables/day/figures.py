@@ -66,8 +66,8 @@ class Figures:
     def win_cents(self) -> int:
         """What the house won: what is in the rack and the boxes and what went to the cage, less what was there before
         and what came from the cage."""
-        held = self.closer_cents + self.credits_cents + self.drop_cents
-        return held - self.opener_cents - self.fills_cents - self.between_cents + self.corrections_cents
+        gains = self.closer_cents + self.credits_cents + self.drop_cents
+        return gains - self.opener_cents - self.fills_cents - self.between_cents + self.corrections_cents
 
     @property
     def hold(self) -> Fraction | None:
@@ -99,7 +99,7 @@ class Figures:
     @property
     def was_open(self) -> bool:
         """Whether the table was open in the span, or chips or cash moved there: any of its sums is not 0."""
-        return any(getattr(self, column) for column in _SUMMED)
+        return any(getattr(self, column) for column in _SUM_COLUMNS)
 
     def row(self) -> dict[str, Any]:
         """One line of a list, as a CSV file and the log's entry of a closed day have it."""
@@ -111,7 +111,7 @@ class Figures:
         there, so it is better taken from the handle, but for the bets of audited shoes."""
         theoretical = row["theoretical_cents"] if row.get("audited_cents") else None
         return cls(
-            **{name: row[name] for name in _READ if name in row},
+            **{name: row[name] for name in _ROW_COLUMNS if name in row},
             cash_cents=row["drop_cents"],
             theoretical=None if theoretical is None else Fraction(theoretical),
         )
@@ -123,13 +123,16 @@ COLUMNS: Final = (
     "theoretical_cents", "audited_cents", "rounds", "open_seconds",
 )  # fmt: skip
 
-_SUMMED: Final = (
+_SUM_COLUMNS: Final = (
     "opener_cents", "closer_cents", "between_cents", "fills_cents", "credits_cents", "cash_cents",
     "box_variance_cents", "corrections_cents", "handle_cents", "audited_cents", "rounds",
     "open_seconds",
 )  # fmt: skip
 
-_READ: Final = ("name", "game", "opener_is", "closer_is", "drop_is", *(name for name in COLUMNS if name in _SUMMED))
+_ROW_COLUMNS: Final = (
+    "name", "game", "opener_is", "closer_is", "drop_is", *(name for name in COLUMNS if name in _SUM_COLUMNS),
+)  # fmt: skip
+"""What a row of a closed day gives back to ``Figures.read``; the rest follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ class Report:
 def together(name: str, lines: Iterable[Figures]) -> Figures:
     """Several tables as one line; of the ways in which a number was had, the weakest."""
     tables = list(lines)
-    sums = {column: sum(getattr(line, column) for line in tables) for column in _SUMMED}
+    sums = {column: sum(getattr(line, column) for line in tables) for column in _SUM_COLUMNS}
     theoreticals = [line.theoretical for line in tables if line.theoretical is not None]
     return Figures(
         name=name,
@@ -288,21 +291,23 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 
 
 def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Figures:
-    nothing = Figures(table.name, GAMES[table.game].title)
+    blank = Figures(table.name, GAMES[table.game].title)
     if not span.runs:
-        return nothing
+        return blank
     sums = {name: sum(run.sums[name] for run in span.runs) for name in SUM_NAMES}
     first, last = span.runs[0], span.runs[-1]
     edge = edge_of(table)
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(span.runs))
-    seconds = [_seconds(max(run.opened.moment, start), run.closed.moment if run.closed else end) for run in span.runs]
+    seconds = [
+        _seconds(max(run.opening.moment, start), run.closing.moment if run.closing else end) for run in span.runs
+    ]
     boxes = [arrival for arrival in span.arrivals if arrival.removal and span.first < arrival.anchor <= span.last]
     return replace(
-        nothing,
+        blank,
         opener_cents=first.opener_cents,
         opener_is=LEDGER if first.is_cut else COUNTED,
         closer_cents=last.closer_cents,
-        closer_is=COUNTED if last.closed else LEDGER,
+        closer_is=COUNTED if last.closing else LEDGER,
         between_cents=gaps,
         fills_cents=sums["fills"],
         credits_cents=sums["credits"],
@@ -326,9 +331,9 @@ def _seconds(since: datetime, until: datetime) -> int:
 def _corrections(span: BookSpan) -> int:
     """Those of this span's rounds, less those that moved this span's chips."""
     corrections = [arrival for arrival in span.arrivals if not arrival.removal]
-    named = sum(correction.cents for correction in corrections if span.first < correction.anchor <= span.last)
-    moved = sum(correction.cents for correction in corrections if span.first < correction.seq <= span.last)
-    return named - moved
+    for_rounds = sum(correction.cents for correction in corrections if span.first < correction.anchor <= span.last)
+    in_chips = sum(correction.cents for correction in corrections if span.first < correction.seq <= span.last)
+    return for_rounds - in_chips
 
 
 def _drop_is(span: BookSpan) -> str:
@@ -341,6 +346,6 @@ def _drop_is(span: BookSpan) -> str:
         return COUNTED
     first, last = sums[0]["first_cash"], sums[-1]["last_cash"]
     removals = sorted({arrival.removal for arrival in span.arrivals if arrival.removal > first})
-    counted = {arrival.removal for arrival in span.arrivals if arrival.removal and arrival.counts}
+    counted_removals = {arrival.removal for arrival in span.arrivals if arrival.removal and arrival.counts}
     boxes = [removal for number, removal in enumerate(removals) if number == 0 or removals[number - 1] < last]
-    return COUNTED if boxes and boxes[-1] > last and counted.issuperset(boxes) else EXPECTED
+    return COUNTED if boxes and boxes[-1] > last and counted_removals.issuperset(boxes) else EXPECTED

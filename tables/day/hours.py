@@ -146,8 +146,8 @@ def _leap(clock: ZoneInfo, before: datetime, after: datetime) -> datetime:
     low, high, new = int(before.timestamp()), int(after.timestamp()), after.astimezone(clock).utcoffset()
     while high - low > 1:
         middle = (low + high) // 2
-        leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
-        low, high = (low, middle) if leapt else (middle, high)
+        has_leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
+        low, high = (low, middle) if has_leapt else (middle, high)
     return datetime.fromtimestamp(high, UTC)
 
 
@@ -207,8 +207,8 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
         raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
     with transaction.atomic():
         head, days = house.lock(), calendar()
-        if wrong := faults(hours, days, head.moment):
-            raise Refused("bad_hours", " ".join(wrong.values()), 422, fields=wrong)
+        if sentences := faults(hours, days, head.moment):
+            raise Refused("bad_hours", " ".join(sentences.values()), 422, fields=sentences)
         before = replace(days.hours_of(hours.from_day), from_day=hours.from_day)
         event = HoursSet(**structs.asdict(hours.spelled()), before=before.spelled())
         entry = log.append(head, Draft.of(event, by.signature))
@@ -234,8 +234,8 @@ def check_hours(event: HoursSet, entry: Entry) -> None:
     for name, value in structs.asdict(before).items():
         if getattr(event.before, name) != value:
             raise Misconduct(f"the hours were others before it: its before.{name} is not {value}")
-    if entry.at is None or (wrong := faults(hours, days, entry.at)):
-        raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
+    if entry.at is None or (sentences := faults(hours, days, entry.at)):
+        raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
 
 
 def faults(hours: Hours, days: Calendar, moment: datetime) -> Faults:

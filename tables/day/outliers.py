@@ -33,7 +33,7 @@ FEWEST_DAYS: Final = 10
 MOST_DAYS: Final = 60
 """How many days before are looked at: no cost grows with history."""
 
-SHARED: Final[Mapping[str, float]] = {"rocket": 0.1455}
+COVARIANCES: Final[Mapping[str, float]] = {"rocket": 0.1455}
 """The covariance of two bets of one unit in the same round, as ``maths.together`` computes it in some ten seconds: from
 0.1454 with one deck to 0.1455 with six."""
 
@@ -72,14 +72,20 @@ class Looked:
 
 
 def of_chance(
-    win_cents: int, handle_cents: int, squares: int, squared_rounds: int, edge: float, deviation: float, shared: float
+    win_cents: int,
+    handle_cents: int,
+    squares: int,
+    squared_rounds: int,
+    edge: float,
+    deviation: float,
+    covariance: float,
 ) -> Interval:
     """The win that chance makes of these bets. ``squares``: the sum of each bet's square; ``squared_rounds``: of each
-    round's bets together; ``shared``: the covariance of two bets of one unit in the same round.
+    round's bets together; ``covariance``: of two bets of one unit in the same round.
 
     The sum of many rounds is nearly normal: its mean is handle x edge, its variance that of each bet by itself and
     what bets on the same dealer's card have in common."""
-    variance = (deviation**2 - shared) * squares + shared * squared_rounds
+    variance = (deviation**2 - covariance) * squares + covariance * squared_rounds
     return of_moments(win_cents, edge * handle_cents, variance)
 
 
@@ -130,15 +136,15 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
 def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]], exact: Worth) -> Interval | None:
     """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe. The
     correlation of two seats, and not their covariance, is what hardly moves with the cards that are left."""
-    edge_and_deviation, shared = maths.house_edge(GAMES[table.game], rules_of(table)), SHARED.get(table.game)
-    if edge_and_deviation is None or shared is None or table.book_id not in bets or line.theoretical is None:
+    edge_and_deviation, covariance = maths.house_edge(GAMES[table.game], rules_of(table)), COVARIANCES.get(table.game)
+    if edge_and_deviation is None or covariance is None or table.book_id not in bets or line.theoretical is None:
         return None
     _, deviation = edge_and_deviation
     squares, squared_rounds = bets[table.book_id]
-    alone = float(exact.spread) + deviation**2 * max(0, squares - exact.squares)
+    single = float(exact.spread) + deviation**2 * max(0, squares - exact.squares)
     full_shoe = max(0, squared_rounds - squares - exact.crossed)
-    together = shared * (full_shoe + float(exact.crossed_spread) / deviation**2)
-    return of_moments(line.win_cents, float(line.theoretical), alone + together)
+    pairs = covariance * (full_shoe + float(exact.crossed_spread) / deviation**2)
+    return of_moments(line.win_cents, float(line.theoretical), single + pairs)
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:

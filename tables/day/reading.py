@@ -38,8 +38,8 @@ class Door:
 class Run:
     """A stretch in which a table was open, as far as it lies in the span."""
 
-    opened: Door
-    closed: Door | None
+    opening: Door
+    closing: Door | None
     first: int
     """The entry after which it begins in the span: the table's opening, or the last entry before the span."""
     last: int
@@ -52,7 +52,7 @@ class Run:
     @property
     def closer_cents(self) -> int:
         """As counted; or what the transfers left there."""
-        return self.closed.rack_cents if self.closed else self.opener_cents + self.sums["rack"]
+        return self.closing.rack_cents if self.closing else self.opener_cents + self.sums["rack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ _SUMS: Final = """
 SUM_NAMES: Final = ("rack", "fills", "credits", "cash", "handle", "rounds", "first_cash", "last_cash")
 # A box that was taken from a closed table belongs to where the table was open last. What signs it is found by its slip,
 # so that a day long past costs no more than yesterday.
-_REMOVED: Final = """
+_REMOVALS: Final = """
     SELECT s.book, s.head, w.slip_id, w.seq
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[], %(heads)s::bigint[], %(shut)s::boolean[])
         AS s (book, low, high, head, shut)
@@ -161,7 +161,7 @@ _REMOVED: Final = """
         (SELECT slip_id, seq FROM ledger_slipsignature WHERE book_id = s.book AND stage = 'witnessed'
             AND seq > s.high ORDER BY seq LIMIT 1)) AS w
 """
-_COUNTED: Final = """
+_RECOUNTS: Final = """
     SELECT DISTINCT s.book, s.head, w.slip_id, w.seq
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(heads)s::bigint[]) AS s (book, low, head)
     JOIN ledger_slipsignature AS g ON g.book_id = s.book AND g.seq > s.low AND g.seq <= s.head
@@ -215,7 +215,7 @@ def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[i
 def arrivals(lows: Mapping[int, int], heads: Mapping[int, int]) -> list[tuple[int, Arrival]]:
     """The boxes counted, and the corrections signed, in each book after its low entry and up to its head."""
     parameters = {"books": list(heads), "lows": [lows[book] for book in heads], "heads": list(heads.values())}
-    boxes = [(book, _box(*row)) for book, *row in _rows(_BOXES.replace("{removed}", _COUNTED), parameters)]
+    boxes = [(book, _box(*row)) for book, *row in _rows(_BOXES.replace("{removed}", _RECOUNTS), parameters)]
     return boxes + [(book, _correction(*row)) for book, *row in _rows(_CORRECTIONS, parameters)]
 
 
@@ -256,9 +256,9 @@ def _runs(doors: Sequence[Door], span: BookSpan) -> Iterable[Run]:
     for number, door in enumerate(doors):
         if not door.opens:
             continue
-        closed = doors[number + 1] if number + 1 < len(doors) else None
-        last = closed.seq if closed else span.last
-        yield Run(door, closed, max(door.seq, span.first), last, is_cut=door.seq <= span.first)
+        closing = doors[number + 1] if number + 1 < len(doors) else None
+        last = closing.seq if closing else span.last
+        yield Run(door, closing, max(door.seq, span.first), last, is_cut=door.seq <= span.first)
 
 
 def _fill_openers(spans: Mapping[int, BookSpan]) -> None:
@@ -267,13 +267,13 @@ def _fill_openers(spans: Mapping[int, BookSpan]) -> None:
     parameters = {
         "books": list(cut),
         "lows": [run.first for run in cut.values()],
-        "opened": [run.opened.seq for run in cut.values()],
-        "racks": [run.opened.rack_cents for run in cut.values()],
+        "opened": [run.opening.seq for run in cut.values()],
+        "racks": [run.opening.rack_cents for run in cut.values()],
     }
     racks = dict(_rows(_RACKS, parameters)) if cut else {}
     for book, span in spans.items():
         for run in span.runs:
-            run.opener_cents = int(racks[book]) if run.is_cut else run.opened.rack_cents
+            run.opener_cents = int(racks[book]) if run.is_cut else run.opening.rack_cents
 
 
 def _fill_sums(spans: Mapping[int, BookSpan]) -> None:
@@ -289,8 +289,8 @@ def _fill_sums(spans: Mapping[int, BookSpan]) -> None:
 
 def _fill_arrivals(spans: Mapping[int, BookSpan], parameters: Mapping[str, list[int]]) -> None:
     """The boxes and corrections of each span, whenever they were counted and signed."""
-    shut = [bool(span.runs) and span.runs[-1].closed is not None for span in spans.values()]
-    for book, *row in _rows(_BOXES.replace("{removed}", _REMOVED), {**parameters, "shut": shut}):
+    shut = [bool(span.runs) and span.runs[-1].closing is not None for span in spans.values()]
+    for book, *row in _rows(_BOXES.replace("{removed}", _REMOVALS), {**parameters, "shut": shut}):
         spans[book].arrivals.append(_box(*row))
     for book, *row in _rows(_CORRECTIONS, parameters):
         spans[book].arrivals.append(_correction(*row))
@@ -299,20 +299,20 @@ def _fill_arrivals(spans: Mapping[int, BookSpan], parameters: Mapping[str, list[
 def _box(seq: int, moment: datetime, body: bytes, removal: int, door: str | None, door_seq: int | None) -> Arrival:
     """An entry of a box's slip. ``door``, ``door_seq``: the table's last opening or closing before the removal."""
     slip = read_as(SlipSigned, body).now
-    counted = seq != removal and slip.agreed is not None
+    is_recount = seq != removal and slip.agreed is not None
     return Arrival(
         seq,
         moment,
         what=f"box {slip.box} counted",
         anchor=door_seq if door == "closed" and door_seq else removal,
-        cents=slip.total_cents - slip.expected_cents if counted else 0,
+        cents=slip.total_cents - slip.expected_cents if is_recount else 0,
         removal=removal,
-        counts=counted,
+        counts=is_recount,
     )
 
 
-def _correction(seq: int, moment: datetime, body: bytes, settled: int | None) -> Arrival:
+def _correction(seq: int, moment: datetime, body: bytes, last_seq: int | None) -> Arrival:
     """A correction belongs to the round that it corrects, by the last entry of that which moved chips."""
     event = read_as(CorrectionSigned, body)
     cents = event.off_cents - event.difference_cents
-    return Arrival(seq, moment, f"correction of round {event.correction.round}", settled or 0, cents)
+    return Arrival(seq, moment, f"correction of round {event.correction.round}", last_seq or 0, cents)

@@ -29,7 +29,7 @@ def year(day: date, tables: Sequence[Table] | None = None) -> Report:
 
 def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Report:
     """From one gaming day through another, as one report of all tables or of a few."""
-    tables = _or_all(tables)
+    tables = _tables(tables)
     parts: dict[str, list[Figures]] = {table.name: [] for table in tables}
     calendar = hours.calendar()
     for report in _reports(first, last, tables, calendar):
@@ -42,16 +42,16 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
 def each(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
     """The tables together, on each gaming day from one through another."""
     calendar = hours.calendar()
-    reports = _reports(first, last, _or_all(tables), calendar, apart=True)
+    reports = _reports(first, last, _tables(tables), calendar, by_day=True)
     return [(calendar.day_of(report.start), report.pit) for report in reports]
 
 
-def _or_all(tables: Sequence[Table] | None) -> Sequence[Table]:
+def _tables(tables: Sequence[Table] | None) -> Sequence[Table]:
     return list(Table.objects.order_by("name")) if tables is None else tables
 
 
 def _reports(
-    first: date, last: date, tables: Sequence[Table], calendar: Calendar, *, apart: bool = False
+    first: date, last: date, tables: Sequence[Table], calendar: Calendar, *, by_day: bool = False
 ) -> Iterator[Report]:
     """Reports that join: one for each closed day; one for all days between that are not closed, or one for each."""
     closes = list(DayClose.objects.filter(day__range=(first, last)).order_by("seq"))
@@ -64,7 +64,7 @@ def _reports(
         if is_closed:
             yield from (_closed_day(events[day], arrivals, names, calendar) for day in stretch)
             continue
-        for begin, end in [(day, day) for day in stretch] if apart else [(stretch[0], stretch[-1])]:
+        for begin, end in [(day, day) for day in stretch] if by_day else [(stretch[0], stretch[-1])]:
             yield figures.between(calendar.span(begin).start, calendar.span(end).end, tables)
 
 

@@ -134,14 +134,14 @@ def pressing(edges: Sequence[float], results: Sequence[int], full: float, chance
         bet = min(8, bet * 2) if result > 0 else 1
 
 
-def _large(result: int) -> int:
+def _bet_after(result: int) -> int:
     """More after a large win, less after a large loss."""
     return 5 if result > 6 else 1 if result < -6 else 3
 
 
 def by_size(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
     """By how much was won or lost: the test does not know that, so it is the hardest of those who do not count."""
-    return (3 if not number else _large(results[number - 1]) for number in range(len(edges)))
+    return (3 if not number else _bet_after(results[number - 1]) for number in range(len(edges)))
 
 
 def counting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
@@ -182,10 +182,10 @@ def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1
     for name, bettor in (*INNOCENT.items(), *COUNTERS.items()):
         chance = random.Random(f"{decks} {len(shoes[0].results)} {seed} {name}")  # noqa: S311 -- a simulation, by seed
         seats: list[list[tuple[int, int]]] = []
-        for dealt in shoes:
-            for index, results in enumerate(dealt.results):
-                bets = list(bettor(dealt.course.edges, results, full, chance))
-                test = follow(dealt.course, bets, results, seed=chance.getrandbits(32), permutations=permutations)
+        for sample in shoes:
+            for index, results in enumerate(sample.results):
+                bets = list(bettor(sample.course.edges, results, full, chance))
+                test = follow(sample.course, bets, results, seed=chance.getrandbits(32), permutations=permutations)
                 seats += [[]] if index >= len(seats) else []
                 seats[index] += [(test.as_much, test.of)] if test else []
         rates.append(_rate(name, seats))

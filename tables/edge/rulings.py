@@ -82,9 +82,9 @@ def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf
     moments = tuple(entry for entry in current.plays if _is_moment(entry))
     if not moments:
         return None
-    disputed = next((entry for entry in moments if entry.seq == before), None) or _latest(moments, dispute.seat)
+    moment = next((entry for entry in moments if entry.seq == before), None) or _latest_about(moments, dispute.seat)
     try:
-        return WhatIf(_rulings(round_, dispute, disputed), disputed.seq, moments)
+        return WhatIf(_rulings(round_, dispute, moment), moment.seq, moments)
     except Unknowable:
         return None
 
@@ -94,34 +94,34 @@ def _is_moment(entry: Play) -> bool:
     return entry.has_card or any(hasattr(action, "choice") for action in entry.actions)
 
 
-def _latest(moments: tuple[Play, ...], seat: int) -> Play:
+def _latest_about(moments: tuple[Play, ...], seat: int) -> Play:
     """The last input about a seat; the last of all where there is none."""
-    of_the_seat = [entry for entry in moments if seat and any(_whose(action) == seat for action in entry.actions)]
+    of_the_seat = [entry for entry in moments if seat and any(_seat_of(action) == seat for action in entry.actions)]
     return (of_the_seat or list(moments))[-1]
 
 
-def _whose(action: object) -> int | None:
+def _seat_of(action: object) -> int | None:
     return getattr(action, "seat", getattr(action, "to", None))
 
 
-def _rulings(round_: Past, dispute: Dispute, disputed: Play) -> tuple[Ruling, ...]:
+def _rulings(round_: Past, dispute: Dispute, moment: Play) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
     state: State = round_.round.state
     stands = _cents(state)
-    back = _cents(_before(round_, disputed))
+    back = _cents(_state_before(round_, moment))
     rulings = [
         _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", state, stands, exact=round_.over),
-        _ruling("back", f"Back to before entry {disputed.seq}, and on from there", state, back, exact=False),
+        _ruling("back", f"Back to before entry {moment.seq}, and on from there", state, back, exact=False),
     ]
     if not round_.over:
         return tuple(rulings)
     for name, sign in (("player", 1), ("house", -1)):
         if dispute.seat in state.seats and dispute.claim_cents:
-            moved = tuple(
+            outcome = tuple(
                 cents + sign * dispute.claim_cents * (seat == dispute.seat)
                 for seat, cents in zip(state.seats, stands, strict=True)
             )
-            rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", state, moved, exact=True))
+            rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", state, outcome, exact=True))
     rulings.append(_ruling("void", RULINGS["void"], state, (0.0,) * len(state.seats), exact=True))
     return tuple(rulings)
 
@@ -131,12 +131,12 @@ def _ruling(name: str, called: str, state: State, cents: Cents, *, exact: bool) 
     return Ruling(name, called, tuple(Worth(*seat) for seat in seats), exact)
 
 
-def _before(round_: Past, disputed: Play) -> State:
+def _state_before(round_: Past, moment: Play) -> State:
     """The round as it stood when this input was entered."""
     current = round_.round
-    actions = [action for entry in current.plays if entry.seq < disputed.seq for action in entry.actions]
-    opened: State = current.game.open(current.rules, current.opening)
-    return reduce(lambda state, action: play(current.game, state, action), actions, opened)
+    actions = [action for entry in current.plays if entry.seq < moment.seq for action in entry.actions]
+    start: State = current.game.open(current.rules, current.opening)
+    return reduce(lambda state, action: play(current.game, state, action), actions, start)
 
 
 def _cents(state: State) -> Cents:

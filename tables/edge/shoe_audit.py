@@ -250,8 +250,8 @@ def listed(by: Staff, day: date) -> None:
 def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
     """Write into the house's book who looked at which audit, or took a copy of it, before it is shown."""
     event = AuditExported if as_copy else AuditViewed
-    about = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
-    note(event(**about), by.signature)
+    fields = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
+    note(event(**fields), by.signature)
 
 
 @checks(AuditsListed, AuditViewed, AuditExported)

@@ -95,9 +95,9 @@ def _missing(run: str, chunks: int) -> Iterator[int]:
     return (number for number in range(chunks) if number not in numbers)
 
 
-def added_up(run: str, chunks: int, nothing: Tally) -> Tally:
+def added_up(run: str, chunks: int, tally: Tally) -> Tally:
     """All chunks of a run in one tally, begun from an empty one."""
     rows = SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("counts", flat=True)
     for counts in rows.iterator():
-        nothing = nothing.with_counts(counts)
-    return nothing
+        tally = tally.with_counts(counts)
+    return tally

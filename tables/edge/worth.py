@@ -34,7 +34,7 @@ class Worth:
 
 NOTHING: Final = Worth()
 
-_AUDITED: Final = """
+_AUDITED_BETS: Final = """
     SELECT s.place, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
         coalesce(sum(m.squares), 0), coalesce(sum(m.crossed), 0), coalesce(sum(m.crossed_spread), 0)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
@@ -67,7 +67,7 @@ def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
     worths = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
-        cursor.execute(_AUDITED, {"books": books, "lows": lows, "highs": highs})
+        cursor.execute(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
         for place, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
             worths[place - 1] = Worth(
                 staked_cents=int(staked),

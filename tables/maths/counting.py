@@ -33,7 +33,7 @@ LARGEST_TAG: Final = 9
 TYPICAL: Final = 6
 """Decks of the shoe that the tags are found for."""
 _FULL: Final = np.array(shoe(1), dtype=np.float64) / DECK_SIZE
-_NEAR: Final = 0.7
+_NEAR_SHARE: Final = 0.7
 """Which part of the exact values is spent where the edge is near zero."""
 
 
@@ -81,8 +81,8 @@ def walk(full: Solution, seats: int, seed: int, rounds: int) -> Walk:
     end = int(np.flatnonzero(first)[-1])  # the last shoe may not be at its end
     unseen, first, refills = unseen[:end], first[:end], refills[:end]
     # Every shoe is lowered below the one before it, so that the lowest so far is that of the shoe.
-    lowered = (DECK_SIZE * situation.decks + 1) * np.cumsum(first)
-    low = np.minimum.accumulate(unseen.sum(axis=1) - situation.burn - lowered) + lowered
+    offset = (DECK_SIZE * situation.decks + 1) * np.cumsum(first)
+    low = np.minimum.accumulate(unseen.sum(axis=1) - situation.burn - offset) + offset
     return Walk(situation.decks, unseen, first, low, refills)
 
 
@@ -121,8 +121,8 @@ class Fit:
 
     def values(self, unseen: Counts) -> Floats:
         """Nearly what ``values`` computes exactly for each row."""
-        nearly: Floats = features(unseen) @ self.weights
-        return nearly
+        pairs: Floats = features(unseen) @ self.weights
+        return pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,16 +163,16 @@ def best_tags(places: Sample) -> tuple[Tags, ...]:
     """
     share, edge = places.unseen / places.unseen.sum(axis=1, keepdims=True), places.values[:, 0]
     spread = np.cov(share.T)
-    along = ((share - share.mean(axis=0)) * (edge - edge.mean())[:, None]).sum(axis=0) / (len(edge) - 1)
-    exact = np.linalg.pinv(spread) @ along
+    covariance = ((share - share.mean(axis=0)) * (edge - edge.mean())[:, None]).sum(axis=0) / (len(edge) - 1)
+    exact = np.linalg.pinv(spread) @ covariance
     exact -= exact @ _FULL
     tags = np.unique(np.vstack(list(_roundings(exact))), axis=0)
     tags = tags[(tags @ np.array(RANKS) == 0) & tags.any(axis=1)]
-    correlation = (tags @ along) / np.sqrt(np.einsum("ij,jk,ik->i", tags, spread, tags) * edge.var(ddof=1))
+    correlation = (tags @ covariance) / np.sqrt(np.einsum("ij,jk,ik->i", tags, spread, tags) * edge.var(ddof=1))
     size = np.abs(tags).max(axis=1)
-    best = [np.where(size <= largest, correlation, -1).argmax() for largest in range(1, LARGEST_TAG + 1)]
+    rows = [np.where(size <= largest, correlation, -1).argmax() for largest in range(1, LARGEST_TAG + 1)]
     # A card that was seen is not left, so its tag has the other sign.
-    return tuple(Tags(tuple(int(-tag) for tag in tags[row]), float(correlation[row])) for row in best)
+    return tuple(Tags(tuple(int(-tag) for tag in tags[row]), float(correlation[row])) for row in rows)
 
 
 def _roundings(exact: Floats) -> Iterator[Floats]:
@@ -232,20 +232,21 @@ def _batch(
     shoes = walk(places.full, seats, _seed(decks, seats, number), effort.rounds)
     counts = per_deck(count.tags, shoes.unseen)
     high = counts > count.threshold(decks)
-    nearly = fit.values(shoes.unseen)
-    chances = _NEAR * _shares(np.exp(-np.abs(nearly[:, 0]) / (3 * fit.off))) + (1 - _NEAR) / len(nearly)
+    fit_values = fit.values(shoes.unseen)
+    near = _shares(np.exp(-np.abs(fit_values[:, 0]) / (3 * fit.off)))
+    chances = _NEAR_SHARE * near + (1 - _NEAR_SHARE) / len(fit_values)
     chance = np.random.default_rng([SEED, decks, seats, number])
-    draws = chance.choice(len(nearly), size=effort.solved, p=_shares(chances))
+    draws = chance.choice(len(fit_values), size=effort.solved, p=_shares(chances))
     exact = _columns(values(places.full, shoes.unseen[draws]), counts[draws], high[draws])
-    fitted = _columns(nearly, counts, high)
+    fit_columns = _columns(fit_values, counts, high)
     # Weighed by how likely each place was drawn, so that the fit's error is estimated without bias.
-    off = (exact - fitted[draws]) / (effort.solved * chances[draws])[:, None]
+    errors = (exact - fit_columns[draws]) / (effort.solved * chances[draws])[:, None]
     sums = []
     for cut in cuts:
         until = shoes.until(cut)
         counts_until = counts[until]
         columns = [until, until & shoes.first, shoes.refills[until], until & high]
-        estimates = fitted[until].sum(axis=0) + off[until[draws]].sum(axis=0)
+        estimates = fit_columns[until].sum(axis=0) + errors[until[draws]].sum(axis=0)
         totals = (float(column.sum()) for column in columns)
         sums.append([*totals, counts_until.sum(), (counts_until**2).sum(), *estimates])
     return sums
@@ -286,9 +287,9 @@ def _cell(decks: int, seats: int, cut: float, batches: Floats) -> Cell:
 
 def _error(sums: Floats, rounds: Floats) -> float:
     """The standard error of a mean of rounds, from batches that have nothing to do with each other."""
-    off = sums - rounds * (sums.sum() / rounds.sum())
+    deviations = sums - rounds * (sums.sum() / rounds.sum())
     count = len(sums)
-    return float(sqrt((off**2).sum() * count / (count - 1)) / rounds.sum())
+    return float(sqrt((deviations**2).sum() * count / (count - 1)) / rounds.sum())
 
 
 # --- all of it ----------------------------------------------------------------------------------------------------
@@ -299,9 +300,9 @@ def measured_decks(decks: int, tags: tuple[int, ...]) -> tuple[int, list[Cell]]:
     places = sample(decks)
     fit = places.fit()
     walks = [walk(places.full, seats, _seed(decks, seats, 0), FULL_EFFORT.rounds).unseen for seats in SEATS]
-    above = threshold(tags, fit, np.vstack(walks))
-    count = Count(tags, (above,) * len(DECKS))
-    return above, [cell for seats in SEATS for cell in measure(places, fit, seats, count)]
+    limit = threshold(tags, fit, np.vstack(walks))
+    count = Count(tags, (limit,) * len(DECKS))
+    return limit, [cell for seats in SEATS for cell in measure(places, fit, seats, count)]
 
 
 def typical_tags() -> tuple[Tags, ...]:
@@ -316,7 +317,7 @@ def gathered(tags: tuple[Tags, ...], parts: list[tuple[int, list[Cell]]]) -> Res
         rounds=FULL_EFFORT.batches * FULL_EFFORT.rounds,
         solved=FULL_EFFORT.batches * FULL_EFFORT.solved,
         burn=fresh(1).burn,
-        count=Count(tags[-1].tags, tuple(above for above, _ in parts)),
+        count=Count(tags[-1].tags, tuple(limit for limit, _ in parts)),
         best_tags=tags,
         cells=tuple(cell for _, cells in parts for cell in cells),
     )

@@ -50,13 +50,13 @@ class Exact:
         out = len(player) + len(dealer)
         base = self.situation.base(out)
         cards = [(rank, base[rank - 1] - (rank in player) - (rank in dealer)) for rank in RANKS]
-        return [(rank, held) for rank, held in cards if held], sum(base) - out
+        return [(rank, count) for rank, count in cards if count], sum(base) - out
 
     def _hit(self, player: Cards, dealer: Cards) -> Fraction:
         cards, total = self.draws(player, dealer)
         return _average(
             total,
-            ((held, -rank if rank in player else self._dealer_hits(player | {rank}, dealer)) for rank, held in cards),
+            ((count, -rank if rank in player else self._dealer_hits(player | {rank}, dealer)) for rank, count in cards),
         )
 
     def _dealer_hits_(self, player: Cards, dealer: Cards) -> Fraction:
@@ -64,8 +64,8 @@ class Exact:
         return _average(
             total,
             (
-                (held, rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
-                for rank, held in cards
+                (count, rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
+                for rank, count in cards
             ),
         )
 
@@ -80,21 +80,21 @@ class Exact:
                     chances["fold", min(player | dealer)] += chance
                     continue
                 cards, total = self.draws(player, dealer)
-                for rank, held in cards:
+                for rank, count in cards:
                     if rank in player:
-                        chances["pair", rank] += chance * held / total
+                        chances["pair", rank] += chance * count / total
                     else:
-                        hits[player | {rank}, dealer] += chance * held / total
+                        hits[player | {rank}, dealer] += chance * count / total
             decisions = defaultdict(Fraction)
             for (player, dealer), chance in hits.items():
                 cards, total = self.draws(player, dealer)
-                for rank, held in cards:
+                for rank, count in cards:
                     if rank == DEATH_CARD:
-                        chances["death_card", rank] += chance * held / total
+                        chances["death_card", rank] += chance * count / total
                     elif rank in dealer:
-                        chances["dealer_pair", rank] += chance * held / total
+                        chances["dealer_pair", rank] += chance * count / total
                     else:
-                        decisions[player, dealer | {rank}] += chance * held / total
+                        decisions[player, dealer | {rank}] += chance * count / total
         return dict(chances)
 
 
@@ -105,5 +105,5 @@ def _average(total: int, parts: Iterable[tuple[int, Fraction | int]]) -> Fractio
     """
     terms = list(parts)
     denominator = lcm(*(value.denominator for _, value in terms))
-    numerator = sum(held * value.numerator * (denominator // value.denominator) for held, value in terms)
+    numerator = sum(count * value.numerator * (denominator // value.denominator) for count, value in terms)
     return Fraction(numerator, denominator * total)

@@ -27,9 +27,9 @@ def _seat(state: State, index: int) -> float:
     payout = state.payouts[index]
     if payout is not None:
         return (payout.returned_cents - payout.staked_cents) / (payout.staked_cents / 10)
-    mine, theirs = state.stacks[index], state.dealer
-    hits = not mine or (state.stage == HIT and state.waiting[0] == index)
-    return _place(_situation(state, (*mine, *theirs)), mine, theirs, hits=hits)
+    player, dealer = state.stacks[index], state.dealer
+    hits = not player or (state.stage == HIT and state.waiting[0] == index)
+    return _place(_situation(state, (*player, *dealer)), player, dealer, hits=hits)
 
 
 def _situation(state: State, cards: tuple[int, ...]) -> Situation:
@@ -40,13 +40,13 @@ def _situation(state: State, cards: tuple[int, ...]) -> Situation:
     return Situation(state.rules.decks, tuple(unseen), state.rules.burn)
 
 
-def _place(situation: Situation, mine: tuple[int, ...], theirs: tuple[int, ...], *, hits: bool) -> float:
+def _place(situation: Situation, player: tuple[int, ...], dealer: tuple[int, ...], *, hits: bool) -> float:
     """Of a seat that is in: it has chosen to hit, is yet to decide, or waits for the dealer's card."""
-    size = len(theirs)
-    row = players().place[len(mine)][tuple(sorted(mine))]
-    column = dealers().place[size][tuple(sorted(theirs))]
+    size = len(dealer)
+    row = players().place[len(player)][tuple(sorted(player))]
+    column = dealers().place[size][tuple(sorted(dealer))]
     layer = next(layer for layer in backward(situation.base, partial(folds, OPTIMAL)) if layer.size == size)
-    if len(mine) > size:
+    if len(player) > size:
         return float(layer.due[row, column])
     hit = float(layer.hit[row, column])
     return hit if hits else max(hit, -float(costs(size)[row, column]))

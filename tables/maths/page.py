@@ -20,7 +20,7 @@ from tables.maths.value import solve
 START: Final = "<!-- computed: ./run manage par --docs -->"
 END: Final = "<!-- end -->"
 STRATEGIES: Final = (OPTIMAL, NEVER_FOLD, *(Strategy(limit) for limit in range(1, 11)))
-SIMULATED: Final = 1_000_000
+SIMULATED_ROUNDS: Final = 1_000_000
 """Rounds for each row of the table of simulated tables."""
 SEED: Final = 2026
 
@@ -40,11 +40,11 @@ def _sheet(decks: int, strategy: Strategy) -> Sheet:
 def _tables() -> Iterator[str]:
     for heading, table in (
         ("House edge of a full shoe, in percent of the bet, by strategy", _edges()),
-        ("Best play", _best()),
-        ("One deck, in rational numbers", _rational()),
+        ("Best play", _best_play()),
+        ("One deck, in rational numbers", _rational_edge()),
         ("First decisions that fold (the seat's card - the dealer's), best play", _folds()),
         ("Probability of each outcome in percent, best play", _outcomes()),
-        ("Whole tables, simulated", _simulated()),
+        ("Whole tables, simulated", _simulation()),
         ("The cut card: six seats, a fifth of the shoe behind it", _cut_card()),
         ("The cut card by depth: six seats", _depths()),
         ("Tags of a count by the largest, six decks", _tags()),
@@ -72,7 +72,7 @@ def _decks(decks: int) -> str:
     return "1 deck" if decks == 1 else f"{decks} decks"
 
 
-def _best() -> Iterator[str]:
+def _best_play() -> Iterator[str]:
     yield from _head(
         [
             "decks",
@@ -103,7 +103,7 @@ def one_deck() -> Fraction:
     return -Exact(fresh(1), OPTIMAL).value() / 10
 
 
-def _rational() -> Iterator[str]:
+def _rational_edge() -> Iterator[str]:
     edge, solver_edge = one_deck(), _sheet(1, OPTIMAL).house_edge
     yield f"The house edge of best play from a full deck is exactly {edge.numerator} / {edge.denominator}."
     yield f"The double nearest to it is {float(edge)!r}; in doubles the solver finds {solver_edge:.15f}."
@@ -125,28 +125,28 @@ def _outcomes() -> Iterator[str]:
         yield _row([outcome.replace("_", " "), rank, f"{par.net(outcome, rank):+d}", *shares])
 
 
-def _simulated() -> Iterator[str]:
+def _simulation() -> Iterator[str]:
     from tables.maths.simulation import Table, deal, seed_of
 
-    yield f"Dealt to the cut card, {SIMULATED:,} rounds a row; every seat plays the best play of a full shoe."
+    yield f"Dealt to the cut card, {SIMULATED_ROUNDS:,} rounds a row; every seat plays the best play of a full shoe."
     yield from (
         "",
         *_head(["decks", "seats", "exact edge", "simulated edge", "shoes out in 1,000 rounds", "correlation"]),
     )
     for decks, seats in ((1, 1), (1, 3), (1, 6), (2, 6), (6, 1), (6, 6), (8, 6)):
         solution = _sheet(decks, OPTIMAL).solution
-        tally = deal(Table(Rules(decks), seats, solution), seed_of(SEED, decks * 10 + seats), SIMULATED)
+        tally = deal(Table(Rules(decks), seats, solution), seed_of(SEED, decks * 10 + seats), SIMULATED_ROUNDS)
         mean, variance = tally.table()
-        alone = sum(tally.seat(seat)[1] for seat in range(1, seats + 1))
-        error = 1.96 * sqrt(variance / SIMULATED) / seats
+        seat_variances = sum(tally.seat(seat)[1] for seat in range(1, seats + 1))
+        error = 1.96 * sqrt(variance / SIMULATED_ROUNDS) / seats
         yield _row(
             [
                 decks,
                 seats,
                 percent(solution.house_edge, 3),
                 f"{percent(-mean / seats, 3)} ± {100 * error:.3f}",
-                f"{1000 * tally.refills / SIMULATED:.2f}",
-                f"{(variance - alone) / (alone * (seats - 1)):.3f}" if seats > 1 else "",
+                f"{1000 * tally.refills / SIMULATED_ROUNDS:.2f}",
+                f"{(variance - seat_variances) / (seat_variances * (seats - 1)):.3f}" if seats > 1 else "",
             ]
         )
 
@@ -155,7 +155,7 @@ SPREAD: Final = 10
 
 
 def _cut_card() -> Iterator[str]:
-    measured, pace = results(), Pace()
+    study, pace = results(), Pace()
     yield f"A round of {pace.round_seconds:g} seconds, a shuffle of {pace.shuffle_seconds:g}; bets of 1 to {SPREAD}."
     yield ""
     yield from _head(
@@ -173,7 +173,7 @@ def _cut_card() -> Iterator[str]:
         ]
     )
     for decks in DECKS:
-        cell = measured.cell(decks, 6, 0.2)
+        cell = study.cell(decks, 6, 0.2)
         yield _row(
             [
                 decks,
@@ -184,12 +184,12 @@ def _cut_card() -> Iterator[str]:
                 even(cell.even),
                 "{:+.3f} ± {:.3f}".format(*cell.count_wins(SPREAD)),
                 even(cell.count_even),
-                measured.count.threshold(decks),
+                study.count.threshold(decks),
                 f"{cell.correlation:.4f}",
             ]
         )
     yield ""
-    yield f"The count: {told(measured.count)}."
+    yield f"The count: {told(study.count)}."
 
 
 def _depths() -> Iterator[str]:

@@ -101,9 +101,9 @@ class Sheet:
         """The decisions after the first, by number of cards and cost."""
         for cards in range(2, LAST + 1):
             for cost in RANKS:
-                chance, folded = self.solution.at_cost(cards, cost)
+                chance, fold_chance = self.solution.at_cost(cards, cost)
                 if chance > 0:
-                    yield Later(cards, cost, chance, folded / chance)
+                    yield Later(cards, cost, chance, fold_chance / chance)
 
     def ruin(self, bankroll: float) -> Ruin:
         """Lundberg's bounds: exp(-a(b + m)) and exp(-ab), with m the most that one round can cost.
@@ -181,7 +181,7 @@ class Sheet:
                 for (outcome, rank), chance in solution.outcomes.items()
             ],
             "distribution": [
-                {"net_tenths": won, "probability": chance} for won, chance in solution.distribution.items()
+                {"net_tenths": tenths, "probability": chance} for tenths, chance in solution.distribution.items()
             ],
             "first_decisions": [
                 {
@@ -279,9 +279,9 @@ def _later(sheet: Sheet) -> Iterator[str]:
 def _outcomes(sheet: Sheet) -> Iterator[str]:
     yield f"{'Outcome':<14}{'Rank':>5}{'Seat wins':>11}{'Probability':>15}{'To the edge':>15}"
     for (outcome, rank), chance in sheet.solution.outcomes.items():
-        won = net(outcome, rank) / 10
+        win = net(outcome, rank) / 10
         name = outcome.replace("_", " ")
-        yield f"{name:<14}{rank:>5}{won:>+11.1f}{percent(chance, 6):>15}{percent(-won * chance, 6):>15}"
+        yield f"{name:<14}{rank:>5}{win:>+11.1f}{percent(chance, 6):>15}{percent(-win * chance, 6):>15}"
 
 
 def _hold(sheet: Sheet) -> Iterator[str]:
@@ -296,8 +296,8 @@ def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
         ruin = sheet.ruin(bankroll)
         yield f"Risk of ruin with {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}"
     for risk in RISKS:
-        needed = sheet.bankroll(risk)
-        answer = "no bankroll is enough" if needed is None else f"{needed:,.0f} bets are enough"
+        bets = sheet.bankroll(risk)
+        answer = "no bankroll is enough" if bets is None else f"{bets:,.0f} bets are enough"
         yield f"Risk of ruin of at most {percent(risk, 1)}: {answer}"
     yield "For several seats at a time, divide the bankroll by their number."
 

@@ -123,15 +123,15 @@ def bars(sheet: Sheet) -> str:
     chances = sheet.solution.distribution
     width, height, tallest = _BAR * 21, 180, max(chances.values())
     parts = [_svg("bars", width, height + 40, "Results of a bet")]
-    for column, won in enumerate(range(-10, 11)):
-        tall = height * chances.get(won, 0.0) / tallest
-        x, kind = _BAR * column, "fold" if won < 0 else "hit"
+    for column, tenths in enumerate(range(-10, 11)):
+        tall = height * chances.get(tenths, 0.0) / tallest
+        x, kind = _BAR * column, "fold" if tenths < 0 else "hit"
         parts.append(
             f'<rect class="{kind}" x="{x + 3}" y="{height + 18 - tall:.1f}" width="{_BAR - 6}" height="{tall:.1f}"/>'
         )
-        if chances.get(won, 0.0) > 0:
-            parts.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[won]:.1f}", "small"))
-        parts.append(_text(x + _BAR / 2, height + 33, f"{won / 10:+.1f}" if won else "0", "small"))
+        if chances.get(tenths, 0.0) > 0:
+            parts.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[tenths]:.1f}", "small"))
+        parts.append(_text(x + _BAR / 2, height + 33, f"{tenths / 10:+.1f}" if tenths else "0", "small"))
     return "".join((*parts, "</svg>"))
 
 
@@ -167,9 +167,9 @@ def _later(sheet: Sheet) -> str:
 
 def _outcomes(sheet: Sheet) -> str:
     rows = (
-        (outcome.replace("_", " "), rank, f"{won:+.1f}", percent(chance, 6), percent(-won * chance, 6))
+        (outcome.replace("_", " "), rank, f"{win:+.1f}", percent(chance, 6), percent(-win * chance, 6))
         for (outcome, rank), chance in sheet.solution.outcomes.items()
-        for won in [par.net(outcome, rank) / 10]
+        for win in [par.net(outcome, rank) / 10]
     )
     return _table(("outcome", "rank", "seat wins, bets", "probability", "to the edge"), rows, words=1)
 
@@ -181,9 +181,9 @@ def _hold(sheet: Sheet) -> str:
 
 def _ruin(sheet: Sheet, bankroll: float | None) -> str:
     rows = (
-        (percent(risk, 1), "none is enough" if needed is None else f"{needed:,.1f}")
+        (percent(risk, 1), "none is enough" if bets is None else f"{bets:,.1f}")
         for risk in par.RISKS
-        for needed in [sheet.bankroll(risk)]
+        for bets in [sheet.bankroll(risk)]
     )
     table = _table(("risk of at most", "bankroll, bets"), rows)
     if bankroll is None:

@@ -116,8 +116,8 @@ def nothing(seats: int) -> Tally:
 def chart(solution: Solution) -> Bytes:
     """Whether a seat folds, by the two sets of ranks, each a number of ten bits."""
     folds = np.zeros((_SETS, _SETS), np.uint8)
-    for mine, theirs, flags in places(solution):
-        folds[np.ix_(mine, theirs)] = flags
+    for player, dealer, flags in places(solution):
+        folds[np.ix_(player, dealer)] = flags
     return folds
 
 

@@ -167,8 +167,8 @@ def _opening(course: Course) -> State:
 
 def _round(course: Course, chance: Random) -> tuple[list[Action], State]:
     """A round by chance, as its actions and its end."""
-    seats = [seat for seat in _SEATS if chance.random() < 0.5] or [_SEATS[_below(chance, 6)]]
-    bets: list[Action] = [Bet(seat, 10 * course.unit_cents * (1 + _below(chance, 10))) for seat in seats]
+    seats = [seat for seat in _SEATS if chance.random() < 0.5] or [_SEATS[_random_below(chance, 6)]]
+    bets: list[Action] = [Bet(seat, 10 * course.unit_cents * (1 + _random_below(chance, 10))) for seat in seats]
     actions: list[Action] = []
     state = _opening(course)
     for action in (*bets, CloseBets()):
@@ -185,7 +185,7 @@ def _answer(prompt: Prompt, chance: Random) -> Action:
         return Choose(prompt.seat, "hit" if chance.random() < _HITS else "fold")
     assert isinstance(prompt, AskCard)  # noqa: S101 -- a full shoe does not run out in one round
     unseen = [prompt.decks * rank - out for rank, out in zip(RANKS, prompt.gone, strict=True)]
-    place = _below(chance, sum(unseen))
+    place = _random_below(chance, sum(unseen))
     for rank, count in zip(RANKS, unseen, strict=True):
         place -= count
         if place < 0:
@@ -193,7 +193,7 @@ def _answer(prompt: Prompt, chance: Random) -> Action:
     raise AssertionError("a card is left")
 
 
-def _below(chance: Random, most: int) -> int:
+def _random_below(chance: Random, most: int) -> int:
     """A whole number from 0 to below ``most``. Of Random, only this is promised to stay the same for ever."""
     return int(chance.random() * most)
 
@@ -202,13 +202,13 @@ def _below(chance: Random, most: int) -> int:
 
 
 def _questions(course: Course, number: int, actions: Sequence[Action]) -> Iterator[Question]:
-    state, begun = _opening(course), False
+    state, has_begun = _opening(course), False
     for action in actions:
         before, state = state, play(_GAME, state, action)
         if isinstance(action, Bet | CloseBets):
             continue
-        if not begun or before.stage != DEAL:
-            begun = True
+        if not has_begun or before.stage != DEAL:
+            has_begun = True
             if not (isinstance(action, Card) and before.stage == DEAL + 3):
                 yield _turn(number, before)
         if before.stage == DEAL:

@@ -68,16 +68,16 @@ class Command(BaseCommand):
         self.stdout.write(f"this server   {reading.after:%Y-%m-%d %H:%M:%S.%f} UTC")
         self.stdout.write(f"the database  {reading.database:%Y-%m-%d %H:%M:%S.%f} UTC")
         self.stdout.write(f"apart         {reading.drift.total_seconds():+.3f} s")
-        wrong = reading.differs
+        is_wrong = reading.differs
         for name, latest in witness.ahead(reading.database):
-            wrong = True
+            is_wrong = True
             self.stdout.write(f"AHEAD   {name}: its last entry is of {latest:%Y-%m-%d %H:%M:%S} UTC")
         for start, end in witness.unexplained(reading.database):
-            wrong = True
+            is_wrong = True
             self.stdout.write(
                 f"LEAP    nothing was written and nothing ran from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
             )
-        if wrong:
+        if is_wrong:
             sys.exit(1)
 
     def _mend(self, *, book: str, by: list[str], reason: str, **options: Any) -> None:

@@ -43,10 +43,10 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield path, rewritten(path.read_text(), "\n".join(facts(game)))
 
 
-def rewritten(page: str, marked: str, start: str = START) -> str:
+def rewritten(page: str, part: str, start: str = START) -> str:
     """A page with another marked part."""
     head, _, tail = page.partition(start)
-    return f"{head}{start}\n\n{marked}\n\n{END}{tail.partition(END)[2]}"
+    return f"{head}{start}\n\n{part}\n\n{END}{tail.partition(END)[2]}"
 
 
 def facts(game: Game[Any, Any]) -> Iterator[str]:

@@ -114,11 +114,11 @@ def _decision(
     )
 
 
-def _numbers(text: str, meant: str) -> tuple[int, ...]:
+def _numbers(text: str, kind: str) -> tuple[int, ...]:
     try:
         return tuple(int(number) for number in text.split(","))
     except ValueError:
-        raise CommandError(f"{text!r} is no {meant}, whole numbers with commas between.") from None
+        raise CommandError(f"{text!r} is no {kind}, whole numbers with commas between.") from None
 
 
 def _write_page(check: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-_LISTED: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_LIST: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 class Command(BaseCommand):
@@ -99,7 +99,7 @@ def _answer(
 
 def _whole_numbers(text: str) -> Iterable[int]:
     """``1,3-5`` is 1, 3, 4 and 5."""
-    if not _LISTED.fullmatch(text):
+    if not _LIST.fullmatch(text):
         raise CommandError(f"{text!r} is no list of whole numbers such as 6, 1,2 or 1-8.")
     for part in text.split(","):
         first, _, last = part.partition("-")

@@ -39,9 +39,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{carry()} hashes carried over to the first of {len(pepper.keys())} keys")
 
     def _check(self) -> None:
-        behind = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
-        if behind:
-            names = ", the ".join(owner.owner_of(column) for owner, column in behind)
+        stale = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
+        if stale:
+            names = ", the ".join(owner.owner_of(column) for owner, column in stale)
             raise CommandError(f"Not sealed with the current key: the {names}")
         self.stdout.write("Every hash is sealed with the current key")
 
@@ -51,10 +51,10 @@ def carry() -> int:
     with transaction.atomic():
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))  # nobody sets a secret meanwhile
         _refuse_unreadable()
-        behind = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
-        for owner, column in behind:
+        stale = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
+        for owner, column in stale:
             owner.reseal(column)
-    return len(behind)
+    return len(stale)
 
 
 def _refuse_unreadable() -> None:

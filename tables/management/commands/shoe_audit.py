@@ -52,8 +52,8 @@ class Command(BaseCommand):
 def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
     from tables.edge import bettors
 
-    dealt = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
-    edges = [edge for shoe in dealt for edge in shoe.course.edges]
+    sample = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
+    edges = [edge for shoe in sample for edge in shoe.course.edges]
     players_share = sum(edge < 0 for edge in edges) / len(edges)
     yield f"### {decks} decks, {seats} seats: {shoes} shoes of {len(edges) / shoes:.1f} rounds on average"
     yield ""
@@ -61,15 +61,15 @@ def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
     yield ""
     yield f"| player | seats and shoes tested | flagged | {bettors.SHOES_A_DAY} shoes together tested | flagged |"
     yield "|---|---|---|---|---|"
-    for rate in bettors.check(dealt, decks, permutations=PERMUTATIONS):
+    for rate in bettors.check(sample, decks, permutations=PERMUTATIONS):
         yield _row(rate)
     yield ""
 
 
 def _row(rate: Rate) -> str:
-    alone, several = _share(rate.flagged, rate.seats), _share(rate.days_flagged, rate.days)
-    return f"| {rate.bettor} | {rate.seats:,} | {alone} | {rate.days:,} | {several} |"
+    by_shoe, by_day = _share(rate.flagged, rate.seats), _share(rate.days_flagged, rate.days)
+    return f"| {rate.bettor} | {rate.seats:,} | {by_shoe} | {rate.days:,} | {by_day} |"
 
 
-def _share(flagged: int, tested: int) -> str:
-    return f"{flagged:,} ({flagged / tested:.1%})" if tested else "—"
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / total:.1%})" if total else "—"

@@ -116,14 +116,14 @@ class Keep:
     path: Path
     described: dict[str, Any]
 
-    def read(self, nothing: Tally) -> tuple[int, Tally]:
+    def read(self, empty: Tally) -> tuple[int, Tally]:
         """Where to go on. Refuses the file of another run."""
         if not self.path.exists():
-            return 0, nothing
+            return 0, empty
         try:
             document = json.loads(self.path.read_text())
             description, chunks = document["run"], int(document["chunks"])
-            tally = nothing.with_counts(document)
+            tally = empty.with_counts(document)
         except (ValueError, KeyError, TypeError):
             raise CommandError(f"{self.path} is no run of this command.") from None
         if description != self.described:
@@ -198,8 +198,8 @@ def facts(table: Table, tally: Tally) -> dict[str, Any]:
     """What came of a run, beside the exact values of a lone seat and a full shoe; edges are parts of the bet."""
     exact, seats = table.solution, range(1, table.seats + 1)
     mean, variance = tally.table()
-    alone = sum(tally.seat(seat)[1] for seat in seats)
-    pairs = alone * (table.seats - 1)
+    seat_variances = sum(tally.seat(seat)[1] for seat in seats)
+    pairs = seat_variances * (table.seats - 1)
     return {
         "rounds": tally.rounds,
         "refills": tally.refills,
@@ -207,7 +207,7 @@ def facts(table: Table, tally: Tally) -> dict[str, Any]:
         "exact_standard_deviation": exact.standard_deviation,
         "table_edge": -mean / table.seats,
         "table_standard_deviation": sqrt(variance),
-        "correlation_of_seats": (variance - alone) / pairs if pairs else None,
+        "correlation_of_seats": (variance - seat_variances) / pairs if pairs else None,
         "seats": [_seat(table, tally, seat) for seat in seats],
     }
 
@@ -220,7 +220,7 @@ def _seat(table: Table, tally: Tally, seat: int) -> dict[str, Any]:
         "edge": -mean,
         "standard_deviation": sqrt(variance),
         "errors_off": (-mean - table.solution.house_edge) / error,
-        "errors_off_of_the_worst_outcome": max(abs(off) for off in tally.errors(seat, table.solution)),
+        "errors_off_of_the_worst_outcome": max(abs(error) for error in tally.errors(seat, table.solution)),
     }
 
 
