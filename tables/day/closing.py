@@ -73,7 +73,7 @@ def closed(day: date) -> Closed | None:
 
 
 def proposal(day: date) -> Proposal | None:
-    """The newest first signature under a day's figures."""
+    """The newest first signature under a day's figures; None where nobody proposed the day lately."""
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
     for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
         event = read_as(DayProposed, body)
@@ -91,7 +91,7 @@ def proposal(day: date) -> Proposal | None:
 
 
 def adjustments(day: date) -> Sequence[Late]:
-    """What arrived for a day after it was closed."""
+    """What arrived for a day after it was closed; nothing for one that is open."""
     closed_day = closed(day)
     return () if closed_day is None else closed_day.adjustments
 
@@ -379,5 +379,4 @@ def _unread_table(seq: int, event: DayClosed, end: datetime) -> str | None:
 
 
 def rows(lines: Sequence[Figures]) -> list[dict[str, Any]]:
-    """As a CSV file has them."""
     return [line.row() for line in lines]

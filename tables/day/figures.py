@@ -71,7 +71,7 @@ class Figures:
 
     @property
     def hold(self) -> Fraction | None:
-        """Win as a part of the drop."""
+        """Win as a part of the drop; None without a drop."""
         return Fraction(self.win_cents, self.drop_cents) if self.drop_cents else None
 
     @property
@@ -153,7 +153,7 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All tables in one span."""
+    """The figures of all tables, or of a few, in one span of time."""
 
     start: datetime
     end: datetime
@@ -230,7 +230,7 @@ def edge_of(table: Table) -> Fraction | None:
 
 
 def day(gaming_day: date, tables: Sequence[Table] | None = None) -> Report:
-    """A gaming day, of all tables or of a few."""
+    """The report of a gaming day, of all tables or of a few."""
     return between(*hours.span(gaming_day), tables)
 
 

@@ -63,13 +63,13 @@ class Hours:
     """Name and start of each, in order; the first one starts with the day."""
 
     def spelled(self) -> SetHours:
-        """As the log has it."""
+        """As the log has them: days and times as text."""
         shifts = tuple((name, f"{starts:%H:%M}") for name, starts in self.shifts)
         return SetHours(self.from_day.isoformat(), self.time_zone, f"{self.day_starts:%H:%M}", shifts)
 
     @classmethod
     def read(cls, event: HoursSet) -> Hours:
-        """From what the log has."""
+        """The hours of an entry of the log; the reverse of ``spelled``."""
         shifts = tuple((name, time.fromisoformat(starts)) for name, starts in event.shifts)
         day, starts = date.fromisoformat(event.from_day), time.fromisoformat(event.day_starts)
         return cls(day, event.time_zone, starts, shifts)
@@ -95,7 +95,10 @@ class Calendar:
         return Span(self._starts(day), self._starts(day + DAY))
 
     def day_of(self, moment: datetime) -> date:
-        """The gaming day that a moment belongs to."""
+        """The gaming day that a moment belongs to.
+
+        It is sought from two days before the moment's date in UTC: the local date can be a day behind that, and the
+        gaming day another."""
         day = moment.astimezone(UTC).date() - 2 * DAY
         while self._starts(day + DAY) <= moment:
             day += DAY
@@ -111,7 +114,6 @@ class Calendar:
         return [Shift(name, begin, finish) for (name, _), begin, finish in edges if begin < finish]
 
     def shift_of(self, moment: datetime) -> Shift:
-        """The shift that a moment belongs to."""
         return next(shift for shift in self.shifts_of(self.day_of(moment)) if shift.start <= moment < shift.end)
 
     def with_hours(self, hours: Hours) -> Calendar:
@@ -176,23 +178,22 @@ def hours_in(row: HouseHours) -> Hours:
     return Hours(row.from_day, row.time_zone, row.day_starts, shifts)
 
 
+# By the calendar as it is set. Each call reads it from the database: who asks often takes ``calendar()`` once.
+
+
 def day_of(moment: datetime) -> date:
-    """The gaming day that a moment belongs to."""
     return calendar().day_of(moment)
 
 
 def span(day: date) -> Span:
-    """When a gaming day begins and ends."""
     return calendar().span(day)
 
 
 def shifts_of(day: date) -> list[Shift]:
-    """The shifts of a gaming day, in order."""
     return calendar().shifts_of(day)
 
 
 def shift_of(moment: datetime) -> Shift:
-    """The shift that a moment belongs to."""
     return calendar().shift_of(moment)
 
 

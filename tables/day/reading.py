@@ -26,7 +26,7 @@ from tables.log.entries.slips import SlipSigned
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A table opened or closed."""
+    """An entry with which a table opened or closed, and what was counted in its rack."""
 
     seq: int
     moment: datetime

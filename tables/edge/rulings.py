@@ -24,7 +24,7 @@ Cents = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a ruling is worth to one seat."""
+    """What a ruling is worth to a seat, in cents and as a part of its bet."""
 
     seat: int
     bet_cents: int
@@ -32,7 +32,6 @@ class Worth:
 
     @property
     def bets(self) -> float:
-        """As a part of its bet."""
         return self.cents / self.bet_cents
 
 
@@ -68,7 +67,7 @@ class WhatIf:
 
 
 def may_see(viewer: Staff) -> bool:
-    """Who rules, and who audits."""
+    """Those who rule and those who audit; never a dealer."""
     return viewer.has_perm("tables.watch_worth")
 
 
@@ -140,6 +139,6 @@ def _state_before(round_: Past, moment: Play) -> State:
 
 
 def _cents(state: State) -> Cents:
-    """What each seat can expect, in cents."""
+    """What each seat can expect, in cents: the exact values are in tenths of its bet."""
     tenths = worth(state)
     return tuple(tenths[seat] * bet / 10 for seat, bet in zip(state.seats, state.bets, strict=True))

@@ -77,7 +77,6 @@ class ShoeAudit(AppendOnly):
 
     @property
     def table(self) -> Table:
-        """The table where the shoe was dealt."""
         table: Table = self.book.table
         return table
 

@@ -29,7 +29,7 @@ _LOOK_SECONDS: Final = 0.5
 
 
 class NobodyDeals(Exception):
-    """No worker takes a turn."""
+    """No worker took a turn in time: none runs, or all are busy."""
 
 
 def name(description: Mapping[str, Any]) -> str:

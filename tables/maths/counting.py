@@ -134,14 +134,14 @@ class Sample:
     values: Floats
 
     def fit(self) -> Fit:
-        """By least squares."""
+        """The quadratic function that is nearest to the exact values, by least squares."""
         terms = features(self.unseen)
         weights: Floats = np.linalg.lstsq(terms, self.values, rcond=None)[0].astype(np.float64)
         return Fit(weights, float((terms @ weights - self.values)[:, 0].std()))
 
 
 def sample(decks: int, effort: Effort = FULL_EFFORT) -> Sample:
-    """As many places for each number of seats."""
+    """Places of dealt shoes with their exact values: as many for each number of seats."""
     full = solve(fresh(decks))
     walks = [walk(full, seats, _seed(decks, seats, 0), effort.rounds).unseen for seats in SEATS]
     chance = np.random.default_rng([SEED, decks])
@@ -212,7 +212,7 @@ def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
 def measure(
     places: Sample, fit: Fit, seats: int, count: Count, cuts: tuple[float, ...] = CUTS, effort: Effort = FULL_EFFORT
 ) -> list[Cell]:
-    """All depths of the cut card for so many seats."""
+    """What was measured for so many seats, at each depth of the cut card."""
     batches = [
         _batch(places, fit, seats, count, cuts=cuts, effort=effort, number=number)
         for number in range(1, 1 + effort.batches)  # batch 0 is what the fit was made of

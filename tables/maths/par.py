@@ -59,12 +59,12 @@ class Sheet:
 
     @property
     def house_edge(self) -> float:
-        """What the house wins of a bet on average."""
+        """What the house wins of a bet on average, as a part of it."""
         return self.solution.house_edge
 
     @property
     def standard_deviation(self) -> float:
-        """Of one bet."""
+        """Of the result of one bet, in bets."""
         return self.solution.standard_deviation
 
     @property
@@ -158,7 +158,7 @@ class Sheet:
         return between, sqrt(seats * self.solution.variance + seats * (seats - 1) * between)
 
     def facts(self, bankroll: float | None = None, seats: int | None = None) -> dict[str, Any]:
-        """The sheet for machines, at full precision."""
+        """The sheet for programs, at full precision."""
         situation, solution = self.solution.situation, self.solution
         most, chance = self.exposure
         facts: dict[str, Any] = {

@@ -156,7 +156,7 @@ def _even_spread(value: float, gain: float) -> float | None:
 
 
 def cards_behind(decks: int, cut: float) -> int:
-    """So many cards lie behind the cut card."""
+    """How many cards lie behind a cut card at this part of the shoe."""
     return round(decks * DECK_SIZE * cut)
 
 
@@ -182,7 +182,7 @@ class Results:
         )
 
     def text(self) -> str:
-        """As it is kept: a line for each cell."""
+        """The file of results, in JSON: a line for each cell, so that a change shows where it is."""
         head = {
             "seed": self.seed,
             "rounds": self.rounds,
@@ -260,5 +260,5 @@ def even(spread: float | None) -> str:
 
 
 def told(count: Count) -> str:
-    """The tags in words, by rank."""
+    """The tags as ``rank: tag``, without those of 0."""
     return ", ".join(f"{rank}: {tag:+d}" for rank, tag in enumerate(count.tags, 1) if tag)

@@ -144,7 +144,7 @@ def _text(x: float, y: float, text: object, kind: str = "") -> str:
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int = 0) -> str:
-    """With so many columns of words before the numbers."""
+    """An HTML table; all but the first ``words`` columns are numbers, and stand to the right."""
     kinds = ["" if column < words else ' class="n"' for column in range(len(head))]
     top = "".join(f"<th{kind}>{cell}</th>" for kind, cell in zip(kinds, head, strict=True))
     body = (

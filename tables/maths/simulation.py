@@ -66,7 +66,7 @@ class Tally:
         return int(self.totals.sum())
 
     def counts(self) -> dict[str, Any]:
-        """As it is kept: whole numbers."""
+        """As a run is kept: whole numbers, so that adding up loses nothing."""
         return {"ends": self.ends.tolist(), "totals": self.totals.tolist(), "refills": self.refills}
 
     def with_counts(self, counts: Mapping[str, Any]) -> Tally:
@@ -86,7 +86,7 @@ class Tally:
         return _moments(self.totals, np.arange(-most, most + 1))
 
     def chances(self, seat: int) -> dict[tuple[str, int], float]:
-        """How often each outcome came to a seat."""
+        """Which part of the rounds ended so for a seat, by outcome and rank."""
         return {
             (OUTCOMES[kind], int(rank)): float(self.ends[seat - 1, kind, rank] / self.rounds)
             for kind, rank in zip(*np.nonzero(self.ends[seat - 1]), strict=True)
@@ -189,7 +189,7 @@ def _scramble(word: np.uint64) -> np.uint64:
 
 @_jit
 def dice_of(seed: np.uint64) -> Words:
-    """The generator's first state."""
+    """The generator's first state, from a seed: two words that are not both 0."""
     dice = np.empty(2, np.uint64)
     dice[0] = _scramble(seed + np.uint64(0x9E3779B97F4A7C15))
     dice[1] = _scramble(seed + np.uint64(0x3C6EF372FE94F82A))

@@ -57,12 +57,11 @@ class Session:
 
     @property
     def score(self) -> Score:
-        """Of the answers so far."""
         return practice.score(self.questions, self.answers)
 
     @property
     def mistakes(self) -> list[tuple[int, Question, str]]:
-        """Every wrong answer with its question and number."""
+        """Every wrong answer: the question's number, from 1, the question, and the answer."""
         pairs = enumerate(zip(self.questions, self.answers, strict=False), start=1)
         return [(number, question, answer) for number, (question, answer) in pairs if question.right != answer]
 

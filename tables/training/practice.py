@@ -80,7 +80,6 @@ class Question:
 
     @property
     def pays(self) -> bool:
-        """Whether it is about money."""
         return self.kind == "pays"
 
 

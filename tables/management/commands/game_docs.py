@@ -37,14 +37,14 @@ class Command(BaseCommand):
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every page as it should be."""
+    """The path of each page, and its text as it should be."""
     for game in GAMES.values():
         path = PAGES / f"{game.name}.md"
         yield path, rewritten(path.read_text(), "\n".join(facts(game)))
 
 
 def rewritten(page: str, part: str, start: str = START) -> str:
-    """A page with another marked part."""
+    """A page with another text between its two marks."""
     head, _, tail = page.partition(start)
     return f"{head}{start}\n\n{part}\n\n{END}{tail.partition(END)[2]}"
 

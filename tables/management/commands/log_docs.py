@@ -37,7 +37,6 @@ class Command(BaseCommand):
 
 
 def page() -> str:
-    """The page as it should be."""
     return rewritten(PAGE.read_text(), "\n".join(facts()), START)
 
 

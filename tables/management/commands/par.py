@@ -21,7 +21,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The game, its shoe, how the seat plays, and how the sheet is printed."""
         parser.add_argument("game", nargs="?", default="rocket", help="the game (only rocket has an exact value)")
         parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
         parser.add_argument("--burn", type=int, default=5, metavar="N", help="cards burned (default: 5)")

@@ -25,7 +25,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which shoes, at which pace, and how it is printed."""
         from tables.maths.penetration import Pace
 
         parser.add_argument("--decks", default="1-8", metavar="LIST", help="such as 6, 1,2 or 1-8 (default: 1-8)")
@@ -47,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="with --write; default: all")
 
     def handle(self, *args: Any, write: bool, cores: int, as_json: bool, **options: Any) -> None:
-        """The list, or the file of results."""
+        """Print the list; or, with --write, measure all of it and write the file of results."""
         from tables.maths.situation import Unknowable
 
         if write:

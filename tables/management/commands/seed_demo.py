@@ -142,7 +142,6 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The address that the printed link begins with."""
         parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
 
     def handle(self, *args: Any, **options: Any) -> None:

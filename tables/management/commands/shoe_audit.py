@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--docs", action="store_true", help="write the tables of docs/shoe-audit.md instead")
 
     def handle(self, *args: Any, check: bool, decks: int, seats: int, shoes: int, docs: bool, **options: Any) -> None:
-        """The rates of one study, or the page."""
+        """Print the rates of one study; or, with --docs, write those of all studies into the page."""
         if docs:
             text = PAGE.read_text()
             tables = "\n".join(line for study in STUDIES for line in _study(*study))

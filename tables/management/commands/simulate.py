@@ -33,7 +33,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The table, the run, and where it is kept."""
         parser.add_argument("game", nargs="?", default="rocket", choices=["rocket"])
         parser.add_argument("--rounds", type=int, default=10_000_000, help="rounds, dealt by the million")
         parser.add_argument("--seats", type=int, default=6, help="seats that bet (default: 6)")
@@ -117,7 +116,7 @@ class Keep:
     described: dict[str, Any]
 
     def read(self, empty: Tally) -> tuple[int, Tally]:
-        """Where to go on. Refuses the file of another run."""
+        """How many chunks are dealt, and their tally. Raises CommandError for the file of another run."""
         if not self.path.exists():
             return 0, empty
         try:
@@ -131,7 +130,7 @@ class Keep:
         return chunks, tally
 
     def write(self, chunks: int, tally: Tally) -> None:
-        """All of it or nothing, whenever it is stopped."""
+        """Written beside the file and put in its place, so that a run that is stopped loses no chunk."""
         document = {"run": self.described, "chunks": chunks, **tally.counts()}
         draft = self.path.with_name(f"{self.path.name}.new")
         draft.write_text(json.dumps(document))

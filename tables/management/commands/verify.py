@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--table", metavar="NAME", help="only this table (default: the house and every table)")
 
     def handle(self, *args: Any, table: str | None, **options: Any) -> None:
-        """Check book by book, stop at the first fault."""
+        """Check book by book; exit 1 at the first fault."""
         try:
             books = proofs.books(table)
         except LookupError as unknown:
