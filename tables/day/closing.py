@@ -54,7 +54,7 @@ class Closed:
 
     close: DayClose
     as_closed: Sequence[Mapping[str, Any]]
-    now: Report
+    current: Report
     adjustments: Sequence[Late]
 
 
@@ -67,29 +67,37 @@ def closed(day: date) -> Closed | None:
     if close is None:
         return None
     start, end = hours.span(day)
-    [made] = signed([close])
-    late = [one for one in late_since(close) if start <= one.belongs_at < end]
-    return Closed(close, made.figures, figures.day(day), late)
+    [event] = signed([close])
+    arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
+    return Closed(close, event.figures, figures.day(day), arrivals)
 
 
 def proposal(day: date) -> Proposal | None:
-    """The newest first signature under a day's figures."""
-    found = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
-    for seq, at, body in found.values_list("seq", "at", "body")[:50]:
+    """The newest first signature under a day's figures; None where nobody proposed the day lately."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="proposed").order_by("-seq")
+    for seq, moment, body in entries.values_list("seq", "at", "body")[:50]:
         event = read_as(DayProposed, body)
         if event.day == day.isoformat():
-            return Proposal(day, seq, event.username, event.name, at, event.digest, event.figures)
+            return Proposal(
+                day=day,
+                seq=seq,
+                username=event.username,
+                name=event.name,
+                at=moment,
+                digest=event.digest,
+                rows=event.figures,
+            )
     return None
 
 
 def adjustments(day: date) -> Sequence[Late]:
-    """What arrived for a day after it was closed."""
-    found = closed(day)
-    return () if found is None else found.adjustments
+    """What arrived for a day after it was closed; nothing for one that is open."""
+    closed_day = closed(day)
+    return () if closed_day is None else closed_day.adjustments
 
 
 def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, Any]]]:
-    """The figures of so many closed days before one, as they were signed; the newest first."""
+    """The figures, as they were signed, of the last ``count`` closed days before a day; the newest first."""
     seqs = list(DayClose.objects.filter(day__lt=before).order_by("-day").values_list("seq", flat=True)[:count])
     bodies = LogEntry.objects.filter(book__name=HOUSE, seq__in=seqs).order_by("-seq").values_list("body", flat=True)
     return [read_as(DayClosed, body).figures for body in bodies]
@@ -108,32 +116,32 @@ def adjusted(close: DayClosed) -> list[Late]:
 def late_since(first: DayClose) -> list[Late]:
     """What arrived for days after they were closed, since a close: what later closes say, and what came after them."""
     closes = list(DayClose.objects.filter(seq__gte=first.seq).order_by("seq"))
-    return [late for close in signed(closes) for late in adjusted(close)] + _arrived(closes[-1].seq)
+    return [late for close in signed(closes) for late in adjusted(close)] + _arrivals(closes[-1].seq)
 
 
 def _bodies(closes: Sequence[DayClose]) -> list[bytes]:
-    seqs = [one.seq for one in closes]
+    seqs = [close.seq for close in closes]
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed", seq__in=seqs).order_by("seq")
     return [bytes(body) for body in entries.values_list("body", flat=True)]
 
 
-def _arrived(through_close: int, through: Mapping[str, int] | None = None) -> list[Late]:
-    """What came for closed days since a close (the newest one through an entry of the house's book), through entries
-    of the tables' books, or until now."""
+def _arrivals(through_close: int, through: Mapping[str, int] | None = None) -> list[Late]:
+    """What came for closed days since a close (the newest one through an entry of the house's book), up to these
+    entries of the tables' books, or to their newest ones."""
     closes = list(DayClose.objects.filter(seq__lte=through_close).order_by("seq"))
     if not closes:
         return []
-    known, days = hours.calendar(), {one.day for one in closes}
+    calendar, days = hours.calendar(), {close.day for close in closes}
     [last] = signed(closes[-1:])
     heads = through or dict(Table.objects.values_list("name", "book__head_seq"))
-    return [one for one in figures.arrived(last.through, heads) if known.day_of(one.belongs_at) in days]
+    return [late for late in figures.arrived(last.through, heads) if calendar.day_of(late.belongs_at) in days]
 
 
 # --- Closing ---------------------------------------------------------------------------------------------------
 
 
 def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
-    """Raises what refuses somebody's first signature under a day's figures, or returns these."""
+    """The day's figures, as somebody may sign them first. Raises Refused."""
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
     _refuse_closed(day, moment)
@@ -146,18 +154,19 @@ def propose(day: date, *, by: Staff) -> Proposal:
     with transaction.atomic():
         head = house.lock()
         content = refuse_proposal(day, by=by, moment=head.moment)
-        known = proposal(day)
-        if known and known.digest == content.digest and known.username == by.username:
-            return known
+        earlier = proposal(day)
+        if earlier and earlier.digest == content.digest and earlier.username == by.username:
+            return earlier
         event = DayProposed(**content._asdict(), **_person(by))
         log.append(head, Draft.of(event, by.signature))
-    made = proposal(day)
-    assert made is not None  # noqa: S101 -- it was just written
-    return made
+    newest = proposal(day)
+    assert newest is not None  # noqa: S101 -- it was just written
+    return newest
 
 
 def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[Proposal, DaysFigures] | None:
-    """Raises what refuses somebody's second signature, or returns what it is put under; None where it is there."""
+    """The first signature and the figures that somebody may sign second; None where they have signed already. Raises
+    Refused."""
     if not by.has_perm("tables.close_day"):
         raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
     if DayClose.objects.filter(day=day, closed_by=by.username).exists():
@@ -170,8 +179,8 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
         raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
     content = _figures(day)
     if not content.digest == first.digest == digest:
-        says = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
-        raise Refused("figures_changed", says, 409)
+        sentence = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
+        raise Refused("figures_changed", sentence, 409)
     return first, content
 
 
@@ -182,20 +191,20 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
     _await_writers()
     with transaction.atomic():
         head = house.lock()
-        signed_first = refuse_close(day, by=by, digest=digest, moment=head.moment)
-        if signed_first is None:
+        basis = refuse_close(day, by=by, digest=digest, moment=head.moment)
+        if basis is None:
             return DayClose.objects.get(day=day)
-        first, content = signed_first
+        first, content = basis
         event = DayClosed(
             **content._asdict(),
             **_person(by),
             proposal=first.seq,
             proposed_by=first.username,
-            adjusts=tuple(msgspec.to_builtins(_arrived(head.seq, content.through))),
+            adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
         )
-        written = log.append(head, Draft.of(event, by.signature))
+        entry = log.append(head, Draft.of(event, by.signature))
         return DayClose.objects.create(
-            day=day, seq=written.seq, proposed_by=first.username, closed_by=by.username, at=written.at or first.at
+            day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.at
         )
 
 
@@ -204,7 +213,7 @@ def _person(by: Staff) -> dict[str, Any]:
 
 
 class DaysFigures(NamedTuple):
-    """What is signed of a day."""
+    """What the two people sign of a day, as the log has it."""
 
     day: str
     figures: tuple[dict[str, Any], ...]
@@ -213,7 +222,7 @@ class DaysFigures(NamedTuple):
 
 
 def _figures(day: date) -> DaysFigures:
-    """What is signed: every table's figures, and how far its book was read. Raises Refused while something is open."""
+    """Every table's figures, and how far its book was read. Raises Refused while something is open."""
     report = figures.day(day)
     if reasons := open_matters(day, report):
         raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
@@ -238,37 +247,37 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
     report = report or figures.day(day)
     tables = {table.name: table for table in Table.objects.select_related("book")}
     heads = {table.book_id: log.read_head(table.book_id) for table in tables.values()}
-    now = standing.at_all(list(heads.values()))
-    found: list[str] = []
+    standings = standing.at_all(list(heads.values()))
+    matters: list[str] = []
     for line in report.lines:
         table = tables[line.name]
-        if line.closer_is == LEDGER and not _counted(table, report):
-            found.append(f"{table.name} was open at the end of {day}: count its rack, or close it with a closer.")
-        for slip in now[table.book_id].slips:
-            if _began(table, slip.signed[0].seq) < report.end:
-                found.append(f"{slip.name} at {table.name} is in progress: finish it, or make it void.")
+        if line.closer_is == LEDGER and not _is_counted(table, report):
+            matters.append(f"{table.name} was open at the end of {day}: count its rack, or close it with a closer.")
+        for slip in standings[table.book_id].slips:
+            if _time_of(table, slip.signed[0].seq) < report.end:
+                matters.append(f"{slip.name} at {table.name} is in progress: finish it, or make it void.")
         if line.drop_is != figures.COUNTED:
-            found.append(f"A drop box of {table.name} is not counted: remove it, and have it counted twice.")
-    return found
+            matters.append(f"A drop box of {table.name} is not counted: remove it, and have it counted twice.")
+    return matters
 
 
-def _began(table: Table, seq: int) -> datetime:
+def _time_of(table: Table, seq: int) -> datetime:
     return mends.time_of(table.book_id, seq)
 
 
-def _counted(table: Table, report: Report) -> bool:
+def _is_counted(table: Table, report: Report) -> bool:
     """Whether an open table's rack was counted at the end of the day, or since."""
     seq = last_count(table.book_id, table.book.head_seq)
-    return seq > 0 and _began(table, seq) >= report.end - COUNT_BEFORE
+    return seq > 0 and _time_of(table, seq) >= report.end - COUNT_BEFORE
 
 
 def _await_writers() -> None:
     """Wait for whoever was writing at a table when the day ended: what they write belongs to it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id FROM ledger_book WHERE id NOT IN (SELECT id FROM ledger_book FOR SHARE SKIP LOCKED)")
-        held = [book for (book,) in cursor.fetchall()]
-        for book in held:
-            with transaction.atomic():
+        books = [book for (book,) in cursor.fetchall()]
+        for book in books:
+            with transaction.atomic():  # the lock is let go at once: it was only waited for
                 cursor.execute("SELECT 1 FROM ledger_book WHERE id = %s FOR SHARE", [book])
 
 
@@ -276,6 +285,7 @@ def _await_writers() -> None:
 
 
 WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
+"""They go by a table's rules, which may be others by now, and by shoes that were audited since the close."""
 
 
 @checks(DayProposed)
@@ -300,29 +310,29 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     first = LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).first()
     if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
         raise Misconduct("it closes a day that nobody proposed")
-    proposed = read_as(DayProposed, first.body)
-    if proposed.username != event.proposed_by or event.proposed_by == event.username:
+    proposal_event = read_as(DayProposed, first.body)
+    if proposal_event.username != event.proposed_by or event.proposed_by == event.username:
         raise Misconduct("its two signatures are not of two people")
-    if (event.digest, event.day) != (proposed.digest, proposed.day):
+    if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise Misconduct("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
     _refuse_figures(event)
     if entry.at is None or entry.at < hours.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
-    if says := misstated(entry.seq, event):
-        raise Misconduct(f"its figures are not those of the day: {says}")
+    if fault := misstated(entry.seq, event):
+        raise Misconduct(f"its figures are not those of the day: {fault}")
 
 
 def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
-    """Whoever an entry says signed it wrote it, and may."""
+    """Whoever an entry names as its signer also wrote it, and has the permission to."""
     if not entry.by.endswith(f" {event.name}"):
         raise Misconduct(f"it is signed by {event.name}, and {entry.by} wrote it")
     if not Staff(username=event.username, role=event.role).has_perm(permission):
         raise Misconduct(f"{event.name} may not sign it as {event.role}")
 
 
-_WON: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
-_GIVEN: Final = ("opener_cents", "fills_cents", "between_cents")
+_GAINS: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
+_COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 
 
 def _refuse_figures(event: DayFigures) -> None:
@@ -332,43 +342,41 @@ def _refuse_figures(event: DayFigures) -> None:
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
         raise Misconduct("its figures are not those of the books that it read")
     for row in event.figures:
-        won = sum(row[name] for name in _WON) - sum(row[name] for name in _GIVEN)
-        if won != row["win_cents"]:
-            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {won}")
+        win = sum(row[name] for name in _GAINS) - sum(row[name] for name in _COSTS)
+        if win != row["win_cents"]:
+            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {win}")
 
 
 def misstated(seq: int, close: DayClosed) -> str | None:
     """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
 
-    The theoretical win goes by a table's rules, which may be others by now, and by shoes audited since: rounds and
-    handle stand for it."""
+    The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle stand for it."""
     start, end = hours.span(date.fromisoformat(close.day))
-    if says := _unread(seq, close, end):
-        return says
+    if fault := _unread_table(seq, close, end):
+        return fault
     rows = [line.row() for line in figures.as_of(start, end, close.through).lines]
     for row, signed_row in zip_longest(rows, close.figures):
         if row is None or signed_row is None:
             return "a table is missing, or one is told that there was not"
-        proven = (column for column in COLUMNS if column not in WITHOUT_PROOF)
-        wrong = next((column for column in proven if row[column] != signed_row.get(column)), None)
-        if wrong:
-            return f"{row['name']}: its {wrong} is {signed_row.get(wrong)}, and the log has {row[wrong]}"
-    if _arrived(seq - 1, close.through) != adjusted(close):
+        columns = (column for column in COLUMNS if column not in WITHOUT_PROOF)
+        difference = next((column for column in columns if row[column] != signed_row.get(column)), None)
+        if difference:
+            return f"{row['name']}: its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
+    if _arrivals(seq - 1, close.through) != adjusted(close):
         return "the adjustments to days before are not those that the log has"
     return None
 
 
-def _unread(seq: int, made: DayClosed, end: datetime) -> str | None:
-    """A table that the close left out, or of which it read less than a close before it."""
+def _unread_table(seq: int, event: DayClosed, end: datetime) -> str | None:
+    """Names a table that the close left out, or of which it read less than the close before it."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
-    known = signed([before])[0].through if before else {}
-    less = sorted(name for name, through in known.items() if made.through.get(name, 0) < through)
-    others = Table.objects.exclude(name__in=list(made.through))
-    silent = LogEntry.objects.filter(book_id__in=others.values("book_id"), at__lt=end).values_list("book__name")
-    name = less[0] if less else next((found for (found,) in silent[:1]), None)
+    heads = signed([before])[0].through if before else {}
+    names = sorted(name for name, head in heads.items() if event.through.get(name, 0) < head)
+    tables = Table.objects.exclude(name__in=list(event.through))
+    entries = LogEntry.objects.filter(book_id__in=tables.values("book_id"), at__lt=end).values_list("book__name")
+    name = names[0] if names else next((book for (book,) in entries[:1]), None)
     return None if name is None else f"the log of {name} was not read to the end of the day"
 
 
 def rows(lines: Sequence[Figures]) -> list[dict[str, Any]]:
-    """As a CSV file has them."""
     return [line.row() for line in lines]

@@ -45,7 +45,7 @@ class Span(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """One shift of one gaming day."""
+    """A shift of a particular gaming day. Both moments are in UTC, and its end is not in it."""
 
     name: str
     start: datetime
@@ -63,13 +63,13 @@ class Hours:
     """Name and start of each, in order; the first one starts with the day."""
 
     def spelled(self) -> SetHours:
-        """As the log has it."""
+        """As the log has them: days and times as text."""
         shifts = tuple((name, f"{starts:%H:%M}") for name, starts in self.shifts)
         return SetHours(self.from_day.isoformat(), self.time_zone, f"{self.day_starts:%H:%M}", shifts)
 
     @classmethod
     def read(cls, event: HoursSet) -> Hours:
-        """From what the log has."""
+        """The hours of an entry of the log; the reverse of ``spelled``."""
         shifts = tuple((name, time.fromisoformat(starts)) for name, starts in event.shifts)
         day, starts = date.fromisoformat(event.from_day), time.fromisoformat(event.day_starts)
         return cls(day, event.time_zone, starts, shifts)
@@ -84,7 +84,7 @@ class Calendar:
 
     @cached_property
     def _from_days(self) -> list[date]:
-        return [one.from_day for one in self.periods]
+        return [hours.from_day for hours in self.periods]
 
     def hours_of(self, day: date) -> Hours:
         """The hours in force on a gaming day."""
@@ -95,7 +95,10 @@ class Calendar:
         return Span(self._starts(day), self._starts(day + DAY))
 
     def day_of(self, moment: datetime) -> date:
-        """The gaming day that a moment belongs to."""
+        """The gaming day that a moment belongs to.
+
+        It is sought from two days before the moment's date in UTC: the local date can be a day behind that, and the
+        gaming day another."""
         day = moment.astimezone(UTC).date() - 2 * DAY
         while self._starts(day + DAY) <= moment:
             day += DAY
@@ -104,39 +107,40 @@ class Calendar:
     def shifts_of(self, day: date) -> list[Shift]:
         """The shifts of a gaming day, in order; together they are the day."""
         hours, (start, end) = self.hours_of(day), self.span(day)
-        begins = [min(max(_moment(hours.time_zone, *_wall(hours, day, at)), start), end) for _, at in hours.shifts]
+        walls = [_wall(hours, day, starts) for _, starts in hours.shifts]
+        begins = [min(max(_moment(hours.time_zone, *wall), start), end) for wall in walls]
         # Where clocks leap over a whole shift, or the hours change, it has no time: the day goes on without it.
         edges = zip(hours.shifts, [start, *begins[1:]], [*begins[1:], end], strict=True)
         return [Shift(name, begin, finish) for (name, _), begin, finish in edges if begin < finish]
 
     def shift_of(self, moment: datetime) -> Shift:
-        """The shift that a moment belongs to."""
-        return next(one for one in self.shifts_of(self.day_of(moment)) if one.start <= moment < one.end)
+        return next(shift for shift in self.shifts_of(self.day_of(moment)) if shift.start <= moment < shift.end)
 
-    def with_hours(self, added: Hours) -> Calendar:
+    def with_hours(self, hours: Hours) -> Calendar:
         """The calendar after hours were set; what was set before for the same first day gives way."""
-        kept = [one for one in self.periods if one.from_day != added.from_day]
-        return Calendar(tuple(sorted([*kept, added], key=lambda one: one.from_day)))
+        periods = [period for period in self.periods if period.from_day != hours.from_day]
+        return Calendar(tuple(sorted([*periods, hours], key=lambda period: period.from_day)))
 
     def _starts(self, day: date) -> datetime:
         hours = self.hours_of(day)
         return _moment(hours.time_zone, day, hours.day_starts)
 
 
-def _wall(hours: Hours, day: date, at: time) -> tuple[date, time]:
-    """The date that a shift of a gaming day starts on: a shift may start after midnight."""
-    return (day + DAY if at < hours.day_starts else day), at
+def _wall(hours: Hours, day: date, starts: time) -> tuple[date, time]:
+    """The date and the time of the wall clock that a shift of a gaming day starts at: it may start after midnight."""
+    return (day + DAY if starts < hours.day_starts else day), starts
 
 
 @lru_cache(maxsize=4_096)
-def _moment(zone: str, day: date, at: time) -> datetime:
+def _moment(zone: str, day: date, wall_time: time) -> datetime:
     """The first moment at which a clock shows this time, or a later one: clocks may leap over it, or show it twice."""
     clock = ZoneInfo(zone)
-    wanted = datetime.combine(day, at, clock)
-    found, leapt = wanted.astimezone(UTC), wanted.replace(fold=1).astimezone(UTC)
-    if found.astimezone(clock).replace(tzinfo=None) == wanted.replace(tzinfo=None):
-        return found
-    return _leap(clock, leapt, found)
+    wall = datetime.combine(day, wall_time, clock)
+    # By PEP 495 a time that is leapt over lies after the leap by fold 0 and before it by fold 1.
+    first, second = wall.astimezone(UTC), wall.replace(fold=1).astimezone(UTC)
+    if first.astimezone(clock).replace(tzinfo=None) == wall.replace(tzinfo=None):
+        return first
+    return _leap(clock, second, first)
 
 
 def _leap(clock: ZoneInfo, before: datetime, after: datetime) -> datetime:
@@ -144,8 +148,8 @@ def _leap(clock: ZoneInfo, before: datetime, after: datetime) -> datetime:
     low, high, new = int(before.timestamp()), int(after.timestamp()), after.astimezone(clock).utcoffset()
     while high - low > 1:
         middle = (low + high) // 2
-        leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
-        low, high = (low, middle) if leapt else (middle, high)
+        has_leapt = datetime.fromtimestamp(middle, clock).utcoffset() == new
+        low, high = (low, middle) if has_leapt else (middle, high)
     return datetime.fromtimestamp(high, UTC)
 
 
@@ -162,35 +166,34 @@ def calendar(before_seq: int | None = None) -> Calendar:
     """The calendar as it is set; or as it was before an entry of the house's book."""
     rows = HouseHours.objects.order_by("seq")
     rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
-    made = Calendar((default(),))
+    days = Calendar((default(),))
     for row in rows:
-        made = made.with_hours(hours_in(row))
-    return made
+        days = days.with_hours(hours_in(row))
+    return days
 
 
 def hours_in(row: HouseHours) -> Hours:
-    """A row's hours."""
+    """The hours that a row has, as the log's entry has them too (``Hours.read``)."""
     shifts = tuple((name, time.fromisoformat(starts)) for name, starts in row.shifts)
     return Hours(row.from_day, row.time_zone, row.day_starts, shifts)
 
 
+# By the calendar as it is set. Each call reads it from the database: who asks often takes ``calendar()`` once.
+
+
 def day_of(moment: datetime) -> date:
-    """The gaming day that a moment belongs to."""
     return calendar().day_of(moment)
 
 
 def span(day: date) -> Span:
-    """When a gaming day begins and ends."""
     return calendar().span(day)
 
 
 def shifts_of(day: date) -> list[Shift]:
-    """The shifts of a gaming day, in order."""
     return calendar().shifts_of(day)
 
 
 def shift_of(moment: datetime) -> Shift:
-    """The shift that a moment belongs to."""
     return calendar().shift_of(moment)
 
 
@@ -198,58 +201,59 @@ def shift_of(moment: datetime) -> Shift:
 
 
 def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
-    """Set the house's hours from a gaming day on that has not begun. Raises Refused."""
+    """Set the house's hours from a gaming day on that has not begun. Raises Refused.
+
+    The house's book is locked before the calendar is read, so that no other hours are set in between."""
     if not by.has_perm("tables.add_househours"):
         raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
     with transaction.atomic():
-        head, known = house.lock(), calendar()
-        now = head.moment
-        if found := faults(hours, known, now):
-            raise Refused("bad_hours", " ".join(found.values()), 422, fields=found)
-        before = replace(known.hours_of(hours.from_day), from_day=hours.from_day)
+        head, days = house.lock(), calendar()
+        if sentences := faults(hours, days, head.moment):
+            raise Refused("bad_hours", " ".join(sentences.values()), 422, fields=sentences)
+        before = replace(days.hours_of(hours.from_day), from_day=hours.from_day)
         event = HoursSet(**structs.asdict(hours.spelled()), before=before.spelled())
-        written = log.append(head, Draft.of(event, by.signature))
+        entry = log.append(head, Draft.of(event, by.signature))
         return HouseHours.objects.create(
-            seq=written.seq,
+            seq=entry.seq,
             from_day=hours.from_day,
             time_zone=hours.time_zone,
             day_starts=hours.day_starts,
             shifts=hours.spelled().shifts,
             by=by.signature,
-            at=written.at or now,
+            at=entry.at or head.moment,
         )
 
 
 @checks(HoursSet)
 def check_hours(event: HoursSet, entry: Entry) -> None:
     """Hours are those that the row beside the log has, and were set for days to come."""
-    hours, known = Hours.read(event), calendar(before_seq=entry.seq)
+    hours, days = Hours.read(event), calendar(before_seq=entry.seq)
     row = HouseHours.objects.filter(seq=entry.seq).first()
     if row is None or hours_in(row) != hours or row.by != entry.by:
         raise Misconduct("the house's hours, as they are kept beside the log, are others")
-    before = replace(known.hours_of(hours.from_day), from_day=hours.from_day).spelled()
+    before = replace(days.hours_of(hours.from_day), from_day=hours.from_day).spelled()
     for name, value in structs.asdict(before).items():
         if getattr(event.before, name) != value:
             raise Misconduct(f"the hours were others before it: its before.{name} is not {value}")
-    if entry.at is None or (wrong := faults(hours, known, entry.at)):
-        raise Misconduct(f"it could not be set then: {' '.join(wrong.values())}")
+    if entry.at is None or (sentences := faults(hours, days, entry.at)):
+        raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
 
 
-def faults(hours: Hours, known: Calendar, now: datetime) -> Faults:
-    """What is wrong with new hours: one sentence for each setting."""
-    found: Faults = {}
+def faults(hours: Hours, days: Calendar, moment: datetime) -> Faults:
+    """What is wrong with hours that are set at a moment, by the calendar before: one sentence for each setting."""
+    sentences: Faults = {}
     if hours.time_zone not in _zones():
-        found["time_zone"] = "A time zone is named as in the IANA database: Europe/Berlin, America/New_York, UTC."
-    if says := _wrong_shifts(hours):
-        found["shifts"] = says
-    today = known.day_of(now)
+        sentences["time_zone"] = "A time zone is named as in the IANA database: Europe/Berlin, America/New_York, UTC."
+    if sentence := _wrong_shifts(hours):
+        sentences["shifts"] = sentence
+    today = days.day_of(moment)
     earliest, latest = today + DAY, today + FURTHEST
-    while "time_zone" not in found and _moment(hours.time_zone, earliest, hours.day_starts) <= now:
+    while "time_zone" not in sentences and _moment(hours.time_zone, earliest, hours.day_starts) <= moment:
         earliest += DAY  # by the clock to come that day has begun
     if not earliest <= hours.from_day <= latest:
         sentence = f"Hours are set for days that have not begun: from {earliest} on, and no later than {latest}."
-        found["from_day"] = sentence
-    return found or _wrong_joins(hours, known)
+        sentences["from_day"] = sentence
+    return sentences or _wrong_joins(hours, days)
 
 
 def _wrong_shifts(hours: Hours) -> str | None:
@@ -260,7 +264,7 @@ def _wrong_shifts(hours: Hours) -> str | None:
         return "A shift is called by a name of 1 to 20 letters: Day, Swing, Grave."
     if len({name.casefold() for name in names}) < len(names):
         return "Two shifts of a day cannot have the same name."
-    if any(one.second or one.microsecond or one.tzinfo for _, one in hours.shifts):
+    if any(starts.second or starts.microsecond or starts.tzinfo for _, starts in hours.shifts):
         return "A shift starts on the minute: 06:00."
     if hours.shifts[0][1] != hours.day_starts:
         return f"The first shift starts with the day, at {hours.day_starts:%H:%M}."
@@ -270,19 +274,19 @@ def _wrong_shifts(hours: Hours) -> str | None:
     return None
 
 
-def _wrong_joins(hours: Hours, known: Calendar) -> Faults:
+def _wrong_joins(hours: Hours, days: Calendar) -> Faults:
     """Another clock can cut the day before it short: to nothing, or less."""
-    after = known.with_hours(hours)
-    for day in (one.from_day for one in after.periods if one.from_day >= hours.from_day):
+    after = days.with_hours(hours)
+    for day in (period.from_day for period in after.periods if period.from_day >= hours.from_day):
         start, end = after.span(day - DAY)
         if end - start < SHORTEST:
-            says = f"The day before, {day - DAY}, would last less than an hour: let the day start later."
-            return {"day_starts": says}
+            sentence = f"The day before, {day - DAY}, would last less than an hour: let the day start later."
+            return {"day_starts": sentence}
     return {}
 
 
-def _minutes(at: time) -> int:
-    return at.hour * 60 + at.minute
+def _minutes(wall_time: time) -> int:
+    return wall_time.hour * 60 + wall_time.minute
 
 
 @lru_cache(maxsize=1)
@@ -304,5 +308,5 @@ def _read_shift(line: str) -> tuple[str, time]:
 
 
 def say_shifts(shifts: Iterable[tuple[str, time]] | Sequence[Sequence[str]]) -> str:
-    """Shifts as they are typed."""
+    """Shifts as ``read_shifts`` reads them, from hours or from what the log has of them."""
     return "\n".join(f"{name} {starts if isinstance(starts, str) else f'{starts:%H:%M}'}" for name, starts in shifts)

@@ -17,6 +17,7 @@ KEPT: Final = 60.0
 """Seconds for which a process keeps the zone it read. Hours are set for days to come, so no page is ever wrong."""
 
 _read: tuple[float, str] | None = None
+"""When the zone was read, in seconds of the monotonic clock, and the zone."""
 
 
 class HouseClock(MiddlewareMixin):
@@ -32,8 +33,8 @@ def zone() -> str:
     global _read
     if _read is None or time.monotonic() - _read[0] > KEPT:
         try:
-            known = hours.calendar()
-            _read = time.monotonic(), known.hours_of(known.day_of(timezone.now())).time_zone
+            calendar = hours.calendar()
+            _read = time.monotonic(), calendar.hours_of(calendar.day_of(timezone.now())).time_zone
         except DatabaseError:
             return _read[1] if _read else timezone.get_default_timezone_name()
     return _read[1]

@@ -33,7 +33,7 @@ FEWEST_DAYS: Final = 10
 MOST_DAYS: Final = 60
 """How many days before are looked at: no cost grows with history."""
 
-SHARED: Final[Mapping[str, float]] = {"rocket": 0.1455}
+COVARIANCES: Final[Mapping[str, float]] = {"rocket": 0.1455}
 """The covariance of two bets of one unit in the same round, as ``maths.together`` computes it in some ten seconds: from
 0.1454 with one deck to 0.1455 with six."""
 
@@ -48,13 +48,12 @@ class Interval:
 
     @property
     def flagged(self) -> bool:
-        """Whether it lies outside."""
         return not self.low <= self.value <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """One table's day."""
+    """A table's gaming day, held against chance and against the table's other days."""
 
     table: str
     day: date
@@ -65,22 +64,28 @@ class Looked:
 
     @property
     def flagged(self) -> bool:
-        """Whether somebody should look."""
-        return any(one is not None and one.flagged for one in (self.win, self.hold))
+        """Whether somebody should look at it: its win or its hold lies outside."""
+        return any(interval is not None and interval.flagged for interval in (self.win, self.hold))
 
 
 # --- The statistics: no database ------------------------------------------------------------------------------
 
 
 def of_chance(
-    win_cents: int, handle_cents: int, squares: int, squared_rounds: int, edge: float, deviation: float, shared: float
+    win_cents: int,
+    handle_cents: int,
+    squares: int,
+    squared_rounds: int,
+    edge: float,
+    deviation: float,
+    covariance: float,
 ) -> Interval:
     """The win that chance makes of these bets. ``squares``: the sum of each bet's square; ``squared_rounds``: of each
-    round's bets together; ``shared``: the covariance of two bets of one unit in the same round.
+    round's bets together; ``covariance``: of two bets of one unit in the same round.
 
     The sum of many rounds is nearly normal: its mean is handle x edge, its variance that of each bet by itself and
     what bets on the same dealer's card have in common."""
-    variance = (deviation**2 - shared) * squares + shared * squared_rounds
+    variance = (deviation**2 - covariance) * squares + covariance * squared_rounds
     return of_moments(win_cents, edge * handle_cents, variance)
 
 
@@ -95,9 +100,9 @@ def of_habit(value: Fraction, before: Sequence[Fraction]) -> Interval | None:
     from these days, so few of them make the interval wider. None for too few."""
     if len(before) < FEWEST_DAYS:
         return None
-    known = [float(one) for one in before]
-    half = _times(len(known) - 1) * stdev(known) * sqrt(1 + 1 / len(known))
-    return Interval(mean(known) - half, mean(known) + half, float(value))
+    days = [float(ratio) for ratio in before]
+    half = _times(len(days) - 1) * stdev(days) * sqrt(1 + 1 / len(days))
+    return Interval(mean(days) - half, mean(days) + half, float(value))
 
 
 @cache
@@ -115,15 +120,15 @@ def _times(freedom: int | None) -> float:
 # --- The house's days -----------------------------------------------------------------------------------------
 
 
-def day(on: date, report: figures.Report | None = None) -> list[Looked]:
+def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
     """Every table that was played at on a gaming day; with its report, where that was read already."""
     tables = {table.name: table for table in Table.objects.all()}
-    report = report or figures.day(on)
-    bets, habits = _bets(report, tables), _habits(on)
-    exact = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
+    report = report or figures.day(gaming_day)
+    bets, habits = _bets(report, tables), _habits(gaming_day)
+    audited = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [
-        Looked(line.name, on, _win(line, tables[line.name], bets, audited), _hold(line, habits))
-        for line, audited in zip(report.lines, exact, strict=True)
+        Looked(line.name, gaming_day, _win(line, tables[line.name], bets, exact), _hold(line, habits))
+        for line, exact in zip(report.lines, audited, strict=True)
         if line.handle_cents or line.drop_cents
     ]
 
@@ -131,28 +136,29 @@ def day(on: date, report: figures.Report | None = None) -> list[Looked]:
 def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]], exact: Worth) -> Interval | None:
     """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe. The
     correlation of two seats, and not their covariance, is what hardly moves with the cards that are left."""
-    known, shared = maths.house_edge(GAMES[table.game], rules_of(table)), SHARED.get(table.game)
-    if known is None or shared is None or table.book_id not in bets or line.theoretical is None:
+    edge_and_deviation, covariance = maths.house_edge(GAMES[table.game], rules_of(table)), COVARIANCES.get(table.game)
+    if edge_and_deviation is None or covariance is None or table.book_id not in bets or line.theoretical is None:
         return None
+    _, deviation = edge_and_deviation
     squares, squared_rounds = bets[table.book_id]
-    alone = float(exact.spread) + known[1] ** 2 * max(0, squares - exact.squares)
+    single = float(exact.spread) + deviation**2 * max(0, squares - exact.squares)
     full_shoe = max(0, squared_rounds - squares - exact.crossed)
-    together = shared * (full_shoe + float(exact.crossed_spread) / known[1] ** 2)
-    return of_moments(line.win_cents, float(line.theoretical), alone + together)
+    pairs = covariance * (full_shoe + float(exact.crossed_spread) / deviation**2)
+    return of_moments(line.win_cents, float(line.theoretical), single + pairs)
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:
     return None if line.hold is None else of_habit(line.hold, habits.get(line.name, ()))
 
 
-def _habits(on: date) -> dict[str, list[Fraction]]:
+def _habits(gaming_day: date) -> dict[str, list[Fraction]]:
     """The holds of each table on the closed days before."""
-    found: dict[str, list[Fraction]] = {}
-    for rows in closed_figures(before=on, count=MOST_DAYS):
+    holds: dict[str, list[Fraction]] = {}
+    for rows in closed_figures(before=gaming_day, count=MOST_DAYS):
         for row in rows:
             if row["drop_cents"]:
-                found.setdefault(row["name"], []).append(Fraction(row["win_cents"], row["drop_cents"]))
-    return found
+                holds.setdefault(row["name"], []).append(Fraction(row["win_cents"], row["drop_cents"]))
+    return holds
 
 
 _BETS: Final = """

@@ -17,65 +17,64 @@ from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Table
 
 
-def month(on: date, tables: Sequence[Table] | None = None) -> Report:
+def month(day: date, tables: Sequence[Table] | None = None) -> Report:
     """From the first of the month through a gaming day."""
-    return whole(on.replace(day=1), on, tables)
+    return whole(day.replace(day=1), day, tables)
 
 
-def year(on: date, tables: Sequence[Table] | None = None) -> Report:
+def year(day: date, tables: Sequence[Table] | None = None) -> Report:
     """From the first of the year through a gaming day."""
-    return whole(on.replace(month=1, day=1), on, tables)
+    return whole(day.replace(month=1, day=1), day, tables)
 
 
 def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Report:
-    """From one gaming day through another, as one report of all tables or of some."""
-    chosen = _chosen(tables)
-    lines: dict[str, list[Figures]] = {table.name: [] for table in chosen}
-    known = hours.calendar()
-    for report in _reports(first, last, chosen, known):
+    """From one gaming day through another, as one report of all tables or of a few."""
+    tables = _tables(tables)
+    parts: dict[str, list[Figures]] = {table.name: [] for table in tables}
+    calendar = hours.calendar()
+    for report in _reports(first, last, tables, calendar):
         for line in report.lines:
-            lines[line.name].append(line)
-    found = tuple(figures.joined(table, lines[table.name]) for table in chosen)
-    return Report(known.span(first).start, known.span(last).end, found)
+            parts[line.name].append(line)
+    lines = tuple(figures.joined(table, parts[table.name]) for table in tables)
+    return Report(calendar.span(first).start, calendar.span(last).end, lines)
 
 
 def each(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
     """The tables together, on each gaming day from one through another."""
-    known = hours.calendar()
-    return [(known.day_of(one.start), one.pit) for one in _reports(first, last, _chosen(tables), known, apart=True)]
+    calendar = hours.calendar()
+    reports = _reports(first, last, _tables(tables), calendar, by_day=True)
+    return [(calendar.day_of(report.start), report.pit) for report in reports]
 
 
-def _chosen(tables: Sequence[Table] | None) -> Sequence[Table]:
+def _tables(tables: Sequence[Table] | None) -> Sequence[Table]:
     return list(Table.objects.order_by("name")) if tables is None else tables
 
 
 def _reports(
-    first: date, last: date, tables: Sequence[Table], known: Calendar, *, apart: bool = False
+    first: date, last: date, tables: Sequence[Table], calendar: Calendar, *, by_day: bool = False
 ) -> Iterator[Report]:
     """Reports that join: one for each closed day; one for all days between that are not closed, or one for each."""
     closes = list(DayClose.objects.filter(day__range=(first, last)).order_by("seq"))
-    made = {date.fromisoformat(close.day): close for close in closing.signed(closes)}
-    late = closing.late_since(closes[0]) if closes else []
+    events = {date.fromisoformat(event.day): event for event in closing.signed(closes)}
+    arrivals = closing.late_since(closes[0]) if closes else []
     names = {table.name for table in tables}
     days = [first + DAY * number for number in range((last - first).days + 1)]
-    for is_closed, group in groupby(days, key=made.__contains__):
-        some = list(group)
+    for is_closed, group in groupby(days, key=events.__contains__):
+        stretch = list(group)
         if is_closed:
-            yield from (_closed(made[one], late, names, known) for one in some)
-        else:
-            stretches = [(one, one) for one in some] if apart else [(some[0], some[-1])]
-            yield from (
-                figures.between(known.span(one).start, known.span(other).end, tables) for one, other in stretches
-            )
+            yield from (_closed_day(events[day], arrivals, names, calendar) for day in stretch)
+            continue
+        for begin, end in [(day, day) for day in stretch] if by_day else [(stretch[0], stretch[-1])]:
+            yield figures.between(calendar.span(begin).start, calendar.span(end).end, tables)
 
 
-def _closed(made: DayClosed, late: Sequence[Late], names: Set[str], known: Calendar) -> Report:
+def _closed_day(event: DayClosed, arrivals: Sequence[Late], names: Set[str], calendar: Calendar) -> Report:
     """A closed day as it was signed, and what arrived for it since."""
-    start, end = known.span(date.fromisoformat(made.day))
-    lines = {row["name"]: Figures.read(row) for row in made.figures if row["name"] in names}
-    for one in late:
-        if start <= one.belongs_at < end and one.table in lines:
-            column = "box_variance_cents" if one.is_box else "corrections_cents"
-            line = lines[one.table]
-            lines[one.table] = replace(line, **{column: getattr(line, column) + one.cents})
+    start, end = calendar.span(date.fromisoformat(event.day))
+    lines = {row["name"]: Figures.read(row) for row in event.figures if row["name"] in names}
+    for late in arrivals:
+        if start <= late.belongs_at < end and late.table in lines:
+            column = "box_variance_cents" if late.is_box else "corrections_cents"
+            line = lines[late.table]
+            lines[late.table] = replace(line, **{column: getattr(line, column) + late.cents})
     return Report(start, end, tuple(lines.values()))

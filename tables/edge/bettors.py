@@ -41,31 +41,31 @@ class Shoe:
 
 
 def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> Shoe:
-    """One shoe, by the engine, from its shuffle to its cut card. Every seat plays the best play of a full shoe."""
+    """A shoe, by the engine, from its shuffle to its cut card. Every seat plays the best play of a full shoe."""
     chance = random.Random(f"{decks} {seats} {cut} {seed}")  # noqa: S311 -- a simulation, by seed
     rules = Rules(decks=decks, reshuffle_at=cut)
     order = [rank for rank, held in zip(RANKS, shoe(decks), strict=True) for _ in range(held)]
     chance.shuffle(order)
     order = order[rules.burn :]
-    gone, edges, unseen, results = NOTHING, [], [], []
-    while decks * DECK_SIZE - rules.burn - sum(gone) > GAME.at_cut(rules):
-        edges.append(edge(decks, gone, rules.burn))
-        unseen.append(decks * DECK_SIZE - sum(gone))
-        state = _round(rules, seats, gone, order, chance)
-        results.append(tuple((one.net_cents * 10) // BET for one in GAME.settle(state)))
-        gone = GAME.gone(state)
+    dealt, edges, unseen, results = NOTHING, [], [], []
+    while decks * DECK_SIZE - rules.burn - sum(dealt) > GAME.at_cut(rules):
+        edges.append(edge(decks, dealt, rules.burn))
+        unseen.append(decks * DECK_SIZE - sum(dealt))
+        state = _round(rules, seats, dealt, order, chance)
+        results.append(tuple((payout.net_cents * 10) // BET for payout in GAME.settle(state)))
+        dealt = GAME.gone(state)
     return Shoe(Course(tuple(edges), tuple(unseen)), tuple(zip(*results, strict=True)))
 
 
-def edge(decks: int, gone: Composition, burn: int) -> float:
-    """The house's exact edge when these cards are gone."""
-    unseen = tuple(whole - out for whole, out in zip(shoe(decks), gone, strict=True))
+def edge(decks: int, dealt: Composition, burn: int) -> float:
+    """The house's exact edge once these cards were dealt, as a part of the bet."""
+    unseen = tuple(full - out for full, out in zip(shoe(decks), dealt, strict=True))
     return solve(Situation(decks, unseen, burn)).house_edge
 
 
-def _round(rules: Rules, seats: int, gone: Composition, order: list[int], chance: random.Random) -> State:
+def _round(rules: Rules, seats: int, dealt: Composition, order: list[int], chance: random.Random) -> State:
     numbers = tuple(range(1, seats + 1))
-    state = GAME.open(rules, Opening(numbers, Limits(BET, BET, None), dealt=gone))
+    state = GAME.open(rules, Opening(numbers, Limits(BET, BET, None), dealt=dealt))
     for seat in numbers:
         state = play(GAME, state, Bet(seat, BET))
     state = play(GAME, state, CloseBets())
@@ -81,16 +81,16 @@ def _answer(prompt: object, state: State, rules: Rules, order: list[int], chance
         stack = state.stacks[state.seats.index(prompt.seat)]
         return Choose(prompt.seat, chart(rules.decks).choice(stack, state.dealer).best)
     assert isinstance(prompt, AskShuffle)  # noqa: S101 -- nothing else is asked once bets are closed
-    held = [*state.dealer, *(rank for at in state.order for rank in state.stacks[at])]
-    back = [rank for rank, whole in zip(RANKS, shoe(rules.decks), strict=True) for _ in range(whole - held.count(rank))]
-    chance.shuffle(back)
-    order[:] = back[rules.burn :]
+    held = [*state.dealer, *(rank for index in state.order for rank in state.stacks[index])]
+    cards = [rank for rank, full in zip(RANKS, shoe(rules.decks), strict=True) for _ in range(full - held.count(rank))]
+    chance.shuffle(cards)
+    order[:] = cards[rules.burn :]
     return Shuffle()
 
 
 @cache
 def chart(decks: int) -> Solution:
-    """How everybody plays."""
+    """The best play of a full shoe, by which all seats decide here, counters too."""
     return solve(fresh(decks))
 
 
@@ -107,7 +107,7 @@ def at_random(edges: Sequence[float], results: Sequence[int], full: float, chanc
 
 def rising(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
     """A unit more every few rounds."""
-    return (1 + at * 5 // len(edges) for at in range(len(edges)))
+    return (1 + number * 5 // len(edges) for number in range(len(edges)))
 
 
 def wandering(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
@@ -134,14 +134,14 @@ def pressing(edges: Sequence[float], results: Sequence[int], full: float, chance
         bet = min(8, bet * 2) if result > 0 else 1
 
 
-def _large(result: int) -> int:
+def _bet_after(result: int) -> int:
     """More after a large win, less after a large loss."""
     return 5 if result > 6 else 1 if result < -6 else 3
 
 
 def by_size(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
     """By how much was won or lost: the test does not know that, so it is the hardest of those who do not count."""
-    return (3 if not at else _large(results[at - 1]) for at in range(len(edges)))
+    return (3 if not number else _bet_after(results[number - 1]) for number in range(len(edges)))
 
 
 def counting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
@@ -178,25 +178,28 @@ class Rate:
 
 def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1) -> list[Rate]:
     """How often each kind of player is flagged at these shoes: at each seat of each, and over several."""
-    full, found = chart(decks).house_edge, []
+    full, rates = chart(decks).house_edge, []
     for name, bettor in (*INNOCENT.items(), *COUNTERS.items()):
         chance = random.Random(f"{decks} {len(shoes[0].results)} {seed} {name}")  # noqa: S311 -- a simulation, by seed
         seats: list[list[tuple[int, int]]] = []
-        for dealt in shoes:
-            for at, results in enumerate(dealt.results):
-                bets = list(bettor(dealt.course.edges, results, full, chance))
-                test = follow(dealt.course, bets, results, seed=chance.getrandbits(32), permutations=permutations)
-                seats += [[]] if at >= len(seats) else []
-                seats[at] += [(test.as_much, test.of)] if test else []
-        found.append(_rate(name, seats))
-    return found
+        for sample in shoes:
+            for index, results in enumerate(sample.results):
+                bets = list(bettor(sample.course.edges, results, full, chance))
+                test = follow(sample.course, bets, results, seed=chance.getrandbits(32), permutations=permutations)
+                seats += [[]] if index >= len(seats) else []
+                seats[index] += [(test.as_much, test.of)] if test else []
+        rates.append(_rate(name, seats))
+    return rates
 
 
 def _rate(name: str, seats: Sequence[Sequence[tuple[int, int]]]) -> Rate:
-    every = [one for seat in seats for one in seat]
-    days = [seat[at : at + SHOES_A_DAY] for seat in seats for at in range(0, len(seat), SHOES_A_DAY)]
-    whole = [together(day) for day in days if len(day) == SHOES_A_DAY]
+    tests = [test for seat in seats for test in seat]
+    days = [seat[start : start + SHOES_A_DAY] for seat in seats for start in range(0, len(seat), SHOES_A_DAY)]
+    chances = [together(day) for day in days if len(day) == SHOES_A_DAY]
     return Rate(
-        name, len(every), sum((1 + as_much) / (1 + of) <= LEVEL for as_much, of in every),
-        len(whole), sum(one is not None and one <= LEVEL for one in whole),
-    )  # fmt: skip
+        bettor=name,
+        seats=len(tests),
+        flagged=sum((1 + as_much) / (1 + of) <= LEVEL for as_much, of in tests),
+        days=len(chances),
+        days_flagged=sum(chance is not None and chance <= LEVEL for chance in chances),
+    )

@@ -24,7 +24,7 @@ Cents = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a ruling is worth to one seat."""
+    """What a ruling is worth to a seat, in cents and as a part of its bet."""
 
     seat: int
     bet_cents: int
@@ -32,13 +32,12 @@ class Worth:
 
     @property
     def bets(self) -> float:
-        """As a part of its bet."""
         return self.cents / self.bet_cents
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One ruling, and what it is worth."""
+    """A ruling that is open to the pit, and what it is worth to each seat."""
 
     name: str
     called: str
@@ -49,7 +48,7 @@ class Ruling:
     @property
     def total_cents(self) -> float:
         """To all seats together; the house has the opposite."""
-        return sum(one.cents for one in self.seats)
+        return sum(seat.cents for seat in self.seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,11 @@ class WhatIf:
     @property
     def most_cents(self) -> float:
         """The largest of the totals, without its sign; what a bar is measured by."""
-        return max((abs(one.total_cents) for one in self.rulings), default=0) or 1.0
+        return max((abs(ruling.total_cents) for ruling in self.rulings), default=0) or 1.0
 
 
 def may_see(viewer: Staff) -> bool:
-    """Who rules, and who audits."""
+    """Those who rule and those who audit; never a dealer."""
     return viewer.has_perm("tables.watch_worth")
 
 
@@ -79,67 +78,67 @@ def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf
     current = round_.round
     if current.game.name != "rocket" or dispute.state != OPENED:
         return None
-    moments = tuple(one for one in current.plays if _is_moment(one))
+    moments = tuple(entry for entry in current.plays if _is_moment(entry))
     if not moments:
         return None
-    at = next((one for one in moments if one.seq == before), None) or _latest(moments, dispute.seat)
+    moment = next((entry for entry in moments if entry.seq == before), None) or _latest_about(moments, dispute.seat)
     try:
-        return WhatIf(_rulings(round_, dispute, at), at.seq, moments)
+        return WhatIf(_rulings(round_, dispute, moment), moment.seq, moments)
     except Unknowable:
         return None
 
 
-def _is_moment(one: Play) -> bool:
+def _is_moment(entry: Play) -> bool:
     """Whether something was dealt or chosen in it: bets are disputed by their amounts."""
-    return one.has_card or any(hasattr(action, "choice") for action in one.actions)
+    return entry.has_card or any(hasattr(action, "choice") for action in entry.actions)
 
 
-def _latest(moments: tuple[Play, ...], seat: int) -> Play:
+def _latest_about(moments: tuple[Play, ...], seat: int) -> Play:
     """The last input about a seat; the last of all where there is none."""
-    about = [one for one in moments if seat and any(_whose(action) == seat for action in one.actions)]
-    return (about or list(moments))[-1]
+    of_the_seat = [entry for entry in moments if seat and any(_seat_of(action) == seat for action in entry.actions)]
+    return (of_the_seat or list(moments))[-1]
 
 
-def _whose(action: object) -> int | None:
+def _seat_of(action: object) -> int | None:
     return getattr(action, "seat", getattr(action, "to", None))
 
 
-def _rulings(round_: Past, dispute: Dispute, at: Play) -> tuple[Ruling, ...]:
+def _rulings(round_: Past, dispute: Dispute, moment: Play) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
-    now: State = round_.round.state
-    stands = _cents(now)
-    back = _cents(_before(round_, at))
-    found = [
-        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", now, stands, exact=round_.over),
-        _ruling("back", f"Back to before entry {at.seq}, and on from there", now, back, exact=False),
+    state: State = round_.round.state
+    stands = _cents(state)
+    back = _cents(_state_before(round_, moment))
+    rulings = [
+        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", state, stands, exact=round_.over),
+        _ruling("back", f"Back to before entry {moment.seq}, and on from there", state, back, exact=False),
     ]
     if not round_.over:
-        return tuple(found)
+        return tuple(rulings)
     for name, sign in (("player", 1), ("house", -1)):
-        if dispute.seat in now.seats and dispute.claim_cents:
-            moved = tuple(
+        if dispute.seat in state.seats and dispute.claim_cents:
+            outcome = tuple(
                 cents + sign * dispute.claim_cents * (seat == dispute.seat)
-                for seat, cents in zip(now.seats, stands, strict=True)
+                for seat, cents in zip(state.seats, stands, strict=True)
             )
-            found.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", now, moved, exact=True))
-    found.append(_ruling("void", RULINGS["void"], now, (0.0,) * len(now.seats), exact=True))
-    return tuple(found)
+            rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", state, outcome, exact=True))
+    rulings.append(_ruling("void", RULINGS["void"], state, (0.0,) * len(state.seats), exact=True))
+    return tuple(rulings)
 
 
 def _ruling(name: str, called: str, state: State, cents: Cents, *, exact: bool) -> Ruling:
     seats = zip(state.seats, state.bets, cents, strict=True)
-    return Ruling(name, called, tuple(Worth(*one) for one in seats), exact)
+    return Ruling(name, called, tuple(Worth(*seat) for seat in seats), exact)
 
 
-def _before(round_: Past, at: Play) -> State:
+def _state_before(round_: Past, moment: Play) -> State:
     """The round as it stood when this input was entered."""
     current = round_.round
-    actions = [action for one in current.plays if one.seq < at.seq for action in one.actions]
-    begun: State = current.game.open(current.rules, current.opening)
-    return reduce(lambda state, action: play(current.game, state, action), actions, begun)
+    actions = [action for entry in current.plays if entry.seq < moment.seq for action in entry.actions]
+    start: State = current.game.open(current.rules, current.opening)
+    return reduce(lambda state, action: play(current.game, state, action), actions, start)
 
 
 def _cents(state: State) -> Cents:
-    """What each seat can expect, in cents."""
+    """What each seat can expect, in cents: the exact values are in tenths of its bet."""
     tenths = worth(state)
     return tuple(tenths[seat] * bet / 10 for seat, bet in zip(state.seats, state.bets, strict=True))

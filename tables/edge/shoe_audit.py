@@ -77,9 +77,8 @@ class ShoeAudit(AppendOnly):
 
     @property
     def table(self) -> Table:
-        """Where it was dealt from."""
-        found: Table = self.book.table
-        return found
+        table: Table = self.book.table
+        return table
 
 
 # --- Auditing what is finished ---------------------------------------------------------------------------------
@@ -101,16 +100,16 @@ def audit_shoes() -> int:
     Each row is committed as it is made, so a worker that was killed is gone on with. What is read of a table begins
     with the last shoe that was audited there.
     """
-    return sum(_audit(one) for table in _tables() for one in finished(table.book_id, _through(table.book_id)))
+    return sum(_audit(shoe) for table in _tables() for shoe in finished(table.book_id, _audited_through(table.book_id)))
 
 
 def _tables() -> Iterable[Table]:
     """Those that deal the game, and those that did when last looked at: their last shoe may wait."""
-    known = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
-    return Table.objects.filter(models.Q(game=GAME) | known).order_by("pk")
+    audited = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
+    return Table.objects.filter(models.Q(game=GAME) | audited).order_by("pk")
 
 
-def _through(book_id: int) -> int:
+def _audited_through(book_id: int) -> int:
     """The entry that ended the shoe that was audited last."""
     last = ShoeAudit.objects.filter(book_id=book_id).order_by("-ended_seq").values_list("ended_seq", flat=True).first()
     return last or 0
@@ -118,78 +117,79 @@ def _through(book_id: int) -> int:
 
 def finished(book_id: int, since: int) -> Iterator[Finished]:
     """The shoes that were shuffled at an entry or after it, and shuffled away since: never the one on the table."""
-    found = LogEntry.objects.filter(book_id=book_id, subject="shoe", kind__in=("shuffled", "retired"), seq__gte=since)
-    marks = found.order_by("seq").values_list("seq", "at", "kind", "body")
-    for (seq, at, kind, body), (until, end, _, _) in pairwise(marks.iterator()):
+    entries = LogEntry.objects.filter(book_id=book_id, subject="shoe", kind__in=("shuffled", "retired"), seq__gte=since)
+    marks = entries.order_by("seq").values_list("seq", "at", "kind", "body")
+    for (seq, start, kind, body), (until, end, _, _) in pairwise(marks.iterator()):
         if kind == "shuffled":
-            yield Finished(book_id, read_as(Shuffled, body).shoe.number, (seq, at), (until, end))
+            yield Finished(book_id, read_as(Shuffled, body).shoe.number, (seq, start), (until, end))
 
 
-def _audit(one: Finished) -> bool:
-    """Write the row of a shoe, unless somebody did; whether a seat of it should be looked at."""
-    rounds = [_valued(dealt) for dealt in dealt_from(one) if dealt.game.name == GAME]
-    seats = tested(rounds, f"{one.book_id} {one.begun[0]}")
-    every = [(item, [bet for _, bet, _ in item["bets"]]) for item in rounds]
-    made = ShoeAudit(
-        book_id=one.book_id,
-        shoe=one.shoe,
-        begun_seq=one.begun[0],
-        begun_at=one.begun[1],
-        ended_seq=one.ended[0],
-        ended_at=one.ended[1],
+def _audit(shoe: Finished) -> bool:
+    """Write the row of a shoe, unless another worker did; whether a seat of it should be looked at."""
+    rounds = [_round_facts(round_) for round_ in dealt_from(shoe) if round_.game.name == GAME]
+    seats = tested(rounds, f"{shoe.book_id} {shoe.begun[0]}")
+    bets_of = [(line, [bet for _, bet, _ in line["bets"]]) for line in rounds]
+    row = ShoeAudit(
+        book_id=shoe.book_id,
+        shoe=shoe.shoe,
+        begun_seq=shoe.begun[0],
+        begun_at=shoe.begun[1],
+        ended_seq=shoe.ended[0],
+        ended_at=shoe.ended[1],
         rounds=rounds,
         seats=seats,
-        staked_cents=sum(sum(bets) for _, bets in every),
-        worth=sum(item["edge"] * sum(bets) for item, bets in every),
-        spread=sum(item["variance"] * _squared(bets) for item, bets in every),
-        squares=sum(_squared(bets) for _, bets in every),
-        crossed=sum(_crossed(bets) for _, bets in every),
-        crossed_spread=sum(item["variance"] * _crossed(bets) for item, bets in every),
+        staked_cents=sum(sum(bets) for _, bets in bets_of),
+        worth=sum(line["edge"] * sum(bets) for line, bets in bets_of),
+        spread=sum(line["variance"] * _squares(bets) for line, bets in bets_of),
+        squares=sum(_squares(bets) for _, bets in bets_of),
+        crossed=sum(_cross_products(bets) for _, bets in bets_of),
+        crossed_spread=sum(line["variance"] * _cross_products(bets) for line, bets in bets_of),
     )
-    ShoeAudit.objects.bulk_create([made], ignore_conflicts=True)
+    # The database holds one row for each shoe: of two workers at it, the later one's row is dropped.
+    ShoeAudit.objects.bulk_create([row], ignore_conflicts=True)
     return any(flagged(seat) for seat in seats)
 
 
-def _squared(bets: Iterable[int]) -> int:
+def _squares(bets: Iterable[int]) -> int:
     return sum(bet * bet for bet in bets)
 
 
-def _crossed(bets: Sequence[int]) -> int:
-    return sum(bets) ** 2 - _squared(bets)
+def _cross_products(bets: Sequence[int]) -> int:
+    return sum(bets) ** 2 - _squares(bets)
 
 
-def dealt_from(one: Finished) -> Iterator[Round]:
+def dealt_from(shoe: Finished) -> Iterator[Round]:
     """The rounds that were settled from a shoe, as the log tells them with all that was taken back."""
-    found = LogEntry.objects.filter(
-        book_id=one.book_id, subject="round", seq__gt=one.begun[0], seq__lt=one.ended[0]
+    entries = LogEntry.objects.filter(
+        book_id=shoe.book_id, subject="round", seq__gt=shoe.begun[0], seq__lt=shoe.ended[0]
     ).order_by("seq")
-    rows = found.values_list("round", "seq", "kind", "body").iterator()
-    for number, entries in groupby(rows, key=itemgetter(0)):
-        now = Standing()
-        for _, seq, kind, body in entries:
-            now = fold(now, read("round", kind, body), seq=seq, round=number)
-        if now.round is not None and now.round.plays and now.round.over:
-            yield now.round
+    rows = entries.values_list("round", "seq", "kind", "body").iterator()
+    for number, group in groupby(rows, key=itemgetter(0)):
+        standing = Standing()
+        for _, seq, kind, body in group:
+            standing = fold(standing, read("round", kind, body), seq=seq, round=number)
+        if standing.round is not None and standing.round.plays and standing.round.over:
+            yield standing.round
 
 
-def _valued(dealt: Round) -> dict[str, Any]:
-    """A round with the exact edge and variance of one bet, from what nobody had seen before it."""
+def _round_facts(round_: Round) -> dict[str, Any]:
+    """A round with the exact edge and variance of a bet, from what nobody had seen before it."""
     from tables.games.cards import shoe
     from tables.maths.situation import Situation
     from tables.maths.value import solve
 
-    gone = dealt.opening.dealt
-    unseen = tuple(whole - out for whole, out in zip(shoe(dealt.rules.decks), gone, strict=True))
-    solution = solve(Situation(dealt.rules.decks, unseen, dealt.rules.burn))
+    dealt, rules = round_.opening.dealt, round_.rules
+    unseen = tuple(full - out for full, out in zip(shoe(rules.decks), dealt, strict=True))
+    solution = solve(Situation(rules.decks, unseen, rules.burn))
     return {
-        "round": dealt.number,
-        "seq": dealt.plays[-1].seq,
-        "decks": dealt.rules.decks,
-        "gone": list(gone),
+        "round": round_.number,
+        "seq": round_.plays[-1].seq,
+        "decks": rules.decks,
+        "gone": list(dealt),
         "unseen": sum(unseen),
         "edge": round(solution.house_edge * SCALE),
         "variance": round(solution.variance * SCALE),
-        "bets": [[one.seat, one.staked_cents, one.net_cents] for one in dealt.settled],
+        "bets": [[payout.seat, payout.staked_cents, payout.net_cents] for payout in round_.settled],
     }
 
 
@@ -197,17 +197,17 @@ def tested(rounds: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """Every seat that bet, and how its bets lay to the edge. The name seeds the test, so that it can be done again."""
     from tables.maths.following import Course, follow
 
-    course = Course(tuple(one["edge"] / SCALE for one in rounds), tuple(one["unseen"] for one in rounds))
-    found = []
-    for seat in sorted({seat for one in rounds for seat, _, _ in one["bets"]}):
-        lines = [next(((bet, net) for at, bet, net in one["bets"] if at == seat), (0, 0)) for one in rounds]
-        bets, nets = [bet for bet, _ in lines], [net for _, net in lines]
-        said: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
+    course = Course(tuple(line["edge"] / SCALE for line in rounds), tuple(line["unseen"] for line in rounds))
+    seats = []
+    for seat in sorted({seat for line in rounds for seat, _, _ in line["bets"]}):
+        results = [next(((bet, net) for number, bet, net in line["bets"] if number == seat), (0, 0)) for line in rounds]
+        bets, nets = [bet for bet, _ in results], [net for _, net in results]
+        facts: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
         seed = int.from_bytes(sha256(f"{name} {seat}".encode()).digest()[:8])
         if test := follow(course, bets, nets, seed=seed):
-            said |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
-        found.append(said)
-    return found
+            facts |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
+        seats.append(facts)
+    return seats
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -219,10 +219,10 @@ class NotFinished(Exception):
 
 def of(table: Table, begun_seq: int) -> ShoeAudit | None:
     """The audit of the shoe that an entry shuffled; None where none was. Raises NotFinished."""
-    found = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table").first()
+    row = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table").first()
     entries = LogEntry.objects.filter(book_id=table.book_id, subject="shoe", kind__in=("shuffled", "retired"))
-    if found is not None or not entries.filter(seq=begun_seq, kind="shuffled").exists():
-        return found
+    if row is not None or not entries.filter(seq=begun_seq, kind="shuffled").exists():
+        return row
     if not entries.filter(seq__gt=begun_seq).exists():
         raise NotFinished(f"This shoe is on {table.name}: it is audited once it is shuffled again or retired.")
     raise NotFinished(f"This shoe of {table.name} is finished, and not audited yet: look again in ten minutes.")
@@ -234,7 +234,7 @@ def chance_of(seat: dict[str, Any]) -> float | None:
 
 
 def flagged(seat: dict[str, Any]) -> bool:
-    """Whether somebody should look at a seat."""
+    """Whether somebody should look at a seat: its ``chance_of`` is at most ``LEVEL``."""
     from tables.maths.following import LEVEL
 
     chance = chance_of(seat)
@@ -249,13 +249,13 @@ def listed(by: Staff, day: date) -> None:
 def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
     """Write into the house's book who looked at which audit, or took a copy of it, before it is shown."""
     event = AuditExported if as_copy else AuditViewed
-    about = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
-    note(event(**about), by.signature)
+    fields = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
+    note(event(**fields), by.signature)
 
 
 @checks(AuditsListed, AuditViewed, AuditExported)
 def check_view(event: AuditsListed | AuditViewed, entry: Entry) -> None:
-    """An auditor looked, and at nothing that was still dealt from."""
+    """Whoever looked was an auditor, and the shoe was finished by then."""
     if event.role != Role.AUDITOR:
         raise Misconduct("it shows a shoe's audit to somebody who is no auditor")
     if isinstance(event, AuditsListed):

@@ -29,37 +29,39 @@ _LOOK_SECONDS: Final = 0.5
 
 
 class NobodyDeals(Exception):
-    """No worker takes a turn."""
+    """No worker took a turn in time: none runs, or all are busy."""
 
 
-def name(described: Mapping[str, Any]) -> str:
+def name(description: Mapping[str, Any]) -> str:
     """The run by what it deals: the same rounds have the same name."""
-    return json.dumps(described, sort_keys=True, separators=(",", ":"))
+    return json.dumps(description, sort_keys=True, separators=(",", ":"))
 
 
-def deal(run: str, chunks: int, workers: int, told: Callable[[int, int], None]) -> None:
-    """Have the workers deal what is missing, and wait for it. Raises NobodyDeals."""
+def deal(run: str, chunks: int, workers: int, report: Callable[[int, int], None]) -> None:
+    """Have the workers deal what is missing, and wait for it. Raises NobodyDeals.
+
+    ``report`` is called with the number of chunks that are dealt, and of how many."""
     before, idle = -1, 0
-    while (done := dealt(run, chunks)) < chunks:
-        idle = idle + 1 if done == before else 0
+    while (count := dealt(run, chunks)) < chunks:
+        idle = idle + 1 if count == before else 0
         if idle >= PATIENCE:
             raise NobodyDeals
-        before = done
+        before = count
         _ask(run, chunks, workers)
-        _wait(run, chunks, told)
-    told(chunks, chunks)
+        _wait(run, chunks, report)
+    report(chunks, chunks)
 
 
 def _ask(run: str, chunks: int, workers: int) -> None:
-    """For a turn of each worker. One that nobody took in time is forgotten."""
+    """Put a turn for each worker on the queue; the broker drops what no worker took in time."""
     for _ in range(workers):
         turn.apply_async((run, chunks), expires=TURN_SECONDS)
 
 
-def _wait(run: str, chunks: int, told: Callable[[int, int], None]) -> None:
+def _wait(run: str, chunks: int, report: Callable[[int, int], None]) -> None:
     end = monotonic() + TURN_SECONDS
-    while (done := dealt(run, chunks)) < chunks and monotonic() < end:
-        told(done, chunks)
+    while (count := dealt(run, chunks)) < chunks and monotonic() < end:
+        report(count, chunks)
         sleep(_LOOK_SECONDS)
 
 
@@ -70,32 +72,32 @@ def dealt(run: str, chunks: int) -> int:
 
 @shared_task
 def turn(run: str, chunks: int) -> int:
-    """Deal what is missing, until it is done or the turn is over; how many chunks that were."""
+    """Deal what is missing, until all is dealt or the turn is over; returns how many chunks it dealt."""
     from tables.maths.simulation import chart, seed_of, table_of
     from tables.maths.simulation import deal as deal_chunk
 
-    end, described, found = monotonic() + TURN_SECONDS, json.loads(run), 0
-    table = table_of(described)
+    end, description, count = monotonic() + TURN_SECONDS, json.loads(run), 0
+    table = table_of(description)
     folds = chart(table.solution)
     for number in _missing(run, chunks):
         if monotonic() > end:
             break
         with runs.alone(f"simulation {run} {number}") as first:
             if first and not SimulatedChunk.objects.filter(run=run, number=number).exists():
-                tally = deal_chunk(table, seed_of(described["seed"], number), folds=folds)
+                tally = deal_chunk(table, seed_of(description["seed"], number), folds=folds)
                 SimulatedChunk.objects.create(run=run, number=number, counts=tally.counts())
-                found += 1
-    return found
+                count += 1
+    return count
 
 
 def _missing(run: str, chunks: int) -> Iterator[int]:
-    there = set(SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("number", flat=True))
-    return (number for number in range(chunks) if number not in there)
+    numbers = set(SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("number", flat=True))
+    return (number for number in range(chunks) if number not in numbers)
 
 
-def added_up(run: str, chunks: int, nothing: Tally) -> Tally:
-    """All chunks together."""
+def added_up(run: str, chunks: int, tally: Tally) -> Tally:
+    """All chunks of a run in one tally, begun from an empty one."""
     rows = SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("counts", flat=True)
     for counts in rows.iterator():
-        nothing = nothing.with_counts(counts)
-    return nothing
+        tally = tally.with_counts(counts)
+    return tally

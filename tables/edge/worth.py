@@ -34,11 +34,11 @@ class Worth:
 
 NOTHING: Final = Worth()
 
-_AUDITED: Final = """
-    SELECT s.at, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
+_AUDITED_BETS: Final = """
+    SELECT s.place, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
         coalesce(sum(m.squares), 0), coalesce(sum(m.crossed), 0), coalesce(sum(m.crossed_spread), 0)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
-        WITH ORDINALITY AS s (book, low, high, at)
+        WITH ORDINALITY AS s (book, low, high, place)
     CROSS JOIN LATERAL (
         SELECT staked_cents::numeric AS staked, worth, spread, squares, crossed, crossed_spread
         FROM tables_shoeaudit
@@ -54,21 +54,27 @@ _AUDITED: Final = """
                 AND ended_seq > s.high ORDER BY begun_seq DESC LIMIT 1)
         ) AS cut
         CROSS JOIN LATERAL jsonb_array_elements(cut.rounds) AS r
-        CROSS JOIN LATERAL (SELECT sum((one ->> 1)::numeric) AS staked, sum(((one ->> 1)::numeric) ^ 2) AS squares
-            FROM jsonb_array_elements(r -> 'bets') AS one) AS b
+        CROSS JOIN LATERAL (SELECT sum((bet ->> 1)::numeric) AS staked, sum(((bet ->> 1)::numeric) ^ 2) AS squares
+            FROM jsonb_array_elements(r -> 'bets') AS bet) AS b
         WHERE (r ->> 'seq')::bigint > s.low AND (r ->> 'seq')::bigint <= s.high
     ) AS m
-    GROUP BY s.at
+    GROUP BY s.place
 """
 
 
 def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
     """The audited bets of each span, as (book, after this entry, up to this one): one statement for all."""
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
-    found = [NOTHING] * len(spans)
+    worths = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
-        cursor.execute(_AUDITED, {"books": books, "lows": lows, "highs": highs})
-        for at, staked, worth, spread, squares, crossed, together in cursor.fetchall():
-            cents, alone, shared = (Fraction(int(one), SCALE) for one in (worth, spread, together))
-            found[at - 1] = Worth(int(staked), cents, alone, int(squares), int(crossed), shared)
-    return found
+        cursor.execute(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
+        for place, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
+            worths[place - 1] = Worth(
+                staked_cents=int(staked),
+                cents=Fraction(int(worth), SCALE),
+                spread=Fraction(int(spread), SCALE),
+                squares=int(squares),
+                crossed=int(crossed),
+                crossed_spread=Fraction(int(crossed_spread), SCALE),
+            )
+    return worths

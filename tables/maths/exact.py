@@ -50,60 +50,60 @@ class Exact:
         out = len(player) + len(dealer)
         base = self.situation.base(out)
         cards = [(rank, base[rank - 1] - (rank in player) - (rank in dealer)) for rank in RANKS]
-        return [(rank, held) for rank, held in cards if held], sum(base) - out
+        return [(rank, count) for rank, count in cards if count], sum(base) - out
 
     def _hit(self, player: Cards, dealer: Cards) -> Fraction:
-        cards, every = self.draws(player, dealer)
+        cards, total = self.draws(player, dealer)
         return _average(
-            every,
-            ((held, -rank if rank in player else self._dealer_hits(player | {rank}, dealer)) for rank, held in cards),
+            total,
+            ((count, -rank if rank in player else self._dealer_hits(player | {rank}, dealer)) for rank, count in cards),
         )
 
     def _dealer_hits_(self, player: Cards, dealer: Cards) -> Fraction:
-        cards, every = self.draws(player, dealer)
+        cards, total = self.draws(player, dealer)
         return _average(
-            every,
+            total,
             (
-                (held, rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
-                for rank, held in cards
+                (count, rank if rank in dealer or rank == DEATH_CARD else self.decision(player, dealer | {rank}))
+                for rank, count in cards
             ),
         )
 
     def outcomes(self) -> dict[Outcome, Fraction]:
         """The probability of everything that may become of the seat."""
-        found: dict[Outcome, Fraction] = defaultdict(Fraction)
-        deciding = {(NOBODY, NOBODY): Fraction(1)}
-        while deciding:
-            hitting: dict[tuple[Cards, Cards], Fraction] = defaultdict(Fraction)
-            for (player, dealer), chance in deciding.items():
+        chances: dict[Outcome, Fraction] = defaultdict(Fraction)
+        decisions = {(NOBODY, NOBODY): Fraction(1)}
+        while decisions:
+            hits: dict[tuple[Cards, Cards], Fraction] = defaultdict(Fraction)
+            for (player, dealer), chance in decisions.items():
                 if self.folds(player, dealer):
-                    found["fold", min(player | dealer)] += chance
+                    chances["fold", min(player | dealer)] += chance
                     continue
-                cards, every = self.draws(player, dealer)
-                for rank, held in cards:
+                cards, total = self.draws(player, dealer)
+                for rank, count in cards:
                     if rank in player:
-                        found["pair", rank] += chance * held / every
+                        chances["pair", rank] += chance * count / total
                     else:
-                        hitting[player | {rank}, dealer] += chance * held / every
-            deciding = defaultdict(Fraction)
-            for (player, dealer), chance in hitting.items():
-                cards, every = self.draws(player, dealer)
-                for rank, held in cards:
+                        hits[player | {rank}, dealer] += chance * count / total
+            decisions = defaultdict(Fraction)
+            for (player, dealer), chance in hits.items():
+                cards, total = self.draws(player, dealer)
+                for rank, count in cards:
                     if rank == DEATH_CARD:
-                        found["death_card", rank] += chance * held / every
+                        chances["death_card", rank] += chance * count / total
                     elif rank in dealer:
-                        found["dealer_pair", rank] += chance * held / every
+                        chances["dealer_pair", rank] += chance * count / total
                     else:
-                        deciding[player, dealer | {rank}] += chance * held / every
-        return dict(found)
+                        decisions[player, dealer | {rank}] += chance * count / total
+        return dict(chances)
 
 
-def _average(every: int, parts: Iterable[tuple[int, Fraction | int]]) -> Fraction:
-    """The mean over ``every`` card, given what each is worth and how many of it there are.
+def _average(total: int, parts: Iterable[tuple[int, Fraction | int]]) -> Fraction:
+    """The mean over ``total`` cards, given how many cards each part has and what such a card is worth.
 
     Added up over one denominator, for that is where the time goes.
     """
-    known = list(parts)
-    below = lcm(*(value.denominator for _, value in known))
-    above = sum(held * value.numerator * (below // value.denominator) for held, value in known)
-    return Fraction(above, below * every)
+    terms = list(parts)
+    denominator = lcm(*(value.denominator for _, value in terms))
+    numerator = sum(count * value.numerator * (denominator // value.denominator) for count, value in terms)
+    return Fraction(numerator, denominator * total)

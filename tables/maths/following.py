@@ -52,7 +52,7 @@ class Followed:
 
     @property
     def flagged(self) -> bool:
-        """Whether somebody should look."""
+        """Whether somebody should look at the seat: as ``LEVEL`` says, that happens to those who do not follow, too."""
         return self.chance <= LEVEL
 
 
@@ -64,20 +64,20 @@ def follow(
     None where there is nothing to test: a bet that never changed, or too few rounds. Rounds in which the seat sat out
     between its bets count as bets of nothing; those before its first and after its last do not count.
     """
-    played = [at for at, bet in enumerate(bets) if bet]
-    if len(played) < FEWEST:
+    rounds = [index for index, bet in enumerate(bets) if bet]
+    if len(rounds) < FEWEST:
         return None
-    window = slice(played[0], played[-1] + 1)
-    staked = np.array(bets[window], dtype=np.float64)
-    if np.ptp(staked) == 0:
+    window = slice(rounds[0], rounds[-1] + 1)
+    stakes = np.array(bets[window], dtype=np.float64)
+    if np.ptp(stakes) == 0:
         return None
     edges = np.array(course.edges)
-    drawn = _paths(course, np.sign(results), np.random.default_rng(seed), permutations)
-    sums = -np.vstack([edges, drawn])[:, window] @ _weights(staked)
+    paths = _paths(course, np.sign(results), np.random.default_rng(seed), permutations)
+    sums = -np.vstack([edges, paths])[:, window] @ _weights(stakes)
     deviations = sums.std(axis=0)
     scores = ((sums - sums.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)).sum(axis=1)
     as_much = int((scores[1:] >= scores[0] - 1e-9).sum())
-    return Followed(len(played), _correlation(staked, -edges[window]), as_much, permutations)
+    return Followed(len(rounds), _correlation(stakes, -edges[window]), as_much, permutations)
 
 
 def _weights(bets: Floats) -> Floats:
@@ -86,14 +86,14 @@ def _weights(bets: Floats) -> Floats:
     The first finds whoever bets much at the end of a good shoe, the second whoever follows each turn of it. Both count
     the same, in their own deviations.
     """
-    high, raised = bets - bets.mean(), np.diff(bets)
-    return np.stack([high, np.append(0.0, raised) - np.append(raised, 0.0)], axis=1)
+    heights, raises = bets - bets.mean(), np.diff(bets)
+    return np.stack([heights, np.append(0.0, raises) - np.append(raises, 0.0)], axis=1)
 
 
 def _correlation(bets: Floats, edges: Floats) -> float:
-    apart = edges - edges.mean()
-    scale = sqrt(float(apart @ apart)) * sqrt(float(((bets - bets.mean()) ** 2).sum()))
-    return float(apart @ (bets - bets.mean())) / scale if scale else 0.0
+    heights = edges - edges.mean()
+    scale = sqrt(float(heights @ heights)) * sqrt(float(((bets - bets.mean()) ** 2).sum()))
+    return float(heights @ (bets - bets.mean())) / scale if scale else 0.0
 
 
 def _paths(course: Course, results: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
@@ -103,19 +103,19 @@ def _paths(course: Course, results: NDArray[np.int_], chance: np.random.Generato
     times the cards unseen, adds up block by block. The last round's cards come after all bets and stay.
     """
     edges, unseen = np.array(course.edges), np.array(course.unseen, dtype=np.float64)
-    moved, taken = np.diff((edges - edges[0]) * unseen), -np.diff(unseen)
-    order = np.empty((count, len(moved)), dtype=np.intp)
+    moves, cards = np.diff((edges - edges[0]) * unseen), -np.diff(unseen)
+    order = np.empty((count, len(moves)), dtype=np.intp)
     for result in np.unique(results[:-1]):
         places = np.flatnonzero(results[:-1] == result)
         order[:, places] = chance.permuted(np.tile(places, (count, 1)), axis=1)
     paths = np.full((count, len(edges)), edges[0])
-    paths[:, 1:] += np.cumsum(moved[order], axis=1) / (unseen[0] - np.cumsum(taken[order], axis=1))
+    paths[:, 1:] += np.cumsum(moves[order], axis=1) / (unseen[0] - np.cumsum(cards[order], axis=1))
     return paths
 
 
 def together(tests: Iterable[tuple[int, int]]) -> float | None:
-    """The same over several shoes, as (as much, of) of each: Stouffer's sum, for ranks of independent shoes are
-    independent and uniform. None without any."""
+    """How likely a seat's bets in several shoes are of somebody who does not follow the edge, from (as much, of) of
+    each: Stouffer's sum, for ranks of independent shoes are independent and uniform. None without any."""
     normal = NormalDist()
     scores = [normal.inv_cdf(1 - (as_much + 0.5) / (of + 1)) for as_much, of in tests]
     return 1 - normal.cdf(sum(scores) / sqrt(len(scores))) if scores else None

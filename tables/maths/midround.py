@@ -27,26 +27,26 @@ def _seat(state: State, index: int) -> float:
     payout = state.payouts[index]
     if payout is not None:
         return (payout.returned_cents - payout.staked_cents) / (payout.staked_cents / 10)
-    mine, theirs = state.stacks[index], state.dealer
-    hits = not mine or (state.stage == HIT and state.waiting[0] == index)
-    return _place(_situation(state, (*mine, *theirs)), mine, theirs, hits=hits)
+    player, dealer = state.stacks[index], state.dealer
+    hits = not player or (state.stage == HIT and state.waiting[0] == index)
+    return _place(_situation(state, (*player, *dealer)), player, dealer, hits=hits)
 
 
-def _situation(state: State, back: tuple[int, ...]) -> Situation:
+def _situation(state: State, cards: tuple[int, ...]) -> Situation:
     """The shoe of a round that came to this place: its own cards are put back, as ``decide`` does it."""
-    unseen = [whole - gone for whole, gone in zip(shoe(state.rules.decks), state.gone, strict=True)]
-    for rank in back:
+    unseen = [full - out for full, out in zip(shoe(state.rules.decks), state.gone, strict=True)]
+    for rank in cards:
         unseen[rank - 1] += 1
     return Situation(state.rules.decks, tuple(unseen), state.rules.burn)
 
 
-def _place(situation: Situation, mine: tuple[int, ...], theirs: tuple[int, ...], *, hits: bool) -> float:
+def _place(situation: Situation, player: tuple[int, ...], dealer: tuple[int, ...], *, hits: bool) -> float:
     """Of a seat that is in: it has chosen to hit, is yet to decide, or waits for the dealer's card."""
-    size = len(theirs)
-    row = players().place[len(mine)][tuple(sorted(mine))]
-    column = dealers().place[size][tuple(sorted(theirs))]
-    layer = next(one for one in backward(situation.base, partial(folds, OPTIMAL)) if one.size == size)
-    if len(mine) > size:
+    size = len(dealer)
+    row = players().place[len(player)][tuple(sorted(player))]
+    column = dealers().place[size][tuple(sorted(dealer))]
+    layer = next(layer for layer in backward(situation.base, partial(folds, OPTIMAL)) if layer.size == size)
+    if len(player) > size:
         return float(layer.due[row, column])
     hit = float(layer.hit[row, column])
     return hit if hits else max(hit, -float(costs(size)[row, column]))

@@ -32,10 +32,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Later:
-    """All decisions with so many cards each where a fold costs so many tenths."""
+    """All decisions with so many cards each where a fold costs so much."""
 
     cards: int
     cost: int
+    """In tenths of the bet."""
     chance: float
     folds: float
     """Which part of them is a fold."""
@@ -58,12 +59,12 @@ class Sheet:
 
     @property
     def house_edge(self) -> float:
-        """What the house wins of a bet on average."""
+        """What the house wins of a bet on average, as a part of it."""
         return self.solution.house_edge
 
     @property
     def standard_deviation(self) -> float:
-        """Of one bet."""
+        """Of the result of one bet, in bets."""
         return self.solution.standard_deviation
 
     @property
@@ -100,9 +101,9 @@ class Sheet:
         """The decisions after the first, by number of cards and cost."""
         for cards in range(2, LAST + 1):
             for cost in RANKS:
-                chance, folded = self.solution.at_cost(cards, cost)
+                chance, fold_chance = self.solution.at_cost(cards, cost)
                 if chance > 0:
-                    yield Later(cards, cost, chance, folded / chance)
+                    yield Later(cards, cost, chance, fold_chance / chance)
 
     def ruin(self, bankroll: float) -> Ruin:
         """Lundberg's bounds: exp(-a(b + m)) and exp(-ab), with m the most that one round can cost.
@@ -157,7 +158,7 @@ class Sheet:
         return between, sqrt(seats * self.solution.variance + seats * (seats - 1) * between)
 
     def facts(self, bankroll: float | None = None, seats: int | None = None) -> dict[str, Any]:
-        """The sheet for machines, at full precision."""
+        """The sheet for programs, at full precision."""
         situation, solution = self.solution.situation, self.solution
         most, chance = self.exposure
         facts: dict[str, Any] = {
@@ -180,7 +181,7 @@ class Sheet:
                 for (outcome, rank), chance in solution.outcomes.items()
             ],
             "distribution": [
-                {"net_tenths": won, "probability": chance} for won, chance in solution.distribution.items()
+                {"net_tenths": tenths, "probability": chance} for tenths, chance in solution.distribution.items()
             ],
             "first_decisions": [
                 {
@@ -196,8 +197,8 @@ class Sheet:
                 for cell in self.first()
             ],
             "later_decisions": [
-                {"cards": one.cards, "cost_tenths": one.cost, "probability": one.chance, "folds": one.folds}
-                for one in self.later()
+                {"cards": later.cards, "cost_tenths": later.cost, "probability": later.chance, "folds": later.folds}
+                for later in self.later()
             ],
             "exposure": {"bets": most, "probability": chance},
             "bankrolls": [{"risk_of_ruin": risk, "bets": self.bankroll(risk)} for risk in RISKS],
@@ -266,21 +267,21 @@ def _chart(sheet: Sheet) -> Iterator[str]:
 
 
 def _later(sheet: Sheet) -> Iterator[str]:
-    found = {(one.cards, one.cost): one for one in sheet.later()}
-    costs = sorted({cost for _, cost in found})
+    folds = {(later.cards, later.cost): later.folds for later in sheet.later()}
+    costs = sorted({cost for _, cost in folds})
     yield "Later decisions: cards on each side down, cost of a fold in tenths across. How many of them are folds."
     yield "     " + "".join(f"{cost:>8}" for cost in costs)
-    for cards in sorted({cards for cards, _ in found}):
-        row = (found.get((cards, cost)) for cost in costs)
-        yield f"{cards:>5}" + "".join(f"{'-' if one is None else percent(one.folds, 1):>8}" for one in row)
+    for cards in sorted({cards for cards, _ in folds}):
+        row = (folds.get((cards, cost)) for cost in costs)
+        yield f"{cards:>5}" + "".join(f"{'-' if part is None else percent(part, 1):>8}" for part in row)
 
 
 def _outcomes(sheet: Sheet) -> Iterator[str]:
     yield f"{'Outcome':<14}{'Rank':>5}{'Seat wins':>11}{'Probability':>15}{'To the edge':>15}"
     for (outcome, rank), chance in sheet.solution.outcomes.items():
-        won = net(outcome, rank) / 10
+        win = net(outcome, rank) / 10
         name = outcome.replace("_", " ")
-        yield f"{name:<14}{rank:>5}{won:>+11.1f}{percent(chance, 6):>15}{percent(-won * chance, 6):>15}"
+        yield f"{name:<14}{rank:>5}{win:>+11.1f}{percent(chance, 6):>15}{percent(-win * chance, 6):>15}"
 
 
 def _hold(sheet: Sheet) -> Iterator[str]:
@@ -295,14 +296,14 @@ def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
         ruin = sheet.ruin(bankroll)
         yield f"Risk of ruin with {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}"
     for risk in RISKS:
-        needed = sheet.bankroll(risk)
-        says = "no bankroll is enough" if needed is None else f"{needed:,.0f} bets are enough"
-        yield f"Risk of ruin of at most {percent(risk, 1)}: {says}"
+        bets = sheet.bankroll(risk)
+        answer = "no bankroll is enough" if bets is None else f"{bets:,.0f} bets are enough"
+        yield f"Risk of ruin of at most {percent(risk, 1)}: {answer}"
     yield "For several seats at a time, divide the bankroll by their number."
 
 
 def letter(cell: Cell | None) -> str:
-    """A first decision in the chart."""
+    """A first decision in the chart: F fold, H hit; - where the two cards cannot lie so."""
     if cell is None:
         return "-"
     return "F" if cell.folds else "H"
@@ -314,5 +315,5 @@ def rounds(count: float | None) -> str:
 
 
 def percent(part: float, digits: int = 4) -> str:
-    """A part of the bet, or a probability."""
+    """A part of the bet, or a probability, in percent."""
     return f"{100 * part:.{digits}f} %"

@@ -35,7 +35,7 @@ class Count:
     """By decks: with more than this per deck (of 55 cards) left unseen, the seat has the edge."""
 
     def threshold(self, decks: int) -> int:
-        """Of a shoe of so many decks."""
+        """The count per deck above which the seat bets more, in a shoe of so many decks."""
         return self.thresholds[DECKS.index(decks)]
 
 
@@ -55,9 +55,9 @@ class Pace:
     shuffle_seconds: float = 150.0
 
     def __post_init__(self) -> None:
-        for what, seconds in (("round", self.round_seconds), ("shuffle", self.shuffle_seconds)):
+        for event, seconds in (("round", self.round_seconds), ("shuffle", self.shuffle_seconds)):
             if not 0 < seconds <= LONGEST:
-                raise Unknowable(f"a {what} of {seconds:g} seconds cannot be: it takes above 0 and at most {LONGEST}")
+                raise Unknowable(f"a {event} of {seconds:g} seconds cannot be: it takes above 0 and at most {LONGEST}")
 
 
 @dataclass(frozen=True)
@@ -93,21 +93,21 @@ class Cell:
 
     def wins(self, spread: int) -> tuple[float, float]:
         """What a perfect counter wins in 100 rounds, in lowest bets, and at most how far that is off (one error)."""
-        return _hundred(self.best, self.best_error, self.gain, self.gain_error, spread)
+        return _per_hundred((self.best, self.best_error), (self.gain, self.gain_error), spread)
 
     def count_wins(self, spread: int) -> tuple[float, float]:
-        """The same with the practical count."""
-        return _hundred(self.chart, self.chart_error, self.count_gain, self.count_gain_error, spread)
+        """What a seat with the practical count wins in 100 rounds, and how far that is off, as for ``wins``."""
+        return _per_hundred((self.chart, self.chart_error), (self.count_gain, self.count_gain_error), spread)
 
     @property
     def even(self) -> float | None:
         """From which spread on the perfect counter wins; ``None``: from none."""
-        return _even(self.best, self.gain)
+        return _even_spread(self.best, self.gain)
 
     @property
     def count_even(self) -> float | None:
-        """From which spread on the practical count wins."""
-        return _even(self.chart, self.count_gain)
+        """From which spread on the practical count wins; ``None``: from none."""
+        return _even_spread(self.chart, self.count_gain)
 
     def shuffling(self, pace: Pace) -> float:
         """Which part of the time goes to shuffles; one for each time that the shoe runs out, too."""
@@ -119,7 +119,7 @@ class Cell:
         return 3600 * (1 - self.shuffling(pace)) / pace.round_seconds
 
     def facts(self, spread: int, pace: Pace) -> dict[str, Any]:
-        """For machines."""
+        """The cell for programs, with all errors and what follows from it at this spread and pace."""
         wins, error = self.wins(spread)
         count_wins, count_error = self.count_wins(spread)
         return asdict(self) | {
@@ -139,22 +139,24 @@ class Cell:
 COLUMNS: Final = tuple(field.name for field in fields(Cell))
 
 
-def _hundred(value: float, error: float, gain: float, gain_error: float, spread: int) -> tuple[float, float]:
-    """The errors of both are added up, as if they went the same way."""
+def _per_hundred(base: tuple[float, float], gain: tuple[float, float], spread: int) -> tuple[float, float]:
+    """What 100 rounds are worth at a spread, and its error, from those of the lowest bet and of each further unit. The
+    errors of both are added up, as if they went the same way."""
     if spread not in SPREADS:
         raise Unknowable(f"a spread of 1 to {spread} is not bet: it is 1 to {SPREADS[0]} up to 1 to {SPREADS[-1]}")
-    more = spread - 1
-    return 100 * (value + more * gain), 100 * (error + more * gain_error)
+    units = spread - 1
+    (value, error), (unit_value, unit_error) = base, gain
+    return 100 * (value + units * unit_value), 100 * (error + units * unit_error)
 
 
-def _even(value: float, gain: float) -> float | None:
+def _even_spread(value: float, gain: float) -> float | None:
     if value >= 0:
         return 1.0
     return 1 - value / gain if gain > 0 else None
 
 
 def cards_behind(decks: int, cut: float) -> int:
-    """So many cards lie behind the cut card."""
+    """How many cards lie behind a cut card at this part of the shoe."""
     return round(decks * DECK_SIZE * cut)
 
 
@@ -173,26 +175,28 @@ class Results:
     cells: tuple[Cell, ...]
 
     def cell(self, decks: int, seats: int, cut: float) -> Cell:
-        """One of them. Raises Unknowable."""
+        """What was measured of so many decks and seats, with the cut card there. Raises Unknowable."""
         check(decks, seats, cut)
-        return next(one for one in self.cells if (one.decks, one.seats) == (decks, seats) and abs(one.cut - cut) < 1e-9)
+        return next(
+            cell for cell in self.cells if (cell.decks, cell.seats) == (decks, seats) and abs(cell.cut - cut) < 1e-9
+        )
 
     def text(self) -> str:
-        """As it is kept: a line for each cell."""
+        """The file of results, in JSON: a line for each cell, so that a change shows where it is."""
         head = {
             "seed": self.seed,
             "rounds": self.rounds,
             "solved": self.solved,
             "burn": self.burn,
             "count": asdict(self.count),
-            "best_tags": [asdict(one) for one in self.best_tags],
+            "best_tags": [asdict(tags) for tags in self.best_tags],
             "columns": COLUMNS,
         }
-        rows = ",\n".join(json.dumps([_short(value) for value in asdict(one).values()]) for one in self.cells)
+        rows = ",\n".join(json.dumps([_six_digits(value) for value in asdict(cell).values()]) for cell in self.cells)
         return f'{json.dumps(head, indent=1)[:-2]},\n "cells": [\n{rows}\n]}}\n'
 
 
-def _short(value: float) -> float:
+def _six_digits(value: float) -> float:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
@@ -202,23 +206,24 @@ def check(decks: int, seats: int, cut: float) -> None:
         raise Unknowable(f"a shoe of {decks} decks is not dealt: it has {DECKS[0]} to {DECKS[-1]}")
     if seats not in SEATS:
         raise Unknowable(f"Rocket is not dealt to {seats} seats: it has {SEATS[0]} to {SEATS[-1]}")
-    if not any(abs(cut - known) < 1e-9 for known in CUTS):
-        known_cuts = ", ".join(f"{known:g}" for known in CUTS)
-        raise Unknowable(f"a cut card at {cut:g} of the shoe was not measured: these were: {known_cuts}")
+    if not any(abs(cut - depth) < 1e-9 for depth in CUTS):
+        depths = ", ".join(f"{depth:g}" for depth in CUTS)
+        raise Unknowable(f"a cut card at {cut:g} of the shoe was not measured: these were: {depths}")
 
 
 @cache
 def results() -> Results:
-    """What the file has."""
-    kept = json.loads(RESULTS.read_text())
+    """What was measured, from the file of results; a process reads it once."""
+    document = json.loads(RESULTS.read_text())
+    count = document["count"]
     return Results(
-        kept["seed"],
-        kept["rounds"],
-        kept["solved"],
-        kept["burn"],
-        Count(tuple(kept["count"]["tags"]), tuple(kept["count"]["thresholds"])),
-        tuple(Tags(tuple(one["tags"]), one["correlation"]) for one in kept["best_tags"]),
-        tuple(Cell(**dict(zip(kept["columns"], row, strict=True))) for row in kept["cells"]),
+        seed=document["seed"],
+        rounds=document["rounds"],
+        solved=document["solved"],
+        burn=document["burn"],
+        count=Count(tuple(count["tags"]), tuple(count["thresholds"])),
+        best_tags=tuple(Tags(tuple(tags["tags"]), tags["correlation"]) for tags in document["best_tags"]),
+        cells=tuple(Cell(**dict(zip(document["columns"], row, strict=True))) for row in document["cells"]),
     )
 
 
@@ -226,16 +231,16 @@ def results() -> Results:
 
 
 def lines(cells: list[Cell], count: Count, spread: int, pace: Pace) -> Iterator[str]:
-    """Cells as a list, and what it means."""
+    """Cells as a list under its heading, and what the columns mean."""
     yield (
         f"{'decks':>5}{'seats':>6}{'behind':>8}{'rounds':>8}{'shuffling':>11}{'an hour':>9}{'edge > 0':>10}"
         f"{'perfect':>17}{'even at':>9}{'count':>17}{'even at':>9}"
     )
-    for one in cells:
+    for cell in cells:
         yield (
-            f"{one.decks:>5}{one.seats:>6}{one.cut:>8.0%}{one.rounds:>8.1f}{one.shuffling(pace):>11.1%}"
-            f"{one.an_hour(pace):>9.1f}{one.positive:>10.2%}{_won(one.wins(spread)):>17}{even(one.even):>9}"
-            f"{_won(one.count_wins(spread)):>17}{even(one.count_even):>9}"
+            f"{cell.decks:>5}{cell.seats:>6}{cell.cut:>8.0%}{cell.rounds:>8.1f}{cell.shuffling(pace):>11.1%}"
+            f"{cell.an_hour(pace):>9.1f}{cell.positive:>10.2%}{_with_error(*cell.wins(spread)):>17}{even(cell.even):>9}"
+            f"{_with_error(*cell.count_wins(spread)):>17}{even(cell.count_even):>9}"
         )
     yield ""
     yield f"perfect, count: lowest bets won in 100 rounds with bets of 1 to {spread}, ± one standard error."
@@ -243,17 +248,17 @@ def lines(cells: list[Cell], count: Count, spread: int, pace: Pace) -> Iterator[
     yield f"The count: {told(count)}."
 
 
-def _won(found: tuple[float, float]) -> str:
-    return f"{found[0]:+.2f} ± {found[1]:.2f}"
+def _with_error(wins: float, error: float) -> str:
+    return f"{wins:+.2f} ± {error:.2f}"
 
 
 def even(spread: float | None) -> str:
-    """A spread that a counter needs."""
+    """The spread from which on a counter wins, as bets are written: 1:8.5. Larger ones than are bet are not told."""
     if spread is None or spread > SPREADS[-1]:
         return f"> 1:{SPREADS[-1]}"
     return f"1:{spread:.1f}"
 
 
 def told(count: Count) -> str:
-    """The tags in words, by rank."""
+    """The tags as ``rank: tag``, without those of 0."""
     return ", ".join(f"{rank}: {tag:+d}" for rank, tag in enumerate(count.tags, 1) if tag)

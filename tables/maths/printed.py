@@ -45,7 +45,7 @@ section { break-inside: avoid; }
 
 
 def page(sheet: Sheet, bankroll: float | None = None) -> str:
-    """All of it."""
+    """The whole page, with its style in it: it loads nothing."""
     situation, solution = sheet.solution.situation, sheet.solution
     title = f"Rocket: PAR sheet, {situation.decks} {'deck' if situation.decks == 1 else 'decks'}"
     counts = ", ".join(f"{rank}: {count}" for rank, count in zip(RANKS, situation.unseen, strict=True))
@@ -78,8 +78,8 @@ _RUIN: Final = "For single bets for ever. For several seats at a time, divide th
 
 
 def _section(heading: str, note: str, body: str) -> str:
-    says = f'<p class="pale">{note}</p>' if note else ""
-    return f"<section><h2>{heading}</h2>{says}{body}</section>"
+    paragraph = f'<p class="pale">{note}</p>' if note else ""
+    return f"<section><h2>{heading}</h2>{paragraph}{body}</section>"
 
 
 def _worth(sheet: Sheet) -> str:
@@ -95,15 +95,15 @@ def _worth(sheet: Sheet) -> str:
 
 
 def chart(sheet: Sheet) -> str:
-    """The first decisions, drawn."""
+    """The first decisions as an SVG drawing: a square for each pair of cards."""
     cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
     width, height = _SIDE * (len(DEALER_RANKS) + 1), _SIDE * (len(RANKS) + 1)
-    drawn = [_svg("chart", width, height, "Chart of first decisions")]
+    parts = [_svg("chart", width, height, "Chart of first decisions")]
     for column, dealer in enumerate(DEALER_RANKS, 1):
-        drawn.append(_text(_SIDE * column + _SIDE / 2, _SIDE * 0.7, dealer))
-        drawn += [_square(column, row, cells.get((rank, dealer))) for row, rank in enumerate(RANKS, 1)]
-    drawn += [_text(_SIDE * 0.7, _SIDE * row + _SIDE * 0.6, rank) for row, rank in enumerate(RANKS, 1)]
-    return "".join((*drawn, "</svg>"))
+        parts.append(_text(_SIDE * column + _SIDE / 2, _SIDE * 0.7, dealer))
+        parts += [_square(column, row, cells.get((rank, dealer))) for row, rank in enumerate(RANKS, 1)]
+    parts += [_text(_SIDE * 0.7, _SIDE * row + _SIDE * 0.6, rank) for row, rank in enumerate(RANKS, 1)]
+    return "".join((*parts, "</svg>"))
 
 
 def _square(column: int, row: int, cell: Cell | None) -> str:
@@ -112,39 +112,40 @@ def _square(column: int, row: int, cell: Cell | None) -> str:
     square = f'<rect class="{kind}" x="{x + 1}" y="{y + 1}" width="{_SIDE - 2}" height="{_SIDE - 2}" rx="4"/>'
     if cell is None:
         return square
-    other = cell.choice.mistake if (cell.choice.best == "fold") == cell.folds else -cell.choice.mistake
+    # Where the strategy does not play best, the other way would gain: its cost is below 0.
+    cost = cell.choice.mistake if (cell.choice.best == "fold") == cell.folds else -cell.choice.mistake
     letter = _text(x + _SIDE / 2, y + _SIDE * 0.47, par.letter(cell), "on")
-    return f"{square}{letter}{_text(x + _SIDE / 2, y + _SIDE * 0.8, f'{10 * other:.1f}', 'on small')}"
+    return f"{square}{letter}{_text(x + _SIDE / 2, y + _SIDE * 0.8, f'{10 * cost:.1f}', 'on small')}"
 
 
 def bars(sheet: Sheet) -> str:
-    """The distribution of what a seat wins, drawn."""
+    """The distribution of what a seat wins, from -10 to 10 tenths of its bet, as an SVG drawing."""
     chances = sheet.solution.distribution
     width, height, tallest = _BAR * 21, 180, max(chances.values())
-    drawn = [_svg("bars", width, height + 40, "Results of a bet")]
-    for column, won in enumerate(range(-10, 11)):
-        tall = height * chances.get(won, 0.0) / tallest
-        x, kind = _BAR * column, "fold" if won < 0 else "hit"
-        drawn.append(
+    parts = [_svg("bars", width, height + 40, "Results of a bet")]
+    for column, tenths in enumerate(range(-10, 11)):
+        tall = height * chances.get(tenths, 0.0) / tallest
+        x, kind = _BAR * column, "fold" if tenths < 0 else "hit"
+        parts.append(
             f'<rect class="{kind}" x="{x + 3}" y="{height + 18 - tall:.1f}" width="{_BAR - 6}" height="{tall:.1f}"/>'
         )
-        if chances.get(won, 0.0) > 0:
-            drawn.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[won]:.1f}", "small"))
-        drawn.append(_text(x + _BAR / 2, height + 33, f"{won / 10:+.1f}" if won else "0", "small"))
-    return "".join((*drawn, "</svg>"))
+        if chances.get(tenths, 0.0) > 0:
+            parts.append(_text(x + _BAR / 2, height + 13 - tall, f"{100 * chances[tenths]:.1f}", "small"))
+        parts.append(_text(x + _BAR / 2, height + 33, f"{tenths / 10:+.1f}" if tenths else "0", "small"))
+    return "".join((*parts, "</svg>"))
 
 
-def _svg(kind: str, width: int, height: int, says: str) -> str:
-    return f'<svg class="{kind}" viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{says}">'
+def _svg(kind: str, width: int, height: int, label: str) -> str:
+    return f'<svg class="{kind}" viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{label}">'
 
 
-def _text(x: float, y: float, says: object, kind: str = "") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{says}</text>'
+def _text(x: float, y: float, text: object, kind: str = "") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{text}</text>'
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int = 0) -> str:
-    """With so many columns of words before the numbers."""
-    kinds = ["" if at < words else ' class="n"' for at in range(len(head))]
+    """An HTML table; all but the first ``words`` columns are numbers, and stand to the right."""
+    kinds = ["" if column < words else ' class="n"' for column in range(len(head))]
     top = "".join(f"<th{kind}>{cell}</th>" for kind, cell in zip(kinds, head, strict=True))
     body = (
         f"<tr>{''.join(f'<td{kind}>{cell}</td>' for kind, cell in zip(kinds, row, strict=True))}</tr>" for row in rows
@@ -153,22 +154,22 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int
 
 
 def _later(sheet: Sheet) -> str:
-    found = {(one.cards, one.cost): one for one in sheet.later()}
-    if not found:
+    folds = {(later.cards, later.cost): later.folds for later in sheet.later()}
+    if not folds:
         return "<p>None can be reached.</p>"
-    costs = sorted({cost for _, cost in found})
+    costs = sorted({cost for _, cost in folds})
     rows = (
-        (cards, *(percent(found[cards, cost].folds, 1) if (cards, cost) in found else "" for cost in costs))
-        for cards in sorted({cards for cards, _ in found})
+        (cards, *(percent(folds[cards, cost], 1) if (cards, cost) in folds else "" for cost in costs))
+        for cards in sorted({cards for cards, _ in folds})
     )
     return _table(("cards", *map(str, costs)), rows)
 
 
 def _outcomes(sheet: Sheet) -> str:
     rows = (
-        (outcome.replace("_", " "), rank, f"{won:+.1f}", percent(chance, 6), percent(-won * chance, 6))
+        (outcome.replace("_", " "), rank, f"{win:+.1f}", percent(chance, 6), percent(-win * chance, 6))
         for (outcome, rank), chance in sheet.solution.outcomes.items()
-        for won in [par.net(outcome, rank) / 10]
+        for win in [par.net(outcome, rank) / 10]
     )
     return _table(("outcome", "rank", "seat wins, bets", "probability", "to the edge"), rows, words=1)
 
@@ -180,9 +181,9 @@ def _hold(sheet: Sheet) -> str:
 
 def _ruin(sheet: Sheet, bankroll: float | None) -> str:
     rows = (
-        (percent(risk, 1), "none is enough" if needed is None else f"{needed:,.1f}")
+        (percent(risk, 1), "none is enough" if bets is None else f"{bets:,.1f}")
         for risk in par.RISKS
-        for needed in [sheet.bankroll(risk)]
+        for bets in [sheet.bankroll(risk)]
     )
     table = _table(("risk of at most", "bankroll, bets"), rows)
     if bankroll is None:

@@ -62,11 +62,11 @@ class Tally:
 
     @property
     def rounds(self) -> int:
-        """So many were dealt."""
+        """How many rounds were dealt: each adds one to the totals."""
         return int(self.totals.sum())
 
     def counts(self) -> dict[str, Any]:
-        """As it is kept: whole numbers."""
+        """As a run is kept: whole numbers, so that adding up loses nothing."""
         return {"ends": self.ends.tolist(), "totals": self.totals.tolist(), "refills": self.refills}
 
     def with_counts(self, counts: Mapping[str, Any]) -> Tally:
@@ -86,7 +86,7 @@ class Tally:
         return _moments(self.totals, np.arange(-most, most + 1))
 
     def chances(self, seat: int) -> dict[tuple[str, int], float]:
-        """How often each outcome came to a seat."""
+        """Which part of the rounds ended so for a seat, by outcome and rank."""
         return {
             (OUTCOMES[kind], int(rank)): float(self.ends[seat - 1, kind, rank] / self.rounds)
             for kind, rank in zip(*np.nonzero(self.ends[seat - 1]), strict=True)
@@ -94,9 +94,9 @@ class Tally:
 
     def errors(self, seat: int, exact: Solution) -> Iterator[float]:
         """By how many standard errors the seat's outcomes are off their exact probabilities, one by one."""
-        found = self.chances(seat)
+        chances = self.chances(seat)
         for end, chance in exact.outcomes.items():
-            yield (found.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / self.rounds)
+            yield (chances.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / self.rounds)
 
 
 _NET: Final = np.outer([-1, -1, 1, 1, 0], np.arange(len(RANKS) + 1))
@@ -109,15 +109,15 @@ def _moments(counts: Counts, tenths: NDArray[Any]) -> tuple[float, float]:
 
 
 def nothing(seats: int) -> Tally:
-    """No round yet."""
+    """The tally of a table with so many seats before its first round."""
     return Tally(np.zeros((seats, 5, len(RANKS) + 1), np.int64), np.zeros(20 * seats + 1, np.int64))
 
 
 def chart(solution: Solution) -> Bytes:
     """Whether a seat folds, by the two sets of ranks, each a number of ten bits."""
     folds = np.zeros((_SETS, _SETS), np.uint8)
-    for mine, theirs, flags in places(solution):
-        folds[np.ix_(mine, theirs)] = flags
+    for player, dealer, flags in places(solution):
+        folds[np.ix_(player, dealer)] = flags
     return folds
 
 
@@ -132,16 +132,16 @@ def deal(
     tally, rules = nothing(table.seats), table.rules
     cut = DECK_SIZE * rules.decks if table.fresh else Rocket().at_cut(rules)
     refills = _deal(
-        np.uint64(seed % 2**64),
-        rounds,
-        rules.decks,
-        rules.burn,
-        cut,
-        rules.start == "low_card",
-        chart(table.solution) if folds is None else folds,
-        tally.ends,
-        tally.totals,
-        np.zeros((0, len(RANKS) + 1), np.int64) if before is None else before,
+        seed=np.uint64(seed % 2**64),
+        rounds=rounds,
+        decks=rules.decks,
+        burn=rules.burn,
+        cut=cut,
+        low_card=rules.start == "low_card",
+        folds=chart(table.solution) if folds is None else folds,
+        ends=tally.ends,
+        totals=tally.totals,
+        before=np.zeros((0, len(RANKS) + 1), np.int64) if before is None else before,
     )
     return Tally(tally.ends, tally.totals, int(refills))
 
@@ -172,7 +172,7 @@ def seed_of(run: int, chunk: int) -> int:
 
 
 def _jit(function: Function) -> Function:
-    """In machine code, which is kept on disk; where no folder for it can be written, it is made once a process."""
+    """The function in machine code, which is kept on disk; where no folder can be written to, each process makes it."""
     try:
         return cast(Function, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:
@@ -180,7 +180,7 @@ def _jit(function: Function) -> Function:
 
 
 @_jit
-def _scrambled(word: np.uint64) -> np.uint64:
+def _scramble(word: np.uint64) -> np.uint64:
     """One step of splitmix64: seeds that differ by one come out with nothing in common."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -189,54 +189,54 @@ def _scrambled(word: np.uint64) -> np.uint64:
 
 @_jit
 def dice_of(seed: np.uint64) -> Words:
-    """The generator's first state."""
+    """The generator's first state, from a seed: two words that are not both 0."""
     dice = np.empty(2, np.uint64)
-    dice[0] = _scrambled(seed + np.uint64(0x9E3779B97F4A7C15))
-    dice[1] = _scrambled(seed + np.uint64(0x3C6EF372FE94F82A))
+    dice[0] = _scramble(seed + np.uint64(0x9E3779B97F4A7C15))
+    dice[1] = _scramble(seed + np.uint64(0x3C6EF372FE94F82A))
     return dice
 
 
 @_jit
 def _next(dice: Words) -> np.uint64:
     """xoroshiro128++ of Blackman and Vigna."""
-    one, other = dice[0], dice[1]
-    turned = one + other
-    word: np.uint64 = ((turned << np.uint64(17)) | (turned >> np.uint64(47))) + one
-    other ^= one
-    dice[0] = ((one << np.uint64(49)) | (one >> np.uint64(15))) ^ other ^ (other << np.uint64(21))
-    dice[1] = (other << np.uint64(28)) | (other >> np.uint64(36))
+    first, second = dice[0], dice[1]
+    total = first + second
+    word: np.uint64 = ((total << np.uint64(17)) | (total >> np.uint64(47))) + first
+    second ^= first
+    dice[0] = ((first << np.uint64(49)) | (first >> np.uint64(15))) ^ second ^ (second << np.uint64(21))
+    dice[1] = (second << np.uint64(28)) | (second >> np.uint64(36))
     return word
 
 
 @_jit
 def draw(cards: Bytes, unseen: int, dice: Words) -> int:
     """One of the first ``unseen`` cards, each equally likely (Lemire's method), put behind them."""
-    mask, shift, many = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(unseen)
-    product = (_next(dice) >> shift) * many
-    if (product & mask) < many:
-        least = (mask + np.uint64(1) - many) % many
+    mask, shift, count = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(unseen)
+    product = (_next(dice) >> shift) * count
+    if (product & mask) < count:
+        least = (mask + np.uint64(1) - count) % count
         while (product & mask) < least:
-            product = (_next(dice) >> shift) * many
-    at = product >> shift
-    rank = cards[at]
-    cards[at] = cards[unseen - 1]
+            product = (_next(dice) >> shift) * count
+    index = product >> shift
+    rank = cards[index]
+    cards[index] = cards[unseen - 1]
     cards[unseen - 1] = rank
     return int(rank)
 
 
 @_jit
 def _in_play(stacks: Whole, dealer: int) -> int:
-    """So many cards lie in stacks."""
-    found = 0
-    for one in stacks:
-        stack = one
+    """How many cards the seats and the dealer hold: each step of a loop takes a set's lowest bit away."""
+    count = 0
+    for ranks in stacks:
+        stack = ranks
         while stack:
             stack &= stack - 1
-            found += 1
+            count += 1
     while dealer:
         dealer &= dealer - 1
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 @_jit
@@ -261,9 +261,9 @@ def _starter(stacks: Whole, button: int) -> int:
     """The place of the lowest card; of a tie, the first to the left of the button."""
     low = stacks.min()
     for step in range(len(stacks)):
-        at = (button + step) % len(stacks)
-        if stacks[at] == low:
-            return at
+        seat = (button + step) % len(stacks)
+        if stacks[seat] == low:
+            return seat
     return 0
 
 
@@ -285,13 +285,13 @@ def _deal(
     dice = dice_of(seed)
     cards, stacks = np.empty(DECK_SIZE * decks, np.uint8), np.zeros(seats, np.int64)
     unseen, button, refills = refill(cards, decks, stacks, 0), 0, 0
-    for done in range(rounds):
+    for number in range(rounds):
         if unseen - burn <= cut:
             unseen = len(cards)
-        if done < len(before):
-            before[done, 10] = refills
-            for at in range(unseen):
-                before[done, cards[at]] += 1
+        if number < len(before):
+            before[number, 10] = refills
+            for index in range(unseen):
+                before[number, cards[index]] += 1
         stacks[:] = 0
         dealer, alive, total = 0, seats, 0
         for seat in range(seats):

@@ -39,14 +39,14 @@ class Situation:
             )
         for rank, count, most in zip(RANKS, self.unseen, self.full, strict=True):
             if not 0 <= count <= most:
-                says = f"{count} cards of rank {rank} cannot be unseen: {self.decks} decks hold {most}"
-                raise Unknowable(says if self.decks > 1 else f"{says[: says.index(':')]}: one deck holds {most}")
+                holders = f"{self.decks} decks hold" if self.decks > 1 else "one deck holds"
+                raise Unknowable(f"{count} cards of rank {rank} cannot be unseen: {holders} {most}")
         if self.left < 0:
             raise Unknowable(f"{sum(self.unseen)} unseen cards cannot be: the {self.burn} burned ones are among them")
 
     @property
     def full(self) -> Composition:
-        """The whole shoe."""
+        """So many cards of each rank as the whole shoe has."""
         return shoe(self.decks)
 
     @property
@@ -77,7 +77,7 @@ class Strategy:
 
     @property
     def name(self) -> str:
-        """As an operator writes it."""
+        """As an operator writes it, and ``strategy`` reads it."""
         return {None: "optimal", 0: "never_fold"}.get(self.limit, f"fold_at:{self.limit}")
 
 

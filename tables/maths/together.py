@@ -27,16 +27,16 @@ def covariance(solution: Solution) -> float:
     base = solution.situation.unseen
     if solution.situation.left < min(MOST_CARDS, _needed(base)):
         raise Unknowable(f"{solution.situation.left} cards do not last for two seats, so their covariance is not known")
-    both, product = np.ones((1, 1, 1)), 0.0
+    both_in, product = np.ones((1, 1, 1)), 0.0
     for size in range(LAST + 1):
-        if not both.any():
+        if not both_in.any():
             break
-        one_hit = _first_hits(solution, size, both)
-        product += sum(_one_leaves(solution, size, both, one_hit))
+        one_hit = _first_hits(solution, size, both_in)
+        product += sum(_one_leaves(solution, size, both_in, one_hit))
         two_hit = _second_hits(solution, size, one_hit)
         product += _dealer_ends(base, size, two_hit)
         if size < LAST:
-            both = _dealer_stays(base, size, two_hit)
+            both_in = _dealer_stays(base, size, two_hit)
     return (product - solution.value**2) / 100
 
 
@@ -50,79 +50,82 @@ def _cards_left(base: Composition, out: int) -> int:
     return max(sum(base) - out, 1)
 
 
-def _first_hits(solution: Solution, size: int, both: Floats) -> Floats:
+def _first_hits(solution: Solution, size: int, both_in: Floats) -> Floats:
     """The first seat hits and stays in."""
-    base, held, theirs = solution.situation.unseen, players().holds[size], dealers().holds[size]
-    hits = np.where(solution.folds[size][:, None, :], 0.0, both) / _cards_left(base, 3 * size)
-    after = np.zeros((len(players().sets[size + 1]), *both.shape[1:]))
+    base, seat_holds, dealer_holds = solution.situation.unseen, players().holds[size], dealers().holds[size]
+    hits = np.where(solution.folds[size][:, None, :], 0.0, both_in) / _cards_left(base, 3 * size)
+    after = np.zeros((len(players().sets[size + 1]), *both_in.shape[1:]))
     for step in players().joining[size]:
-        at = step.rank - 1
-        after[step.larger] += hits[step.smaller] * (base[at] - held[:, at][:, None] - theirs[:, at])
+        index = step.rank - 1
+        cards = base[index] - seat_holds[:, index][:, None] - dealer_holds[:, index]
+        after[step.larger] += hits[step.smaller] * cards
     return after
 
 
 def _second_hits(solution: Solution, size: int, one_hit: Floats) -> Floats:
     """The second seat hits and stays in too."""
-    base, first, theirs = solution.situation.unseen, players().holds[size + 1], dealers().holds[size]
+    base, seat_holds, dealer_holds = solution.situation.unseen, players().holds[size + 1], dealers().holds[size]
     hits = np.where(solution.folds[size], 0.0, one_hit) / _cards_left(base, 3 * size + 1)
-    after = np.zeros((len(first), len(first), len(theirs)))
+    after = np.zeros((len(seat_holds), len(seat_holds), len(dealer_holds)))
     for step in players().joining[size]:
-        at = step.rank - 1
-        after[:, step.larger] += hits[:, step.smaller] * (base[at] - first[:, at][:, None] - theirs[:, at])[:, None]
+        index = step.rank - 1
+        cards = base[index] - seat_holds[:, index][:, None] - dealer_holds[:, index]
+        after[:, step.larger] += hits[:, step.smaller] * cards[:, None]
     return after
 
 
 def _dealer_ends(base: Composition, size: int, due: Floats) -> float:
     """What the dealer's end of the round pays to one seat times what it pays to the other."""
-    held, theirs = players().holds[size + 1], dealers().holds[size]
+    seat_holds, dealer_holds = players().holds[size + 1], dealers().holds[size]
     product = 0.0
-    for at, rank in enumerate(RANKS):
-        ends = due.sum(axis=2) if rank == DEATH_CARD else due @ theirs[:, at]
-        cards = base[at] - (rank != DEATH_CARD) - held[:, at][:, None] - held[:, at]
+    for index, rank in enumerate(RANKS):
+        ends = due.sum(axis=2) if rank == DEATH_CARD else due @ dealer_holds[:, index]
+        cards = base[index] - (rank != DEATH_CARD) - seat_holds[:, index][:, None] - seat_holds[:, index]
         product += rank**2 * float((ends * cards).sum())
     return product / _cards_left(base, 3 * size + 2)
 
 
 def _dealer_stays(base: Composition, size: int, due: Floats) -> Floats:
     """The dealer takes a card, and both seats decide again."""
-    held = players().holds[size + 1]
+    seat_holds = players().holds[size + 1]
     after = np.zeros((*due.shape[:2], len(dealers().sets[size + 1])))
     for step in dealers().joining[size]:
-        at = step.rank - 1
-        cards = base[at] - held[:, at][:, None] - held[:, at]
+        index = step.rank - 1
+        cards = base[index] - seat_holds[:, index][:, None] - seat_holds[:, index]
         after[:, :, step.larger] += due[:, :, step.smaller] * cards[:, :, None]
     return after / _cards_left(base, 3 * size + 2)
 
 
-def _one_leaves(solution: Solution, size: int, both: Floats, one_hit: Floats) -> Iterator[float]:
+def _one_leaves(solution: Solution, size: int, both_in: Floats, one_hit: Floats) -> Iterator[float]:
     """What a seat leaves with in this pass times what the other can expect then."""
-    base, held, theirs = solution.situation.unseen, players().holds[size], dealers().holds[size]
-    after = players().holds[size + 1]
-    for at, cards in enumerate(players().sets[size]):
-        # The first seat has yet to decide when the second's layer is `both`; the second decides after the first's hit.
-        folds, cost = solution.folds[size][at], -costs(size)[at]
-        first, second = both[at], one_hit[:, at]
+    base, seat_holds, dealer_holds = solution.situation.unseen, players().holds[size], dealers().holds[size]
+    holds_after = players().holds[size + 1]
+    for row, cards in enumerate(players().sets[size]):
+        # The first seat leaves while the second has yet to decide (`both_in`); the second leaves after the first
+        # has hit (`one_hit`).
+        folds, cost = solution.folds[size][row], -costs(size)[row]
+        first, second = both_in[row], one_hit[:, row]
         if not (first.any() or second.any()):
             continue
         if folds.any():
-            layer = _alone(solution, cards, size)
+            layer = _lone_seat(solution, cards, size)
             yield float((first * np.where(folds, cost, 0.0) * layer.value).sum())
             yield float((second * np.where(folds, cost, 0.0) * layer.due).sum())
         for rank in cards if not folds.all() else ():
             if base[rank - 1] > 1:
-                layer, other = _alone(solution, (*cards, rank), size), rank - 1
-                left = base[other] - 1 - held[:, other][:, None] - theirs[:, other]
-                chance = np.where(folds, 0.0, left) / _cards_left(base, 3 * size)
+                layer, index = _lone_seat(solution, (*cards, rank), size), rank - 1
+                pairs = base[index] - 1 - seat_holds[:, index][:, None] - dealer_holds[:, index]
+                chance = np.where(folds, 0.0, pairs) / _cards_left(base, 3 * size)
                 yield -rank * float((first * chance * layer.value).sum())
-                left = base[other] - 1 - after[:, other][:, None] - theirs[:, other]
-                chance = np.where(folds, 0.0, left) / _cards_left(base, 3 * size + 1)
+                pairs = base[index] - 1 - holds_after[:, index][:, None] - dealer_holds[:, index]
+                chance = np.where(folds, 0.0, pairs) / _cards_left(base, 3 * size + 1)
                 yield -rank * float((second * chance * layer.due).sum())
 
 
-def _alone(solution: Solution, gone: tuple[int, ...], size: int) -> Layer:
+def _lone_seat(solution: Solution, cards: tuple[int, ...], size: int) -> Layer:
     """A lone seat by the same chart from a shoe without these cards, in the layer that the round has come to."""
     unseen = list(solution.situation.unseen)
-    for rank in gone:
+    for rank in cards:
         unseen[rank - 1] -= 1
     base = tuple(unseen)
     return next(

@@ -49,21 +49,19 @@ class Sets:
     """All subsets of some ranks, by size, each with a place of its own."""
 
     def __init__(self, ranks: tuple[int, ...]) -> None:
-        every = [list(combinations(ranks, size)) for size in range(len(ranks) + 1)]
-        self.sets = every
-        self.place = [{one: at for at, one in enumerate(sets)} for sets in every]
+        self.sets = [list(combinations(ranks, size)) for size in range(len(ranks) + 1)]
+        self.place = [{cards: place for place, cards in enumerate(layer)} for layer in self.sets]
         self.holds = [
-            np.array([[rank in one for rank in RANKS] for one in sets], dtype=np.float64).reshape(-1, len(RANKS))
-            for sets in every
+            np.array([[rank in cards for rank in RANKS] for cards in layer], dtype=np.float64).reshape(-1, len(RANKS))
+            for layer in self.sets
         ]
-        self.low = [np.array([min(one, default=0) for one in sets], dtype=np.float64) for sets in every]
+        self.low = [np.array([min(cards, default=0) for cards in layer], dtype=np.float64) for layer in self.sets]
         self.joining = [[self._step(size, rank) for rank in ranks] for size in range(len(ranks))]
 
     def _step(self, size: int, rank: int) -> Step:
-        larger = [at for at, one in enumerate(self.sets[size + 1]) if rank in one]
-        smaller = [
-            self.place[size][tuple(other for other in self.sets[size + 1][at] if other != rank)] for at in larger
-        ]
+        places, layer = self.place[size], self.sets[size + 1]
+        larger = [place for place, cards in enumerate(layer) if rank in cards]
+        smaller = [places[tuple(card for card in layer[place] if card != rank)] for place in larger]
         return Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
 
 
@@ -124,11 +122,11 @@ class Solution:
 
     def choice(self, player: Iterable[int], dealer: Iterable[int]) -> Choice:
         """The seat's decision with these cards. Raises Unknowable where it has none."""
-        mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
-        size = len(mine)
-        row, column = players().place[size].get(mine), None
-        if 0 < size == len(theirs) <= LAST:
-            column = dealers().place[size].get(theirs)
+        seat_cards, dealer_cards = tuple(sorted(player)), tuple(sorted(dealer))
+        size = len(seat_cards)
+        row, column = players().place[size].get(seat_cards), None
+        if 0 < size == len(dealer_cards) <= LAST:
+            column = dealers().place[size].get(dealer_cards)
         if row is None or column is None:
             raise Unknowable(
                 "a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3"
@@ -148,11 +146,11 @@ class Solution:
     @cached_property
     def distribution(self) -> dict[int, float]:
         """The probability of each result of the seat, in tenths of its bet."""
-        found: dict[int, float] = {}
+        chances: dict[int, float] = {}
         for (outcome, rank), chance in self.outcomes.items():
             net = -rank if outcome in ("fold", "pair") else rank
-            found[net] = found.get(net, 0.0) + chance
-        return dict(sorted(found.items()))
+            chances[net] = chances.get(net, 0.0) + chance
+        return dict(sorted(chances.items()))
 
     @cached_property
     def variance(self) -> float:
@@ -167,22 +165,22 @@ class Solution:
 
     def reached(self, size: int) -> Floats:
         """The probability that the seat comes to decide at each place of a layer."""
-        return self._reached[size]
+        return self._reach_by_layer[size]
 
     def at_cost(self, size: int, cost: int) -> tuple[float, float]:
         """The probabilities that the seat decides in a layer where a fold costs so much, and that it folds there."""
-        at, reached = costs(size) == cost, self.reached(size)
-        return float(reached[at].sum()), float(reached[at & self.folds[size]].sum())
+        places, reached = costs(size) == cost, self.reached(size)
+        return float(reached[places].sum()), float(reached[places & self.folds[size]].sum())
 
     @cached_property
-    def _reached(self) -> tuple[Floats, ...]:
+    def _reach_by_layer(self) -> tuple[Floats, ...]:
         return _reach(self)
 
 
 def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
-    """Backward from the last layer to the deal."""
+    """The round of a seat that plays by a strategy, computed backward from the last layer to the deal."""
     layers = list(backward(situation.base, partial(folds, strategy)))[::-1]
-    return Solution(situation, strategy, tuple(one.hit for one in layers), tuple(one.folds for one in layers))
+    return Solution(situation, strategy, tuple(layer.hit for layer in layers), tuple(layer.folds for layer in layers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +200,9 @@ def backward(base: Callable[[int], Composition], folds: Callable[[int, Floats], 
     for size in range(LAST, -1, -1):
         due = _dealer_hits(base(2 * size + 1), size, value)
         hit = _hit(base(2 * size), size, due)
-        chosen = folds(size, hit)
-        value = np.where(chosen, -costs(size), hit)
-        yield Layer(size, due, hit, chosen, value)
+        flags = folds(size, hit)
+        value = np.where(flags, -costs(size), hit)
+        yield Layer(size, due, hit, flags, value)
 
 
 def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> Choice:
@@ -213,20 +211,20 @@ def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -
     The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place.
     Where the shoe runs out after it, the other seats' cards come back too, as if they were out by then.
     """
-    mine, theirs = tuple(player), tuple(dealer)
-    _place(mine, theirs)
+    seat_cards, dealer_cards = tuple(player), tuple(dealer)
+    _place(seat_cards, dealer_cards)
     unseen = list(situation.unseen)
-    for rank in (*mine, *theirs):
+    for rank in (*seat_cards, *dealer_cards):
         unseen[rank - 1] += 1
-    return solve(Situation(situation.decks, tuple(unseen), situation.burn)).choice(mine, theirs)
+    return solve(Situation(situation.decks, tuple(unseen), situation.burn)).choice(seat_cards, dealer_cards)
 
 
 def _place(player: Iterable[int], dealer: Iterable[int]) -> tuple[int, int, int]:
     """Layer, row and column of a decision. Raises Unknowable where there is none."""
-    mine, theirs = tuple(sorted(player)), tuple(sorted(dealer))
-    size = len(mine)
-    if 0 < size == len(theirs) <= LAST:
-        row, column = players().place[size].get(mine), dealers().place[size].get(theirs)
+    seat_cards, dealer_cards = tuple(sorted(player)), tuple(sorted(dealer))
+    size = len(seat_cards)
+    if 0 < size == len(dealer_cards) <= LAST:
+        row, column = players().place[size].get(seat_cards), dealers().place[size].get(dealer_cards)
         if row is not None and column is not None:
             return size, row, column
     raise Unknowable("a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3")
@@ -237,6 +235,7 @@ def _array(base: Composition) -> Floats:
 
 
 def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
+    """Where a strategy folds in a layer, given what a hit is worth there. The first cards are no choice."""
     if size == 0:
         return np.zeros((1, 1), dtype=np.bool_)
     if strategy.limit is not None:
@@ -244,14 +243,14 @@ def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
     return hit + _TIE < -costs(size)
 
 
-def _hit(base: Composition, size: int, dealt: Floats) -> Floats:
+def _hit(base: Composition, size: int, due: Floats) -> Floats:
     """What a hit is worth at each place of a layer, from what a dealer's card is worth after it."""
-    held, theirs = players().holds[size], dealers().holds[size]
+    seat_holds, dealer_holds = players().holds[size], dealers().holds[size]
     # A pair of r costs r, and base - 1 - [the dealer holds r] cards make it.
-    total = -(held @ (_WORTH * (_array(base) - 1)))[:, None] + (held * _WORTH) @ theirs.T
+    total = -(seat_holds @ (_WORTH * (_array(base) - 1)))[:, None] + (seat_holds * _WORTH) @ dealer_holds.T
     for step in players().joining[size]:
-        cards = base[step.rank - 1] - theirs[:, step.rank - 1]
-        total[step.smaller] += dealt[step.larger] * cards
+        cards = base[step.rank - 1] - dealer_holds[:, step.rank - 1]
+        total[step.smaller] += due[step.larger] * cards
     total /= max(sum(base) - 2 * size, 1)  # where no card is left nothing is reached, so any number will do
     return total
 
@@ -261,14 +260,14 @@ def _dealer_hits(base: Composition, size: int, value: Floats | None) -> Floats:
 
     Turned on its side while it is added up, so that whole rows are taken.
     """
-    held, theirs = players().holds[size + 1], dealers().holds[size]
-    ends = theirs * _WORTH
-    total = (ends @ (_array(base) - 1))[:, None] - ends @ held.T
-    total += DEATH_CARD * (base[_DEATH] - held[:, _DEATH])
+    seat_holds, dealer_holds = players().holds[size + 1], dealers().holds[size]
+    ends = dealer_holds * _WORTH
+    total = (ends @ (_array(base) - 1))[:, None] - ends @ seat_holds.T
+    total += DEATH_CARD * (base[_DEATH] - seat_holds[:, _DEATH])
     if value is not None:
         sideways = np.ascontiguousarray(value.T)
         for step in dealers().joining[size]:
-            cards = base[step.rank - 1] - held[:, step.rank - 1]
+            cards = base[step.rank - 1] - seat_holds[:, step.rank - 1]
             total[step.smaller] += sideways[step.larger] * cards
     total /= max(sum(base) - 2 * size - 1, 1)
     return np.ascontiguousarray(total.T)
@@ -278,8 +277,8 @@ def places(solution: Solution) -> Iterator[tuple[Indices, Indices, Flags]]:
     """Each layer of decisions: the sets of both sides, as numbers with a bit for each rank, and the folds."""
     bits = 2 ** np.arange(len(RANKS))
     for size in range(1, LAST + 1):
-        mine, theirs = ((sets.holds[size] @ bits).astype(np.intp) for sets in (players(), dealers()))
-        yield mine, theirs, solution.folds[size]
+        seat_bits, dealer_bits = ((sets.holds[size] @ bits).astype(np.intp) for sets in (players(), dealers()))
+        yield seat_bits, dealer_bits, solution.folds[size]
 
 
 # --- forward: how often each place is reached, and each end -----------------------------------------------------
@@ -291,23 +290,23 @@ def _stays(solution: Solution, size: int, reached: Floats) -> Floats:
     return np.where(solution.folds[size], 0.0, reached) / (sum(base) - 2 * size)
 
 
-def _after_hit(solution: Solution, size: int, one_card: Floats) -> Floats:
+def _after_hit(solution: Solution, size: int, card_chance: Floats) -> Floats:
     """The chance that a dealer's card is due at each place, times that of any one card of the shoe."""
-    base, theirs = solution.situation.base(2 * size), dealers().holds[size]
-    reached = np.zeros((len(players().sets[size + 1]), len(theirs)))
+    base, dealer_holds = solution.situation.base(2 * size), dealers().holds[size]
+    reached = np.zeros((len(players().sets[size + 1]), len(dealer_holds)))
     for step in players().joining[size]:
-        cards = base[step.rank - 1] - theirs[:, step.rank - 1]
-        reached[step.larger] += one_card[step.smaller] * cards
+        cards = base[step.rank - 1] - dealer_holds[:, step.rank - 1]
+        reached[step.larger] += card_chance[step.smaller] * cards
     return reached / (sum(solution.situation.base(2 * size + 1)) - 2 * size - 1)
 
 
-def _after_dealer(solution: Solution, size: int, one_card: Floats) -> Floats:
+def _after_dealer(solution: Solution, size: int, card_chance: Floats) -> Floats:
     """The chance that the seat decides at each place of the next layer."""
-    base, held = solution.situation.base(2 * size + 1), players().holds[size + 1]
-    sideways = np.ascontiguousarray(one_card.T)
-    reached = np.zeros((len(dealers().sets[size + 1]), len(held)))
+    base, seat_holds = solution.situation.base(2 * size + 1), players().holds[size + 1]
+    sideways = np.ascontiguousarray(card_chance.T)
+    reached = np.zeros((len(dealers().sets[size + 1]), len(seat_holds)))
     for step in dealers().joining[size]:
-        cards = base[step.rank - 1] - held[:, step.rank - 1]
+        cards = base[step.rank - 1] - seat_holds[:, step.rank - 1]
         reached[step.larger] += sideways[step.smaller] * cards
     return np.ascontiguousarray(reached.T)
 
@@ -320,27 +319,27 @@ def _reach(solution: Solution) -> tuple[Floats, ...]:
     return tuple(layers)
 
 
-def _pairs(chance: Floats, holds: Floats, others: Floats, base: Composition) -> Floats:
-    """By rank: the chance of a pair on the side of the rows, of which ``others`` hold cards too."""
+def _pairs(chance: Floats, holds: Floats, opposite: Floats, base: Composition) -> Floats:
+    """By rank: the chance of a pair on the side of the rows; ``opposite`` is what the side of the columns holds."""
     rows = holds.T @ chance
-    pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, others)
+    pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, opposite)
     return pairs
 
 
 def _forward(solution: Solution) -> Floats:
     """By outcome and rank: its probability."""
-    folds, pairs, dealer_pairs, deaths = found = np.zeros((len(OUTCOMES), len(RANKS)))
+    folds, pairs, dealer_pairs, deaths = chances = np.zeros((len(OUTCOMES), len(RANKS)))
     situation = solution.situation
     for size in range(LAST + 1):
         reached, base = solution.reached(size), situation.base(2 * size)
-        folded = np.where(solution.folds[size], reached, 0.0)
+        fold_chances = np.where(solution.folds[size], reached, 0.0)
         if size:
-            folds += np.bincount(costs(size).astype(np.intp).ravel() - 1, folded.ravel(), len(RANKS))
-        one_card = _stays(solution, size, reached)
-        held, theirs = players().holds, dealers().holds[size]
-        pairs += _pairs(one_card, held[size], theirs, base)
+            folds += np.bincount(costs(size).astype(np.intp).ravel() - 1, fold_chances.ravel(), len(RANKS))
+        card_chance = _stays(solution, size, reached)
+        seat_holds, dealer_holds = players().holds, dealers().holds[size]
+        pairs += _pairs(card_chance, seat_holds[size], dealer_holds, base)
         base = situation.base(2 * size + 1)
-        due = _after_hit(solution, size, one_card)
-        dealer_pairs += _pairs(due.T, theirs, held[size + 1], base)
-        deaths[_DEATH] += float((due.sum(axis=1) * (base[_DEATH] - held[size + 1][:, _DEATH])).sum())
-    return found
+        due = _after_hit(solution, size, card_chance)
+        dealer_pairs += _pairs(due.T, dealer_holds, seat_holds[size + 1], base)
+        deaths[_DEATH] += float((due.sum(axis=1) * (base[_DEATH] - seat_holds[size + 1][:, _DEATH])).sum())
+    return chances

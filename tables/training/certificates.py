@@ -47,24 +47,23 @@ class Session:
 
     @property
     def over(self) -> bool:
-        """Whether everything was answered."""
+        """Whether every question has an answer."""
         return len(self.answers) >= len(self.questions)
 
     @property
     def due(self) -> Question | None:
-        """What is asked next."""
+        """The question that waits for an answer; None where the practice is over."""
         return None if self.over else self.questions[len(self.answers)]
 
     @property
     def score(self) -> Score:
-        """Of the answers so far."""
         return practice.score(self.questions, self.answers)
 
     @property
     def mistakes(self) -> list[tuple[int, Question, str]]:
-        """Every wrong answer with its question and number."""
-        told = enumerate(zip(self.questions, self.answers, strict=False), start=1)
-        return [(number, one, answer) for number, (one, answer) in told if one.right != answer]
+        """Every wrong answer: the question's number, from 1, the question, and the answer."""
+        pairs = enumerate(zip(self.questions, self.answers, strict=False), start=1)
+        return [(number, question, answer) for number, (question, answer) in pairs if question.right != answer]
 
     @property
     def missing(self) -> str:
@@ -95,36 +94,37 @@ def session(row: Practice) -> Session:
 
 
 def start(dealer: Staff) -> Practice:
-    """A new practice, from a seed that nobody can foresee."""
+    """A new practice, from a seed that nobody can foresee. Raises Refused."""
     _permit(dealer)
     course = Course(secrets.token_hex(16), max(settings.CERTIFICATE_ROUNDS, 1))
-    made: Practice = Practice.objects.create(dealer=dealer, course=msgspec.to_builtins(course))
-    return made
+    row: Practice = Practice.objects.create(dealer=dealer, course=msgspec.to_builtins(course))
+    return row
 
 
-def answer(row: Practice, number: int, said: str, *, by: Staff) -> bool:
-    """What the trainee says to a question; whether it is right. The first answer to a question stands."""
+def answer(row: Practice, number: int, text: str, *, by: Staff) -> bool:
+    """Keep what the trainee answers to a question, and return whether it is right. The first answer to a question
+    stands. Raises Refused."""
     _permit(by)
     if row.dealer_id != by.pk:
         raise Refused("not_yours", "This is somebody else's practice: start your own.", 403)
     with transaction.atomic():
         Staff.objects.select_for_update(no_key=True).get(pk=by.pk)  # two taps of one trainee come one after the other
-        now = session(row)
-        due = now.due
-        if due is None or number != len(now.answers) + 1:
+        standing = session(row)
+        due = standing.due
+        if due is None or number != len(standing.answers) + 1:
             raise Refused("answered", "This question is answered already: go on with the next one.", 409)
-        PracticeAnswer.objects.create(practice=row, number=number, answer=_read(due, said))
-    return due.right == _read(due, said)
+        PracticeAnswer.objects.create(practice=row, number=number, answer=_read(due, text))
+    return due.right == _read(due, text)
 
 
-def _read(asked: Question, said: str) -> str:
-    """An answer that the question has. Raises Refused."""
-    if asked.kind == "called" and said in CALLS:
-        return said
-    if asked.kind == "turn" and said in {"0", *map(str, range(1, 7)), practice.OVER}:
-        return said
-    if asked.pays and len(said) <= 12 and said.removeprefix("-").isdecimal() and said.isascii():
-        return str(int(said))
+def _read(question: Question, text: str) -> str:
+    """The answer to a question as it is kept: an amount without leading zeros. Raises Refused for what is none."""
+    if question.kind == "called" and text in CALLS:
+        return text
+    if question.kind == "turn" and text in {"0", *map(str, range(1, 7)), practice.OVER}:
+        return text
+    if question.pays and len(text) <= 12 and text.removeprefix("-").isdecimal() and text.isascii():
+        return str(int(text))
     raise Refused("bad_answer", "Choose one of the answers; an amount is in plain digits, such as 12.", 422)
 
 
@@ -138,55 +138,57 @@ def _permit(by: Staff) -> None:
 
 def rules_version() -> str:
     """The game's options, the version of the practice, and their hash in short."""
-    said = {"rules": msgspec.to_builtins(Rules()), "practice": practice.VERSION}
-    return f"{practice.VERSION}-{sha256(canonical(said)).hexdigest()[:16]}"
+    options = {"rules": msgspec.to_builtins(Rules()), "practice": practice.VERSION}
+    return f"{practice.VERSION}-{sha256(canonical(options)).hexdigest()[:16]}"
 
 
 def certify(row: Practice, *, by: Staff) -> Certificate:
-    """Sign that this dealer can deal. Numbered without gaps: the house's book is held until it is written."""
+    """Sign that this dealer can deal. Raises Refused.
+
+    Numbered without gaps: the lock on the house's book is held until the row and its entry are committed."""
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "A certificate is signed by a pit boss.", 403)
-    now = session(row)
-    if now.missing:
-        raise Refused("not_passed", now.missing, 409)
+    standing = session(row)
+    if standing.missing:
+        raise Refused("not_passed", standing.missing, 409)
     with transaction.atomic():
         head = house.lock()
         if Certificate.objects.filter(practice=row).exists():
             raise Refused("signed_already", "There is a certificate for this practice already.", 409)
         today = timezone.localdate()
-        made = Certificate(
+        certificate = Certificate(
             number=(Certificate.objects.aggregate(last=Max("number"))["last"] or 0) + 1,
             seq=head.seq + 1,
             practice=row,
             dealer=row.dealer,
-            game=now.course.game,
+            game=standing.course.game,
             rules_version=rules_version(),
-            answers_right=now.score.right,
-            answers_asked=now.score.asked,
+            answers_right=standing.score.right,
+            answers_asked=standing.score.asked,
             signed_by=by,
             signed_as=by.signature,
             on_day=today,
             valid_through=today + timedelta(days=settings.CERTIFICATE_DAYS),
         )
-        made.save()
-        log.append(head, Draft.of(event_of(made), by.signature))
-    return made
+        certificate.save()
+        log.append(head, Draft.of(event_of(certificate), by.signature))
+    return certificate
 
 
-def event_of(one: Certificate) -> CertificateIssued:
-    """As the log has it."""
-    answers = list(one.practice.answers.order_by("number").values_list("answer", flat=True))
+def event_of(certificate: Certificate) -> CertificateIssued:
+    """As the log has it; of the answers it pins the hash."""
+    answers = list(certificate.practice.answers.order_by("number").values_list("answer", flat=True))
     return CertificateIssued(
-        number=one.number,
-        username=one.dealer.username,
-        game=one.game,
-        rules_version=one.rules_version,
-        answers_right=one.answers_right,
-        answers_asked=one.answers_asked,
-        signed_by=one.signed_by.username,
-        on_day=one.on_day.isoformat(),
-        valid_through=one.valid_through.isoformat(),
-        course=dict(one.practice.course),
+        number=certificate.number,
+        username=certificate.dealer.username,
+        game=certificate.game,
+        rules_version=certificate.rules_version,
+        answers_right=certificate.answers_right,
+        answers_asked=certificate.answers_asked,
+        signed_by=certificate.signed_by.username,
+        on_day=certificate.on_day.isoformat(),
+        valid_through=certificate.valid_through.isoformat(),
+        course=dict(certificate.practice.course),
         answers_sha256=sha256(canonical({"answers": answers})).hexdigest(),
     )
 
@@ -199,14 +201,14 @@ def unlike(event: CertificateIssued, seq: int, by: str) -> str:
     return faults(row)
 
 
-def faults(one: Certificate) -> str:
+def faults(certificate: Certificate) -> str:
     """What is wrong with a certificate when its practice is played again; empty if nothing is."""
-    if one.practice.course.get("version") != practice.VERSION:
+    if certificate.practice.course.get("version") != practice.VERSION:
         return ""  # drawn by another version: its answers are pinned by their hash alone
-    score = session(one.practice).score
-    if (score.right, score.asked) != (one.answers_right, one.answers_asked):
+    score = session(certificate.practice).score
+    if (score.right, score.asked) != (certificate.answers_right, certificate.answers_asked):
         return f"{score.right} of {score.asked} answers of its practice are right"
-    if one.dealer_id != one.practice.dealer_id:
+    if certificate.dealer_id != certificate.practice.dealer_id:
         return "its practice is somebody else's"
     return ""
 

@@ -25,7 +25,6 @@ class Command(BaseCommand):
     help = "Prove the house's days to outsiders: make the key, export a bundle, verify one, build the verifier."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """One sub-command each."""
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the key that days are sealed with, and publish it")
         key.add_argument("--rotate", action="store_true", help="put a new key, signed by the old one, in its place")
@@ -43,7 +42,7 @@ class Command(BaseCommand):
         build.add_argument("out", type=Path, metavar="OUT.pyz")
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
-        """Do what was asked; a sentence instead of a traceback."""
+        """Run the sub-command; what it refuses is a sentence and no traceback."""
         try:
             getattr(self, f"_{command}")(**options)
         except (BadKey, NotYet) as wrong:
@@ -71,21 +70,21 @@ class Command(BaseCommand):
             if fault := proofs.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         sealing.signing_key()
-        kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
-        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
+        note = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
+        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {note.number} sealed days.")
 
     def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:
         first, last = day or first, day or last
         if first is None or last is None:
             raise CommandError("Name the gaming day with --day, or the first and the last with --from and --to.")
         path = out or Path(f"audit-{first}.zip" if first == last else f"audit-{first}-to-{last}.zip")
-        begun = path.with_name(f"{path.name}.part")
+        part = path.with_name(f"{path.name}.part")
         try:
-            with begun.open("wb") as file:
+            with part.open("wb") as file:
                 export.export(first, last, file)
-            begun.rename(path)
+            part.rename(path)
         finally:
-            begun.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
         self.stdout.write(f"Wrote {path}, {path.stat().st_size:,} bytes.")
 
     def _verify(self, *, bundle: Path, key: str | None, roots: list[Path], **_: Any) -> None:

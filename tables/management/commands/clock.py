@@ -27,9 +27,9 @@ def moment(text: str) -> datetime:
 
 
 def edge(text: str) -> tuple[int, datetime]:
-    """SEQ=MOMENT."""
-    seq, _, at = text.partition("=")
-    return int(seq), moment(at)
+    """SEQ=MOMENT: an entry, and by when the book had been written through it."""
+    seq, _, spelling = text.partition("=")
+    return int(seq), moment(spelling)
 
 
 class Command(BaseCommand):
@@ -38,7 +38,6 @@ class Command(BaseCommand):
     help = "Compare the clocks; confirm that the house stood still; mend a book that a wrong clock poisoned."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """One sub-command each."""
         commands = parser.add_subparsers(dest="command", required=True)
         commands.add_parser("status", help="both clocks, books that are ahead of them, and stretches without a trace")
         confirm = commands.add_parser("confirm", help="the house stood still as long as the clocks say: seal again")
@@ -58,7 +57,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
-        """Do what was asked; a sentence instead of a traceback."""
+        """Run the sub-command; what it refuses is a sentence and no traceback."""
         try:
             getattr(self, f"_{command}")(**options)
         except (BadKey, NoMend, WrongClock) as wrong:
@@ -69,29 +68,30 @@ class Command(BaseCommand):
         self.stdout.write(f"this server   {reading.after:%Y-%m-%d %H:%M:%S.%f} UTC")
         self.stdout.write(f"the database  {reading.database:%Y-%m-%d %H:%M:%S.%f} UTC")
         self.stdout.write(f"apart         {reading.drift.total_seconds():+.3f} s")
-        wrong = reading.differs
+        is_wrong = reading.differs
         for name, latest in witness.ahead(reading.database):
-            wrong = True
+            is_wrong = True
             self.stdout.write(f"AHEAD   {name}: its last entry is of {latest:%Y-%m-%d %H:%M:%S} UTC")
         for start, end in witness.unexplained(reading.database):
-            wrong = True
+            is_wrong = True
             self.stdout.write(
                 f"LEAP    nothing was written and nothing ran from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
             )
-        if wrong:
+        if is_wrong:
             sys.exit(1)
 
-    def _mend(self, *, book: str, by: list[str], reason: str, **asked: Any) -> None:
+    def _mend(self, *, book: str, by: list[str], reason: str, **options: Any) -> None:
         row = Book.objects.filter(name=book).first()
         if row is None:
             raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
-        spans = {name: asked[name] for name in ("first", "since", "until", "through")}
-        for span in mending.mend(row, Asked(**spans), by=[signers.who_signs(name) for name in by], reason=reason):
+        bounds = Asked(**{name: options[name] for name in ("first", "since", "until", "through")})
+        for span in mending.mend(row, bounds, by=[signers.who_signs(name) for name in by], reason=reason):
             self.stdout.write(
                 f"{book}: entries {span.first} to {span.last} were written from {span.since} to {span.until}"
             )
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
         leaps = witness.confirm(signers.who_signs(by), reason, sealing.signing_key())
-        says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
-        self.stdout.write(says)
+        self.stdout.write(
+            f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
+        )

@@ -17,7 +17,6 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The terminal, its table, and who answers for it."""
         parser.add_argument("name", help="the terminal's name; one that is enrolled already moves to the new device")
         parser.add_argument("--table", help="the only table that may be dealt from it")
         parser.add_argument("--by", required=True, help="user name of the operator who hands the link out")

@@ -25,11 +25,10 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """--check."""
         parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is out of date")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        """Write, or look."""
+        """Rewrite the pages; with --check, fail with the names of those that are out of date."""
         old = [path for path, text in pages() if path.read_text() != text]
         if check and old:
             raise CommandError(f"out of date, run ./run manage game_docs: {', '.join(path.name for path in old)}")
@@ -38,16 +37,16 @@ class Command(BaseCommand):
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every page as it should be."""
+    """The path of each page, and its text as it should be."""
     for game in GAMES.values():
         path = PAGES / f"{game.name}.md"
         yield path, rewritten(path.read_text(), "\n".join(facts(game)))
 
 
-def rewritten(page: str, marked: str, start: str = START) -> str:
-    """A page with another marked part."""
-    before, _, rest = page.partition(start)
-    return f"{before}{start}\n\n{marked}\n\n{END}{rest.partition(END)[2]}"
+def rewritten(page: str, part: str, start: str = START) -> str:
+    """A page with another text between its two marks."""
+    head, _, tail = page.partition(start)
+    return f"{head}{start}\n\n{part}\n\n{END}{tail.partition(END)[2]}"
 
 
 def facts(game: Game[Any, Any]) -> Iterator[str]:
@@ -58,11 +57,11 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {game.burned(rules)}"
     yield f"- On the layout: {', '.join(game.parts.values())}"
     yield f"- What may become of a seat: {', '.join(outcome.replace('_', ' ') for outcome in game.outcomes)}"
-    options = [one for one in _options(game) if one.encode_name != "unit"]  # the table's chip unit is no option
+    options = [option for option in _options(game) if option.encode_name != "unit"]  # the table's chip unit is none
     yield from ("", "| option | default | may be | meaning |", "|---|---|---|---|") if options else ("- Options: none",)
-    for one in options:
-        kind, meaning = _unwrapped(one.type)
-        yield f"| `{one.encode_name}` | {_spelled(one.default)} | {_range(kind)} | {meaning} |"
+    for option in options:
+        kind, meaning = _kind_and_meaning(option.type)
+        yield f"| `{option.encode_name}` | {_spelling(option.default)} | {_range(kind)} | {meaning} |"
     yield from ("", "| choice | the dealer | the rule |", "|---|---|---|")
     yield from (f"| {words.label} | {words.does} | {words.rule} |" for words in game.words.values())
 
@@ -72,14 +71,14 @@ def _options(game: Game[Any, Any]) -> tuple[Any, ...]:
     return fields
 
 
-def _unwrapped(kind: Any) -> tuple[Any, str]:
+def _kind_and_meaning(kind: Any) -> tuple[Any, str]:
     """What an option may be, and what it means."""
     if isinstance(kind, msgspec.inspect.Metadata):
         return kind.type, (kind.extra_json_schema or {}).get("description", "")
     return kind, ""
 
 
-def _spelled(value: Any) -> str:
+def _spelling(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

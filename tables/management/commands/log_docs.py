@@ -27,18 +27,16 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """--check."""
         parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is out of date")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        """Write, or look."""
+        """Rewrite the page; with --check, fail if it is out of date."""
         if check and page() != PAGE.read_text():
             raise CommandError(f"{PAGE.name} is out of date, run ./run manage log_docs")
         PAGE.write_text(page())
 
 
 def page() -> str:
-    """The page as it should be."""
     return rewritten(PAGE.read_text(), "\n".join(facts()), START)
 
 
@@ -52,10 +50,10 @@ def facts() -> Iterator[str]:
 
 def _line(event: type[Event]) -> str:
     kinds = ", ".join(kind.replace("_", " ") for kind in event.kinds)
-    says = (event.__doc__ or "").partition("\n")[0]
+    sentence = (event.__doc__ or "").partition("\n")[0]
     fields: Any = msgspec.inspect.type_info(event).fields  # type: ignore[attr-defined]
     content = ", ".join(_field(field) for field in fields if field.encode_name not in OF_EVERY_ENTRY)
-    return f"| {event.subject} {kinds} | {says} | {content} | {', '.join(sorted(_moves(event)))} |"
+    return f"| {event.subject} {kinds} | {sentence} | {content} | {', '.join(sorted(_moves(event)))} |"
 
 
 def _moves(event: type[Event]) -> frozenset[str]:

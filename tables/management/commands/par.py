@@ -21,7 +21,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The game, its shoe, how the seat plays, and how the sheet is printed."""
         parser.add_argument("game", nargs="?", default="rocket", help="the game (only rocket has an exact value)")
         parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
         parser.add_argument("--burn", type=int, default=5, metavar="N", help="cards burned (default: 5)")
@@ -51,7 +50,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="with --docs: write nothing; fail when out of date")
 
     def handle(self, *args: Any, game: str, docs: bool, check: bool, **options: Any) -> None:
-        """One sheet, or the page."""
+        """Print the sheet; or, with --docs, write the page, or look whether it is out of date."""
         from tables.maths.situation import Unknowable
 
         if docs:
@@ -114,11 +113,11 @@ def _decision(
     )
 
 
-def _numbers(text: str, meant: str) -> tuple[int, ...]:
+def _numbers(text: str, kind: str) -> tuple[int, ...]:
     try:
         return tuple(int(number) for number in text.split(","))
     except ValueError:
-        raise CommandError(f"{text!r} is no {meant}, whole numbers with commas between.") from None
+        raise CommandError(f"{text!r} is no {kind}, whole numbers with commas between.") from None
 
 
 def _write_page(check: bool) -> None:

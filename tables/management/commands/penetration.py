@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-_LISTED: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_LIST: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 class Command(BaseCommand):
@@ -25,7 +25,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which shoes, at which pace, and how it is printed."""
         from tables.maths.penetration import Pace
 
         parser.add_argument("--decks", default="1-8", metavar="LIST", help="such as 6, 1,2 or 1-8 (default: 1-8)")
@@ -34,20 +33,20 @@ class Command(BaseCommand):
             "--cut", default="0.2", metavar="LIST", help="part of the shoe behind the cut card (default: 0.2), or all"
         )
         parser.add_argument("--spread", type=int, default=10, metavar="N", help="bets are 1 to N (default: 10)")
-        for what, seconds in (("round", Pace.round_seconds), ("shuffle", Pace.shuffle_seconds)):
+        for event, seconds in (("round", Pace.round_seconds), ("shuffle", Pace.shuffle_seconds)):
             parser.add_argument(
-                f"--{what}-seconds",
+                f"--{event}-seconds",
                 type=float,
                 default=seconds,
                 metavar="S",
-                help=f"how long a {what} takes (default: {seconds:g})",
+                help=f"how long a {event} takes (default: {seconds:g})",
             )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, with all errors")
         parser.add_argument("--write", action="store_true", help="measure all of it anew (a quarter of an hour)")
         parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="with --write; default: all")
 
     def handle(self, *args: Any, write: bool, cores: int, as_json: bool, **options: Any) -> None:
-        """The list, or the file of results."""
+        """Print the list; or, with --write, measure all of it and write the file of results."""
         from tables.maths.situation import Unknowable
 
         if write:
@@ -72,34 +71,34 @@ def _answer(
 ) -> str:
     from tables.maths import penetration
 
-    found, pace = penetration.results(), penetration.Pace(round_seconds, shuffle_seconds)
+    results, pace = penetration.results(), penetration.Pace(round_seconds, shuffle_seconds)
     cells = [
-        found.cell(one, places, depth)
-        for one in _whole(decks)
-        for places in _whole(seats)
+        results.cell(shoe, places, depth)
+        for shoe in _whole_numbers(decks)
+        for places in _whole_numbers(seats)
         for depth in (penetration.CUTS if cut == "all" else _parts(cut))
     ]
     if not as_json:
-        return "\n".join(penetration.lines(cells, found.count, spread, pace))
+        return "\n".join(penetration.lines(cells, results.count, spread, pace))
     return json.dumps(
         {
-            "burn": found.burn,
-            "seed": found.seed,
-            "rounds_measured": found.rounds,
-            "solved_exactly": found.solved,
+            "burn": results.burn,
+            "seed": results.seed,
+            "rounds_measured": results.rounds,
+            "solved_exactly": results.solved,
             "round_seconds": pace.round_seconds,
             "shuffle_seconds": pace.shuffle_seconds,
-            "count_tags": found.count.tags,
-            "count_thresholds_by_decks": found.count.thresholds,
-            "cells": [one.facts(spread, pace) for one in cells],
+            "count_tags": results.count.tags,
+            "count_thresholds_by_decks": results.count.thresholds,
+            "cells": [cell.facts(spread, pace) for cell in cells],
         },
         indent=2,
     )
 
 
-def _whole(text: str) -> Iterable[int]:
+def _whole_numbers(text: str) -> Iterable[int]:
     """``1,3-5`` is 1, 3, 4 and 5."""
-    if not _LISTED.fullmatch(text):
+    if not _LIST.fullmatch(text):
         raise CommandError(f"{text!r} is no list of whole numbers such as 6, 1,2 or 1-8.")
     for part in text.split(","):
         first, _, last = part.partition("-")

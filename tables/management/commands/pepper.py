@@ -22,17 +22,17 @@ class Command(BaseCommand):
     help = "Make the file of keys if there is none, and seal every hash of a PIN or password with the first of them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Either of the two."""
-        what = parser.add_mutually_exclusive_group()
-        what.add_argument("--rotate", action="store_true", help="put a new key first, and carry every hash over to it")
-        what.add_argument("--check", action="store_true", help="change nothing; exit 1 and name whose hashes are left")
+        """At most one of the two may be given."""
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument("--rotate", action="store_true", help="put a new key first, and carry every hash over to it")
+        group.add_argument("--check", action="store_true", help="change nothing; exit 1 and name whose hashes are left")
 
     def handle(self, *args: Any, rotate: bool, check: bool, **options: Any) -> None:
         """Hashes whose key is missing stop everything, before anything is changed."""
         if check:
             self._check()
             return
-        if not pepper.exists() and any(pepper.is_sealed(getattr(owner, column)) for owner, column in _kept()):
+        if not pepper.exists() and any(pepper.is_sealed(getattr(owner, column)) for owner, column in _hashes()):
             raise CommandError("Hashes are sealed already, and PEPPER_FILE is not there: put the file back.")
         if rotate:
             _refuse_unreadable()
@@ -41,9 +41,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{carry()} hashes carried over to the first of {len(pepper.keys())} keys")
 
     def _check(self) -> None:
-        left = [owner.owner_of(column) for owner, column in _kept() if not pepper.is_current(getattr(owner, column))]
-        if left:
-            raise CommandError(f"Not sealed with the current key: the {', the '.join(left)}")
+        stale = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
+        if stale:
+            names = ", the ".join(owner.owner_of(column) for owner, column in stale)
+            raise CommandError(f"Not sealed with the current key: the {names}")
         self.stdout.write("Every hash is sealed with the current key")
 
 
@@ -54,7 +55,7 @@ def carry() -> int:
         house.lock()
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))
         _refuse_unreadable()
-        behind = [(owner, column) for owner, column in _kept() if not pepper.is_current(getattr(owner, column))]
+        behind = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
         sealed: dict[str, dict[str, str]] = {}
         for owner, column in behind:
             if owner.reseal(column):
@@ -65,12 +66,12 @@ def carry() -> int:
 
 
 def _refuse_unreadable() -> None:
-    for owner, column in _kept():
+    for owner, column in _hashes():
         try:
             pepper.unseal(getattr(owner, column), owner.owner_of(column))
         except pepper.NoSuchKey as missing:
             raise CommandError(f"Nothing was changed: {missing}. Put the old key below the others.") from None
 
 
-def _kept() -> list[tuple[Staff, str]]:
+def _hashes() -> list[tuple[Staff, str]]:
     return [(owner, column) for owner in Staff.objects.order_by("pk") for column in SECRETS]

@@ -20,12 +20,11 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """FILE and --lines."""
         parser.add_argument("file", metavar="FILE", help="a file with one record; - reads standard input")
         parser.add_argument("--lines", action="store_true", help="one record a line, one answer a line")
 
     def handle(self, *args: Any, file: str, lines: bool, **options: Any) -> None:
-        """Judge, and print."""
+        """Judge the record, or each line's; an interrupt from the keyboard exits as a shell expects it (130)."""
         try:
             with open(0 if file == "-" else file, "rb", closefd=file != "-") as source:
                 if lines:

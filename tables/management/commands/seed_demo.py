@@ -34,7 +34,7 @@ PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no s
 
 
 class Login(NamedTuple):
-    """Somebody who works in the demo."""
+    """Somebody who works in the demo, and what they sign in with."""
 
     role: Role
     username: str
@@ -142,7 +142,6 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The address that the printed link begins with."""
         parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -153,9 +152,9 @@ class Command(BaseCommand):
             raise CommandError("This house has staff of its own: it is no demo, and is not seeded.")
         operator = seed_staff()
         seed_chips(operator)
-        for name, chosen in TABLES.items():
+        for name, terms in TABLES.items():
             if not Table.objects.filter(name=name).exists():
-                open_table(name, chosen, operator)
+                open_table(name, terms, operator)
         self.stdout.write(logins())
         for name, use in TERMINALS.items():
             path = terminals.link_for(seed_terminal(name, operator), by=operator)
@@ -164,14 +163,14 @@ class Command(BaseCommand):
 
 
 def seed_staff() -> Staff:
-    """Everyone who works here; returns the operator, who took the others on."""
+    """Take on whoever is missing; returns the operator, by whom they are taken on."""
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
         staffing.change_staff(operator, {"badge": OPERATOR.badge, "pin": OPERATOR.pin}, by=operator)
-    for one in STAFF:
-        if not Staff.objects.filter(username=one.username).exists():
-            staffing.add_staff(**one._asdict(), password=PASSWORD, by=operator)
+    for login in STAFF:
+        if not Staff.objects.filter(username=login.username).exists():
+            staffing.add_staff(**login._asdict(), password=PASSWORD, by=operator)
     return operator
 
 
@@ -194,15 +193,15 @@ def seed_chips(operator: Staff) -> None:
                 vault.move("withdraw", "vault", "cage", IN_THE_CAGE_CENTS),
             ],
         )
-        sold = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
-        _move(house, SoldAtTheCage(amount_cents=SOLD_CENTS), operator, sold)
+        sale = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
+        _move(house, SoldAtTheCage(amount_cents=SOLD_CENTS), operator, sale)
 
 
-def open_table(name: str, chosen: Settings, operator: Staff) -> None:
-    """A new table with a full rack, counted and opened."""
+def open_table(name: str, terms: Settings, operator: Staff) -> None:
+    """A new table with a full rack, counted and opened. All or nothing: a second run finds no table half set up."""
     with transaction.atomic():
-        table = table_settings.create_table(name, chosen, by=operator)
-        chips = rack_of(chosen)
+        table = table_settings.create_table(name, terms, by=operator)
+        chips = rack_of(terms)
         slip = _begin(table, FILL[0][1], BeginSlip("fill", chips))
         for stage, username in FILL[1:]:
             _sign(table, username, SignSlip(slip, stage))
@@ -210,19 +209,19 @@ def open_table(name: str, chosen: Settings, operator: Staff) -> None:
         _sign(table, PIT_BOSS.username, SignSlip(opener, "recounted", chips))
 
 
-def rack_of(chosen: Settings) -> tuple[tuple[int, int], ...]:
-    """The chips of a full rack: as much in each kind as in any other, as near as the chips allow."""
-    each = BETS_IN_A_RACK * chosen.max_cents // len(chosen.denominations)
-    return tuple((value, each // value) for value in sorted(chosen.denominations, reverse=True))
+def rack_of(terms: Settings) -> tuple[tuple[int, int], ...]:
+    """The chips of a full rack, as (value, count): as much in each kind as in any other, as near as the chips allow."""
+    kind_cents = BETS_IN_A_RACK * terms.max_cents // len(terms.denominations)
+    return tuple((value, kind_cents // value) for value in sorted(terms.denominations, reverse=True))
 
 
-def _begin(table: Table, username: str, entered: BeginSlip) -> str:
-    _sign(table, username, entered)
+def _begin(table: Table, username: str, slip: BeginSlip) -> str:
+    _sign(table, username, slip)
     return standing.of(table).slips[-1].name
 
 
-def _sign(table: Table, username: str, entered: BeginSlip | SignSlip) -> None:
-    dealing.record(table, entered, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
+def _sign(table: Table, username: str, signature: BeginSlip | SignSlip) -> None:
+    dealing.record(table, signature, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
 
 
 def seed_terminal(name: str, operator: Staff) -> Terminal:
@@ -237,13 +236,15 @@ def _move(book: Book, event: Event, by: Staff, moves: Sequence[Move]) -> None:
 def logins() -> str:
     """How everyone signs in, and the tables, as two tables in plain text."""
     people = [("Role", "Name", "User name", "Password", "Badge", "PIN")]
-    people += [(one.role.label, one.name, one.username, PASSWORD, one.badge or "", one.pin or "") for one in STAFF]
+    people += [
+        (login.role.label, login.name, login.username, PASSWORD, login.badge or "", login.pin or "") for login in STAFF
+    ]
     felt = [("Table", "Game", "Bets or buy-in", "Cards")]
-    for name, chosen in TABLES.items():
-        limits = f"{money(chosen.min_cents)} to {money(chosen.max_cents)}"
-        shoe = "house shoe" if chosen.source == ShoeSource.HOUSE else "real cards"
-        game = GAMES[chosen.game]
-        decks = chosen.options.get("decks", 1)
+    for name, terms in TABLES.items():
+        limits = f"{money(terms.min_cents)} to {money(terms.max_cents)}"
+        shoe = "house shoe" if terms.source == ShoeSource.HOUSE else "real cards"
+        game = GAMES[terms.game]
+        decks = terms.options.get("decks", 1)
         felt.append((name, game.title, limits, f"{decks} deck{'s' * (decks > 1)}, {shoe}"))
     return f"{columns(people)}\n\n{columns(felt)}"
 

@@ -21,37 +21,36 @@ class Command(BaseCommand):
     help = "Prove that house shoes were dealt in the order that was committed to before their first card."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """verify, --table, --shoe."""
         parser.add_argument("action", choices=["verify"])
         parser.add_argument("--table", metavar="NAME", help="only this table (default: every table)")
         parser.add_argument("--shoe", metavar="N", type=int, help="print only this shoe of each table")
 
     def handle(self, *args: Any, table: str | None, shoe: int | None, **options: Any) -> None:
-        """Table by table; stop at the first fault."""
-        found = 0
-        for one in _tables(table):
+        """Prove table by table; exit 1 at the first fault."""
+        orders = 0
+        for row in _tables(table):
             try:
-                found += self._print(one, commitments.prove(one), shoe)
+                orders += self._print(row, commitments.prove(row), shoe)
             except Broken as broken:
                 self._fail(broken.fault)
             except Unproven as unproven:
-                self._fail(commitments.fault_of(one, unproven))
-        if not found and shoe is not None:
+                self._fail(commitments.fault_of(row, unproven))
+        if not orders and shoe is not None:
             raise CommandError(f"There is no house shoe {shoe}.")
-        if not found:
+        if not orders:
             self.stdout.write("No house shoe was dealt.")
 
     def _print(self, table: Table, orders: Iterable[Order], shoe: int | None) -> int:
-        printed = 0
+        count = 0
         for order in orders:
             if shoe in (None, order.shoe):
-                printed += 1
-                opened = f"opened by entry {order.opened_seq}" if order.opened_seq else "still sealed"
+                count += 1
+                opening = f"opened by entry {order.opened_seq}" if order.opened_seq else "still sealed"
                 self.stdout.write(
                     f"holds  {table.name}, shoe {order.shoe}: committed to by entry {order.committed_seq},"
-                    f" {len(order.dealt)} cards dealt in its order, {opened}"
+                    f" {len(order.dealt)} cards dealt in its order, {opening}"
                 )
-        return printed
+        return count
 
     def _fail(self, fault: Fault) -> None:
         self.stdout.write(self.style.ERROR(f"DOES NOT HOLD  {fault}"))

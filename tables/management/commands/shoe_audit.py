@@ -28,7 +28,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The shoes to deal."""
         parser.add_argument("--check", action="store_true", help="deal shoes by chance, and print the rates")
         parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
         parser.add_argument("--seats", type=int, default=2, metavar="N", help="seats that play (default: 2)")
@@ -36,11 +35,11 @@ class Command(BaseCommand):
         parser.add_argument("--docs", action="store_true", help="write the tables of docs/shoe-audit.md instead")
 
     def handle(self, *args: Any, check: bool, decks: int, seats: int, shoes: int, docs: bool, **options: Any) -> None:
-        """The rates of one study, or the page."""
+        """Print the rates of one study; or, with --docs, write those of all studies into the page."""
         if docs:
             text = PAGE.read_text()
             tables = "\n".join(line for study in STUDIES for line in _study(*study))
-            PAGE.write_text(_PART.sub(lambda found: f"{found[1]}\n{tables}{found[2]}", text))
+            PAGE.write_text(_PART.sub(lambda marks: f"{marks[1]}\n{tables}{marks[2]}", text))
         elif not check:
             raise CommandError("Say --check: shoes are audited by the watch, not by hand.")
         elif not (1 <= decks <= 8 and 1 <= seats <= 6 and shoes > 0):
@@ -53,24 +52,24 @@ class Command(BaseCommand):
 def _study(decks: int, seats: int, shoes: int) -> Iterator[str]:
     from tables.edge import bettors
 
-    dealt = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
-    edges = [edge for one in dealt for edge in one.course.edges]
-    theirs = sum(edge < 0 for edge in edges) / len(edges)
+    sample = [bettors.deal(decks, seats, seed) for seed in range(shoes)]
+    edges = [edge for shoe in sample for edge in shoe.course.edges]
+    players_share = sum(edge < 0 for edge in edges) / len(edges)
     yield f"### {decks} decks, {seats} seats: {shoes} shoes of {len(edges) / shoes:.1f} rounds on average"
     yield ""
-    yield f"The edge was the player's before {theirs:.1%} of the rounds. {PERMUTATIONS} permutations each."
+    yield f"The edge was the player's before {players_share:.1%} of the rounds. {PERMUTATIONS} permutations each."
     yield ""
     yield f"| player | seats and shoes tested | flagged | {bettors.SHOES_A_DAY} shoes together tested | flagged |"
     yield "|---|---|---|---|---|"
-    for rate in bettors.check(dealt, decks, permutations=PERMUTATIONS):
+    for rate in bettors.check(sample, decks, permutations=PERMUTATIONS):
         yield _row(rate)
     yield ""
 
 
 def _row(rate: Rate) -> str:
-    alone, several = _share(rate.flagged, rate.seats), _share(rate.days_flagged, rate.days)
-    return f"| {rate.bettor} | {rate.seats:,} | {alone} | {rate.days:,} | {several} |"
+    by_shoe, by_day = _share(rate.flagged, rate.seats), _share(rate.days_flagged, rate.days)
+    return f"| {rate.bettor} | {rate.seats:,} | {by_shoe} | {rate.days:,} | {by_day} |"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({part / whole:.1%})" if whole else "—"
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / total:.1%})" if total else "—"

@@ -22,8 +22,8 @@ from tables.games.rocket import Rules
 if TYPE_CHECKING:
     from tables.maths.simulation import Table, Tally
 
-Told = Callable[[int, int], None]
-"""Is told how many chunks are dealt, and of how many."""
+Progress = Callable[[int, int], None]
+"""Called with how many chunks are dealt, and of how many."""
 
 
 class Command(BaseCommand):
@@ -33,7 +33,6 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The table, the run, and where it is kept."""
         parser.add_argument("game", nargs="?", default="rocket", choices=["rocket"])
         parser.add_argument("--rounds", type=int, default=10_000_000, help="rounds, dealt by the million")
         parser.add_argument("--seats", type=int, default=6, help="seats that bet (default: 6)")
@@ -66,7 +65,7 @@ class Command(BaseCommand):
         as_json: bool,
         **options: Any,
     ) -> None:
-        """Deal, and tell."""
+        """Deal the rounds, and print what came of them."""
         from tables.maths.simulation import described
         from tables.maths.situation import Unknowable
 
@@ -79,12 +78,12 @@ class Command(BaseCommand):
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
         if spread:
-            tally = _spread(table, seed, rounds, cores)
+            tally = _deal_spread(table, seed, rounds, cores)
         else:
             keep = Keep(resume, described(table, seed)) if resume else None
-            tally = run(table, seed, rounds, cores, keep, progress())
-        found = facts(table, tally)
-        self.stdout.write(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+            tally = run(table, seed, rounds, cores, keep=keep, report=progress())
+        totals = facts(table, tally)
+        self.stdout.write(json.dumps(totals, indent=2) if as_json else "\n".join(_lines(totals)))
 
 
 def _table(
@@ -105,8 +104,8 @@ def _table(
     if not 0.1 <= reshuffle_at <= 0.5:
         raise situation.Unknowable(f"a cut card at {reshuffle_at:g} of the shoe is not placed: it lies at 0.1 to 0.5")
     solution = solve(situation.fresh(decks, burn), situation.strategy(strategy))
-    asked = {"decks": decks, "burn": burn, "reshuffle_at": reshuffle_at, "start": start}
-    return Table(msgspec.convert(asked, Rules), seats, solution, fresh)
+    rules = {"decks": decks, "burn": burn, "reshuffle_at": reshuffle_at, "start": start}
+    return Table(msgspec.convert(rules, Rules), seats, solution, fresh)
 
 
 @dataclass(frozen=True)
@@ -116,49 +115,49 @@ class Keep:
     path: Path
     described: dict[str, Any]
 
-    def read(self, nothing: Tally) -> tuple[int, Tally]:
-        """Where to go on. Refuses the file of another run."""
+    def read(self, empty: Tally) -> tuple[int, Tally]:
+        """How many chunks are dealt, and their tally. Raises CommandError for the file of another run."""
         if not self.path.exists():
-            return 0, nothing
+            return 0, empty
         try:
-            kept = json.loads(self.path.read_text())
-            described, chunks = kept["run"], int(kept["chunks"])
-            counted = nothing.with_counts(kept)
+            document = json.loads(self.path.read_text())
+            description, chunks = document["run"], int(document["chunks"])
+            tally = empty.with_counts(document)
         except (ValueError, KeyError, TypeError):
             raise CommandError(f"{self.path} is no run of this command.") from None
-        if described != self.described:
-            raise CommandError(f"{self.path} is another run: {json.dumps(described)}.")
-        return chunks, counted
+        if description != self.described:
+            raise CommandError(f"{self.path} is another run: {json.dumps(description)}.")
+        return chunks, tally
 
     def write(self, chunks: int, tally: Tally) -> None:
-        """All of it or nothing, whenever it is stopped."""
-        kept = {"run": self.described, "chunks": chunks, **tally.counts()}
-        beside = self.path.with_name(f"{self.path.name}.new")
-        beside.write_text(json.dumps(kept))
-        beside.replace(self.path)
+        """Written beside the file and put in its place, so that a run that is stopped loses no chunk."""
+        document = {"run": self.described, "chunks": chunks, **tally.counts()}
+        draft = self.path.with_name(f"{self.path.name}.new")
+        draft.write_text(json.dumps(document))
+        draft.replace(self.path)
 
 
-def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, told: Told) -> Tally:
+def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, report: Progress) -> Tally:
     """So many rounds, to the next million. Chunks add up in order, so a run is the same on any number of cores."""
     from tables.maths.simulation import CHUNK, chart, deal, nothing, seed_of
 
-    done, tally = keep.read(nothing(table.seats)) if keep else (0, nothing(table.seats))
+    first, tally = keep.read(nothing(table.seats)) if keep else (0, nothing(table.seats))
     chunks, folds = -(-rounds // CHUNK), chart(table.solution)
-    one = partial(_chunk, deal, table, folds)
     pool = ThreadPoolExecutor(cores)
     try:
-        for dealt in pool.map(one, (seed_of(seed, chunk) for chunk in range(done, chunks))):
-            done, tally = done + 1, tally + dealt
+        parts = pool.map(partial(_chunk, deal, table, folds), (seed_of(seed, chunk) for chunk in range(first, chunks)))
+        for count, part in enumerate(parts, first + 1):
+            tally += part
             if keep:
-                keep.write(done, tally)
-            told(done, chunks)
+                keep.write(count, tally)
+            report(count, chunks)
     finally:
         pool.shutdown(cancel_futures=True)
     return tally
 
 
-def _spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
-    """The same rounds by the house's workers."""
+def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
+    """The rounds that ``run`` would deal, dealt by the house's workers."""
     from tables.edge import spreading
     from tables.maths.simulation import CHUNK, described, nothing
 
@@ -177,29 +176,29 @@ def _chunk(deal: Callable[..., Tally], table: Table, folds: Any, seed: int) -> T
     return deal(table, seed, folds=folds)
 
 
-def progress() -> Told:
-    """A bar for those who watch."""
-    return _bar if sys.stderr.isatty() else _silent
+def progress() -> Progress:
+    """A bar where standard error is a terminal; elsewhere nothing, for a log would keep each step of it."""
+    return _bar if sys.stderr.isatty() else _silence
 
 
-def _silent(done: int, chunks: int) -> None:
+def _silence(count: int, chunks: int) -> None:
     """Nobody watches."""
 
 
-def _bar(done: int, chunks: int) -> None:
-    """On one line of the terminal."""
-    filled = "#" * (40 * done // chunks)
-    print(f"\r[{filled:<40}] {done:,} of {chunks:,} million rounds", end="", file=sys.stderr, flush=True)
-    if done == chunks:
+def _bar(count: int, chunks: int) -> None:
+    """Drawn over itself, on a line of the terminal."""
+    bar = "#" * (40 * count // chunks)
+    print(f"\r[{bar:<40}] {count:,} of {chunks:,} million rounds", end="", file=sys.stderr, flush=True)
+    if count == chunks:
         print(file=sys.stderr)
 
 
 def facts(table: Table, tally: Tally) -> dict[str, Any]:
-    """What came of it."""
+    """What came of a run, beside the exact values of a lone seat and a full shoe; edges are parts of the bet."""
     exact, seats = table.solution, range(1, table.seats + 1)
     mean, variance = tally.table()
-    alone = sum(tally.seat(seat)[1] for seat in seats)
-    pairs = alone * (table.seats - 1)
+    seat_variances = sum(tally.seat(seat)[1] for seat in seats)
+    pairs = seat_variances * (table.seats - 1)
     return {
         "rounds": tally.rounds,
         "refills": tally.refills,
@@ -207,7 +206,7 @@ def facts(table: Table, tally: Tally) -> dict[str, Any]:
         "exact_standard_deviation": exact.standard_deviation,
         "table_edge": -mean / table.seats,
         "table_standard_deviation": sqrt(variance),
-        "correlation_of_seats": (variance - alone) / pairs if pairs else None,
+        "correlation_of_seats": (variance - seat_variances) / pairs if pairs else None,
         "seats": [_seat(table, tally, seat) for seat in seats],
     }
 
@@ -220,23 +219,23 @@ def _seat(table: Table, tally: Tally, seat: int) -> dict[str, Any]:
         "edge": -mean,
         "standard_deviation": sqrt(variance),
         "errors_off": (-mean - table.solution.house_edge) / error,
-        "errors_off_of_the_worst_outcome": max(abs(off) for off in tally.errors(seat, table.solution)),
+        "errors_off_of_the_worst_outcome": max(abs(error) for error in tally.errors(seat, table.solution)),
     }
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def _lines(totals: dict[str, Any]) -> list[str]:
     heading = f"{'seat':<6}{'edge':>11}{'deviation':>12}{'off, in standard errors':>26}{'worst outcome':>16}"
-    correlation = found["correlation_of_seats"]
+    correlation = totals["correlation_of_seats"]
     return [
-        f"{found['rounds']:,} rounds; the shoe ran out in mid-round {found['refills']:,} times",
-        f"Exact for one seat and a full shoe: edge {found['exact_edge']:.6%}, deviation"
-        f" {found['exact_standard_deviation']:.6f}",
+        f"{totals['rounds']:,} rounds; the shoe ran out in mid-round {totals['refills']:,} times",
+        f"Exact for one seat and a full shoe: edge {totals['exact_edge']:.6%}, deviation"
+        f" {totals['exact_standard_deviation']:.6f}",
         heading,
         *(
-            f"{one['seat']:<6}{one['edge']:>11.6%}{one['standard_deviation']:>12.6f}{one['errors_off']:>+26.2f}"
-            f"{one['errors_off_of_the_worst_outcome']:>16.2f}"
-            for one in found["seats"]
+            f"{seat['seat']:<6}{seat['edge']:>11.6%}{seat['standard_deviation']:>12.6f}{seat['errors_off']:>+26.2f}"
+            f"{seat['errors_off_of_the_worst_outcome']:>16.2f}"
+            for seat in totals["seats"]
         ),
-        f"All seats together: edge {found['table_edge']:.6%}, deviation {found['table_standard_deviation']:.6f} bets"
+        f"All seats together: edge {totals['table_edge']:.6%}, deviation {totals['table_standard_deviation']:.6f} bets"
         + ("" if correlation is None else f", correlation of two seats {correlation:.4f}"),
     ]

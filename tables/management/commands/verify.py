@@ -18,11 +18,10 @@ class Command(BaseCommand):
     help = "Re-hash every chain, replay every round, recompute every transfer, hold every row against the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """--table."""
         parser.add_argument("--table", metavar="NAME", help="only this table (default: the house and every table)")
 
     def handle(self, *args: Any, table: str | None, **options: Any) -> None:
-        """Check book by book, stop at the first fault."""
+        """Check book by book; exit 1 at the first fault."""
         try:
             books = proofs.books(table)
         except LookupError as unknown:

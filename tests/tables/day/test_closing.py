@@ -88,7 +88,7 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
     found = closing.closed(over)
     assert found is not None
-    assert found.as_closed == [line.row() for line in found.now.lines]
+    assert found.as_closed == [line.row() for line in found.current.lines]
     assert not found.adjustments
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     body = LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body
@@ -187,7 +187,7 @@ def test_what_arrives_later_is_an_adjustment(
     [late] = found.adjustments
     assert late.what == "correction of round 1"
     assert late.cents != 0
-    assert found.now.lines[0].win_cents == int(found.as_closed[0]["win_cents"]) + late.cents
+    assert found.current.lines[0].win_cents == int(found.as_closed[0]["win_cents"]) + late.cents
 
 
 def correct(dealer: Hand, boss: Staff) -> None:

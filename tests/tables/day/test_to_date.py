@@ -90,7 +90,9 @@ def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
     house.correct(1, slip=1)
     short, corrected = both(house.first, last)
     assert short == corrected
-    assert closing.closed(house.first).now.lines[0].win_cents != closing.closed(house.first).as_closed[0]["win_cents"]  # type: ignore[union-attr]
+    closed_day = closing.closed(house.first)
+    assert closed_day is not None
+    assert closed_day.current.lines[0].win_cents != closed_day.as_closed[0]["win_cents"]
     house.close(2)
     house.correct(2, slip=2)
     short, long = both(house.first, last)
