@@ -31,16 +31,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
 
     def _new_pool(self) -> ConnectionPool[Any]:
-        here = _here()
+        width = _here()
         return ConnectionPool(
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
             configure=self._configure_connection,  # type: ignore[attr-defined]
             check=ConnectionPool.check_connection,
-            min_size=1 if here.connections > 1 else 0,
-            max_size=here.connections,
-            max_waiting=here.queue,
-            timeout=here.wait_ms / 1000,
+            min_size=1 if width.connections > 1 else 0,
+            max_size=width.connections,
+            max_waiting=width.queue,
+            timeout=width.wait_ms / 1000,
         )
 
     def close_pool(self) -> None:

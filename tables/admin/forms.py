@@ -62,7 +62,7 @@ def option_fields(game: str) -> dict[str, forms.Field]:
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
     hidden = {"unit"} if GAMES[game].banked else set()
-    return {OPTION + one.name: _option_field(one) for one in described.fields if one.name not in hidden}
+    return {OPTION + option.name: _option_field(option) for option in described.fields if option.name not in hidden}
 
 
 def _option_field(described: msgspec.inspect.Field) -> forms.Field:
@@ -172,20 +172,20 @@ class TableForm(Judged):
     @classmethod
     def for_game(cls, game: str) -> type[TableForm]:
         """The form of a table of one game."""
-        made: type[TableForm] = type(
+        form: type[TableForm] = type(
             cls.__name__, (cls,), {"GAME": game, "__module__": __name__, **option_fields(game)}
         )
-        return made
+        return form
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         table = self.instance
         if table.pk is None:
             return
-        known = table_settings.settings_of(table)
-        self.initial.update({field: getattr(known, setting) for setting, field in self.FIELDS.items()})
-        self.initial["rake"] = Decimal(known.rake_permille) / 10
-        self.initial.update({OPTION + name: value for name, value in known.options.items()})
+        settings = table_settings.settings_of(table)
+        self.initial.update({field: getattr(settings, setting) for setting, field in self.FIELDS.items()})
+        self.initial["rake"] = Decimal(settings.rake_permille) / 10
+        self.initial.update({OPTION + name: value for name, value in settings.options.items()})
 
     def clean_rake(self) -> int:
         """Per mille of a pot."""
@@ -349,11 +349,11 @@ class HouseHoursForm(Judged):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        now = shifts.calendar()
-        tomorrow = now.day_of(timezone.now()) + shifts.DAY
-        hours = now.hours_of(tomorrow)
-        known = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
-        self.initial = {**known, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
+        calendar = shifts.calendar()
+        tomorrow = calendar.day_of(timezone.now()) + shifts.DAY
+        hours = calendar.hours_of(tomorrow)
+        typed = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
+        self.initial = {**typed, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
 
     def clean_shifts(self) -> list[list[str]]:
         """Name and start of each, as the row keeps them."""

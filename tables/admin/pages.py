@@ -110,11 +110,11 @@ class OpenLogEntryAdmin(LogEntryAdmin):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
         """The entry as it may be read now."""
-        found: LogEntry | None = super().get_object(request, object_id, from_field)
-        if found is not None:
-            [read] = secrecy.veiled(found.book_id, list(entries(found.book_id, found.seq - 1, found.seq)))
-            found.body, found.key = read.body, read.key
-        return found
+        entry: LogEntry | None = super().get_object(request, object_id, from_field)
+        if entry is not None:
+            [veiled] = secrecy.veiled(entry.book_id, list(entries(entry.book_id, entry.seq - 1, entry.seq)))
+            entry.body, entry.key = veiled.body, veiled.key
+        return entry
 
 
 @admin.register(Table)
@@ -166,9 +166,9 @@ class TableAdmin(SetUp):
 
     def _when(self, table: Table | None) -> str:
         """When what a round rests on may change."""
-        now = standing.of(table) if table else Standing()
-        if table and now.round_open:
-            return table_settings.round_is_open(table, now, "this, and the options, can change")
+        state = standing.of(table) if table else Standing()
+        if table and state.round_open:
+            return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."
 
     def _game(self, table: Table | None) -> str:

@@ -49,20 +49,20 @@ def _refuse(first: date, last: date) -> None:
     if first > last:
         raise NotYet(f"{first} comes after {last}: name the first day first.")
     if sealed != (last - first).days + 1:
-        known = DayRoot.objects.order_by("number").values_list("day", flat=True)
-        there = f"{known[0]} to {known[len(known) - 1]}" if known else "none yet"
-        raise NotYet(f"Days are exported once they are over and sealed, and those that are sealed are: {there}.")
+        days = DayRoot.objects.order_by("number").values_list("day", flat=True)
+        span = f"{days[0]} to {days[len(days) - 1]}" if days else "none yet"
+        raise NotYet(f"Days are exported once they are over and sealed, and those that are sealed are: {span}.")
     for row in BookRoot.objects.filter(day=last).exclude(book__name=HOUSE).select_related("book"):
         _refuse_secrets(row)
 
 
 def _refuse_secrets(row: BookRoot) -> None:
     """A game that hides cards from those who play it is not told before it is over."""
-    current = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
-    now = standing.at(read_head(row.book_id)).round
-    if current is None or now is None or current.number != now.number:
+    sealed_round = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
+    current_round = standing.at(read_head(row.book_id)).round
+    if sealed_round is None or current_round is None or sealed_round.number != current_round.number:
         return
-    if now.secret and not now.over:
+    if current_round.secret and not current_round.over:
         raise NotYet(f"A game that hides cards is going on at {row.book.name}: export the day when it is over.")
 
 
@@ -95,7 +95,7 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
     writer.part(book_part(number, "carried"), map(canonical, _carried(book, earlier, places)))
     writer.part(book_part(number, "proofs"), map(canonical, _proofs(places)))
     writer.part(book_part(number, "entries"), _entries(book, start, end))
-    writer.part(book_part(number, "transfers"), (_row(one) for one in transfers(book.pk, start - 1, end)))
+    writer.part(book_part(number, "transfers"), (_row(posted) for posted in transfers(book.pk, start - 1, end)))
 
 
 def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
@@ -103,14 +103,14 @@ def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
         yield bytes(entry.hash).hex().encode() + b" " + bytes(entry.body)
 
 
-def _row(one: Posted) -> bytes:
-    return json.dumps(_spelled(one), separators=(",", ":")).encode()
+def _row(posted: Posted) -> bytes:
+    return json.dumps(_spelled(posted), separators=(",", ":")).encode()
 
 
-def _spelled(one: Posted) -> list[Any]:
-    move = one.move
+def _spelled(posted: Posted) -> list[Any]:
+    move = posted.move
     ends = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
-    return [one.id, one.seq, one.leg, move.kind, *ends, move.amount_cents, move.reverses]
+    return [posted.id, posted.seq, posted.leg, move.kind, *ends, move.amount_cents, move.reverses]
 
 
 def _earlier(book: Book, first: date, start: int, end: int) -> list[int]:
@@ -128,14 +128,14 @@ _Place = tuple[BookRoot, Sequence[int]]
 
 def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
     """The day of each of these entries."""
-    found: dict[int, BookRoot] = {}
+    roots: dict[int, BookRoot] = {}
     grouped: dict[int, list[int]] = defaultdict(list)
     for seq in seqs:
-        row = next((one for one in found.values() if one.first_seq <= seq <= one.last_seq), None)
-        row = row or BookRoot.objects.get(book=book, first_seq__lte=seq, last_seq__gte=seq)
-        found[row.pk] = row
-        grouped[row.pk].append(seq)
-    return [(found[pk], numbers) for pk, numbers in grouped.items()]
+        root = next((root for root in roots.values() if root.first_seq <= seq <= root.last_seq), None)
+        root = root or BookRoot.objects.get(book=book, first_seq__lte=seq, last_seq__gte=seq)
+        roots[root.pk] = root
+        grouped[root.pk].append(seq)
+    return [(roots[pk], numbers) for pk, numbers in grouped.items()]
 
 
 def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:

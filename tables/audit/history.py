@@ -97,8 +97,8 @@ class Wanted:
             return False
         if not (self.outcome or self.seat):
             return True
-        found = (one for one in line.seats if self.seat in (None, one.seat))
-        return any(self.outcome is None or (one.payout and one.payout.outcome == self.outcome) for one in found)
+        seats = (seat for seat in line.seats if self.seat in (None, seat.seat))
+        return any(self.outcome is None or (seat.payout and seat.payout.outcome == self.outcome) for seat in seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> 
     """The rounds looked for among the SEARCHED that end with ``through``: at most ``count``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
     candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
-    found = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
-    return Page(found, through, candidates[-1] if len(candidates) == count else oldest)
+    lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
+    return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
 def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
@@ -166,8 +166,8 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
             " AND round = ANY(%s) ORDER BY round, seq",
             [book_id, min(numbers), max(numbers), list(numbers)],
         )
-        found = [Entry(*row) for row in cursor.fetchall()]
-    lines = [line_of(number, list(entries)) for number, entries in groupby(found, key=lambda entry: entry.round or 0)]
+        entries = [Entry(*row) for row in cursor.fetchall()]
+    lines = [line_of(number, list(stretch)) for number, stretch in groupby(entries, key=lambda entry: entry.round or 0)]
     return reversed(truly_timed(book_id, lines))
 
 
@@ -209,13 +209,13 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         last_seq=entries[-1].seq,
         began=entries[0].at,
         ended=ended,
-        dealers=tuple(dict.fromkeys(one.by for one in entries if one.kind == "play")),
+        dealers=tuple(dict.fromkeys(entry.by for entry in entries if entry.kind == "play")),
         shoe=shoe,
         seats=seats,
         staked_cents=staked,
         house_net_cents=current.house_net_cents if current and ended and not fault else None,
-        taken_back=sum(one.kind == "take_back" for one in entries),
-        refused=sum(one.subject == "alert" for one in entries),
+        taken_back=sum(entry.kind == "take_back" for entry in entries),
+        refused=sum(entry.subject == "alert" for entry in entries),
         fault=fault,
     )
 
@@ -321,14 +321,14 @@ def story(table: Table, number: int) -> Story | None:
     steps: list[Step] = []
     current: Round | None = None
     broken = False
-    for entry, told in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
+    for entry, public in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
         before = current
         if entry.subject == "round" and not broken:
             try:
                 current = folded(current, entry)
             except UNREADABLE:
                 broken = True
-        steps.append(_step(told, before, current, chips.get(entry.seq, ())))
+        steps.append(_step(public, before, current, chips.get(entry.seq, ())))
     struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
     corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
     if current is None:
@@ -363,15 +363,15 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
         return [Entry(*row) for row in cursor.fetchall()]
 
 
-def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Moved, ...]) -> Step:
-    decided = now.plays[-1].decided if now and now is not before and entry.kind == "play" and now.plays else ()
+def _step(entry: Entry, before: Round | None, after: Round | None, moved: tuple[Moved, ...]) -> Step:
+    decided = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
     return Step(
         entry=entry,
         words=words_of(entry),
-        view=now.view(DEALER) if now else None,
-        banked=now is None or now.game.banked,
+        view=after.view(DEALER) if after else None,
+        banked=after is None or after.game.banked,
         touched=_touched(entry),
-        decided=tuple(now.in_cents(payout) for payout in decided) if now else (),
+        decided=tuple(after.in_cents(payout) for payout in decided) if after else (),
         moved=moved,
         corrects=_corrects(entry),
     )
@@ -424,16 +424,16 @@ def _place(place: str, seat: int | None) -> str:
     return place.replace("_", " / ") if seat is None else f"{place} {seat}"
 
 
-def prove(table: Table, told: Story) -> Report:
+def prove(table: Table, story: Story) -> Report:
     """Prove a round's stretch of the log anew: every hash, every input through the engine, every transfer.
 
     It must follow from the entry before it, and the entry after it (or the book's head) must follow from it.
     """
     book = Book.objects.get(pk=table.book_id)
-    first, last = told.steps[0].entry, told.steps[-1].entry
+    first, last = story.steps[0].entry, story.steps[-1].entry
     beside = LogEntry.objects.filter(book=book, seq__in=(first.seq - 1, last.seq + 1))
-    found = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
-    before, following = found.get(first.seq - 1), found.get(last.seq + 1)
+    neighbours = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
+    before, following = neighbours.get(first.seq - 1), neighbours.get(last.seq + 1)
     after = Head(book.pk, book.name, before.seq, bytes(before.hash)) if before else None
     noted = following.prev_hash if following else book.head_hash
     return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(noted or b"")))

@@ -46,7 +46,7 @@ GRACE: Final = timedelta(minutes=5)
 # --- Which days ------------------------------------------------------------------------------------------------
 
 
-def unsealed(now: datetime) -> Iterator[date]:
+def unsealed(present: datetime) -> Iterator[date]:
     """The gaming days that are over and not sealed, the first one first."""
     last = DayRoot.objects.order_by("-number").values_list("day", flat=True).first()
     if last is None:
@@ -56,7 +56,7 @@ def unsealed(now: datetime) -> Iterator[date]:
         day = hours.day_of(began)
     else:
         day = last + timedelta(days=1)
-    while hours.span(day)[1] + GRACE <= now:
+    while hours.span(day)[1] + GRACE <= present:
         yield day
         day += timedelta(days=1)
 
@@ -93,8 +93,8 @@ def seal(day: date) -> DayRoot:
         seal_book(book, day, note)
     with transaction.atomic():
         head = house.lock()
-        found = DayRoot.objects.filter(day=day).first()
-        return found or _sign(head, day, key)
+        row = DayRoot.objects.filter(day=day).first()
+        return row or _sign(head, day, key)
 
 
 def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
@@ -153,23 +153,23 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
 
     Nothing is kept of a book whose chain does not lead there from where the last note has it.
     """
-    there = BookRoot.objects.filter(book=book, day=day).first()
-    if there is not None:
-        sealed.refuse_rewritten(note, Head(book.pk, book.name, there.last_seq, bytes(there.head_hash)))
-        return there
-    before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
-    first = before.last_seq + 1 if before else 1
+    root = BookRoot.objects.filter(book=book, day=day).first()
+    if root is not None:
+        sealed.refuse_rewritten(note, Head(book.pk, book.name, root.last_seq, bytes(root.head_hash)))
+        return root
+    day_before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
+    first = day_before.last_seq + 1 if day_before else 1
     last = max(first - 1, mends.last_before(book.pk, hours.span(day)[1]))
     if last == 0:
         return None
     sealed.refuse_rewritten(note, Head(book.pk, book.name, last, _hash_at(book, last)))
-    known = _read(before.body) if before else None
-    document = document_of(book, day, first, last, known)
-    row = BookRoot(
+    opening = _read(day_before.body) if day_before else None
+    document = document_of(book, day, first, last, opening)
+    root = BookRoot(
         book=book, day=day, first_seq=first, last_seq=last, head_hash=bytes.fromhex(document["head"]),
         body=canonical(document),
     )  # fmt: skip
-    BookRoot.objects.bulk_create([row], ignore_conflicts=True)
+    BookRoot.objects.bulk_create([root], ignore_conflicts=True)
     return BookRoot.objects.get(book=book, day=day)
 
 
@@ -194,8 +194,8 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
 
 def hashes(book_id: int, first: int, last: int) -> Iterator[bytes]:
     """The leaves of a book's tree: the hashes of its entries, each of which names the whole history before it."""
-    found = LogEntry.objects.filter(book_id=book_id, seq__gte=first, seq__lte=last).order_by("seq")
-    for digest in found.values_list("hash", flat=True).iterator():
+    entries = LogEntry.objects.filter(book_id=book_id, seq__gte=first, seq__lte=last).order_by("seq")
+    for digest in entries.values_list("hash", flat=True).iterator():
         yield bytes(digest)
 
 
@@ -205,19 +205,19 @@ def _hash_at(book: Book, seq: int) -> bytes:
 
 def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
     """[account, place, seat, cents] for every place of a book, and what it did to those that all books share."""
-    known = {account: cents for account, _, _, cents in (before["accounts"] if before else ())}
-    moved = moved_cents(book.pk, first - 1, last)
+    balances = {account: cents for account, _, _, cents in (before["accounts"] if before else ())}
+    changes = moved_cents(book.pk, first - 1, last)
     places = Account.objects.filter(Q(book=book) | Q(place__in=sorted(HOUSE_PLACES)))
     return [
-        [account, place, seat, known.get(account, 0) + moved.get(account, 0)]
+        [account, place, seat, balances.get(account, 0) + changes.get(account, 0)]
         for account, place, seat in places.order_by("pk").values_list("pk", "place", "seat")
     ]
 
 
 def _begun(book: Book, first: int, last: int) -> list[list[Any]]:
     """[entry, slip] for every slip that was begun in a book's part of the day."""
-    found = Slip.objects.filter(book=book, seq__gte=first, seq__lte=last).order_by("seq")
-    return [[slip.seq, str(slip)] for slip in found]
+    slips = Slip.objects.filter(book=book, seq__gte=first, seq__lte=last).order_by("seq")
+    return [[slip.seq, str(slip)] for slip in slips]
 
 
 def _read(body: bytes | memoryview) -> dict[str, Any]:
@@ -230,31 +230,31 @@ def _read(body: bytes | memoryview) -> dict[str, Any]:
 
 def carried(head: Head) -> list[int]:
     """The entries that tell where a book stands: whoever proves the next day alone folds these first."""
-    found = {*standing.registers(head)}
+    seqs = {*standing.registers(head)}
     if head.name == HOUSE:
-        return sorted(found | {*_keys(head)})
-    return sorted(found | {*_settings(head), *_of_the_shoe(head), *_corrections(head)})
+        return sorted(seqs | {*_keys(head)})
+    return sorted(seqs | {*_settings(head), *_of_the_shoe(head), *_corrections(head)})
 
 
 def _keys(head: Head) -> Iterable[int]:
     """Every entry about the house's keys."""
-    found = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
-    return found.values_list("seq", flat=True)
+    entries = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
+    return entries.values_list("seq", flat=True)
 
 
 def _settings(head: Head) -> Iterable[int]:
     """For each setting of a table, the entry that set it last."""
-    found = LogEntry.objects.filter(book_id=head.book_id, subject="table", kind="settings_changed", seq__lte=head.seq)
+    entries = LogEntry.objects.filter(book_id=head.book_id, subject="table", kind="settings_changed", seq__lte=head.seq)
     latest: dict[str, int] = {}
-    for seq, body in found.order_by("seq").values_list("seq", "body"):
+    for seq, body in entries.order_by("seq").values_list("seq", "body"):
         latest |= dict.fromkeys(read_as(TableSet, body).after, seq)
     return latest.values()
 
 
 def _corrections(head: Head) -> Iterable[int]:
     """The latest entry about corrections: it has those that wait for a signature."""
-    found = LogEntry.objects.filter(book_id=head.book_id, subject="correction", seq__lte=head.seq)
-    return found.order_by("-seq").values_list("seq", flat=True)[:1]
+    entries = LogEntry.objects.filter(book_id=head.book_id, subject="correction", seq__lte=head.seq)
+    return entries.order_by("-seq").values_list("seq", flat=True)[:1]
 
 
 def _of_the_shoe(head: Head) -> Iterable[int]:
@@ -370,10 +370,10 @@ def _published(head: Head, key: Ed25519PrivateKey) -> Head:
 
 def _refuse_another(key: Ed25519PrivateKey) -> None:
     """Raises BadKey for another key than the one that the house published."""
-    public, known = seals.public_of(key), published_key()
-    if known not in (None, public):
+    public, published = seals.public_of(key), published_key()
+    if published not in (None, public):
         raise BadKey(
-            f"The house published the key {str(known)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right"
+            f"The house published the key {str(published)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right"
             " file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
         )
 
@@ -402,26 +402,26 @@ def todays_root() -> Shown | None:
 
 def wrong_root(book: Book, since: int = 0) -> Fault | None:
     """The first root after an entry that is not what the log makes of it: of this book; in the house's, of the days."""
-    rows = list(BookRoot.objects.filter(book=book, last_seq__gt=since).order_by("day"))
-    known = BookRoot.objects.filter(book=book, day__lt=rows[0].day).order_by("-day").first() if rows else None
-    for before, row in zip([known, *rows], rows, strict=False):
-        if what := _differs(book, row, before):
-            return Fault(book.name, row.last_seq, f"the root of {row.day} {what}")
+    roots = list(BookRoot.objects.filter(book=book, last_seq__gt=since).order_by("day"))
+    day_before = BookRoot.objects.filter(book=book, day__lt=roots[0].day).order_by("-day").first() if roots else None
+    for before, root in zip([day_before, *roots], roots, strict=False):
+        if what := _differs(book, root, before):
+            return Fault(book.name, root.last_seq, f"the root of {root.day} {what}")
     return _wrong_key(book) or _wrong_day(book, since) if book.name == HOUSE else None
 
 
-def _differs(book: Book, row: BookRoot, before: BookRoot | None) -> str | None:
-    said = _read(row.body)
-    if (row.first_seq, row.last_seq) != (said["first"], said["last"]):
+def _differs(book: Book, root: BookRoot, before: BookRoot | None) -> str | None:
+    document = _read(root.body)
+    if (root.first_seq, root.last_seq) != (document["first"], document["last"]):
         return "is of other entries than its document says"
-    if row.first_seq != (before.last_seq + 1 if before else 1):
+    if root.first_seq != (before.last_seq + 1 if before else 1):
         return "does not begin after the day before"
-    due = document_of(book, row.day, row.first_seq, row.last_seq, _read(before.body) if before else None)
-    if canonical(said) != bytes(row.body) or any(
-        said.get(name) != due.get(name) for name in ("book", "day", "head", "root", "slips", "mended")
+    due = document_of(book, root.day, root.first_seq, root.last_seq, _read(before.body) if before else None)
+    if canonical(document) != bytes(root.body) or any(
+        document.get(name) != due.get(name) for name in ("book", "day", "head", "root", "slips", "mended")
     ):
         return "is another than its entries make"
-    if _lying(said) != _lying(due):
+    if _lying(document) != _lying(due):
         return "says that other chips lie in its places than its transfers left there"
     return None
 
@@ -433,16 +433,16 @@ def _lying(document: Mapping[str, Any]) -> dict[int, int]:
 def _wrong_key(book: Book) -> Fault | None:
     """The house publishes one key, and each later one is signed by the one before, or is known to be without."""
     entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
-    known = None
+    current = None
     for seq, kind, body in entries:
         event = _key(kind, body)
-        if isinstance(event, KeyPublished) != (known is None):
+        if isinstance(event, KeyPublished) != (current is None):
             return Fault(book.name, seq, "it publishes a key beside the one that the house has")
-        if known is not None and isinstance(event, KeyRotated):
-            statement, signature = seals.rotation(known, event.key), bytes.fromhex(event.signature)
-            if event.rotation != statement or not seals.is_signed(known, signature, statement):
+        if current is not None and isinstance(event, KeyRotated):
+            statement, signature = seals.rotation(current, event.key), bytes.fromhex(event.signature)
+            if event.rotation != statement or not seals.is_signed(current, signature, statement):
                 return Fault(book.name, seq, "it changes keys, and the old key did not sign the new one")
-        known = event.key
+        current = event.key
     return None
 
 
@@ -460,8 +460,8 @@ def _wrong_day(book: Book, since: int) -> Fault | None:
     return None
 
 
-def _not_as_kept(event: DaySealed, kept: Iterable[DayRoot]) -> str | None:
-    document, rows = msgspec.to_builtins(event.document), {row.number: row for row in kept}
+def _not_as_kept(event: DaySealed, days: Iterable[DayRoot]) -> str | None:
+    document, rows = msgspec.to_builtins(event.document), {row.number: row for row in days}
     row, before = rows.get(document["number"]), rows.get(document["number"] - 1)
     if row is None or canonical(document) != bytes(row.body) or event.signature != bytes(row.signature).hex():
         return f"the day that it sealed, {document['day']}, is not the one that is kept"

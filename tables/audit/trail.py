@@ -46,10 +46,10 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
-    read = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
-    left = cage.balance_at(Account.objects.get(place=CAGE), read)
-    if left != expected:
-        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {left}")
+    extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
+    balance = cage.balance_at(Account.objects.get(place=CAGE), extent)
+    if balance != expected:
+        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {balance}")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:

@@ -32,47 +32,47 @@ CONFIRMED: Final = "clock-confirmed/1"
 Stretch = tuple[datetime, datetime]
 
 
-def refuse_day(over: datetime, now: datetime) -> None:
+def refuse_day(over: datetime, present: datetime) -> None:
     """Raises WrongClock unless a day that ends then is over: by the clocks, by the books, and by what ran meanwhile."""
-    if now < over:
+    if present < over:
         raise WrongClock(
             "day_goes_on",
             f"The day goes on until {over:%Y-%m-%d %H:%M} UTC: it is sealed after that.",
             alert="A day that is not over was to be sealed.",
         )
-    for name, latest in ahead(now):
-        clock.refuse_ahead(name, latest, now)
-    if leaps := unexplained(now):
+    for name, latest in ahead(present):
+        clock.refuse_ahead(name, latest, present)
+    if leaps := unexplained(present):
         raise _leapt(*leaps[0])
 
 
-def ahead(now: datetime) -> list[tuple[str, datetime]]:
+def ahead(present: datetime) -> list[tuple[str, datetime]]:
     """The books whose last entry is of a moment to come, with that moment."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
             " AND e.seq = b.head_seq WHERE e.at > %s ORDER BY b.name",
-            [now + settings.CLOCK_DRIFT],
+            [present + settings.CLOCK_DRIFT],
         )
         return list(cursor.fetchall())
 
 
-def unexplained(now: datetime) -> list[Stretch]:
+def unexplained(present: datetime) -> list[Stretch]:
     """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
-    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or now, now)
+    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
     confirmed = list(_confirmed())
     return [
         (start, end)
-        for start, end in _silent(since, now)
+        for start, end in _silent(since, present)
         if not any(first <= start and end <= last for first, last in confirmed)
     ]
 
 
-def _silent(since: datetime, now: datetime) -> list[Stretch]:
-    ran = RunEnd.objects.filter(at__gt=since, at__lt=now).values_list("at", flat=True)
-    written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=now).values_list("at", flat=True)
-    silences = _long([since, *ran, *written, now])
+def _silent(since: datetime, present: datetime) -> list[Stretch]:
+    ran = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
+    written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
+    silences = _long([since, *ran, *written, present])
     return [leap for start, end in silences for leap in _long([start, *_dealt(start, end), end])]
 
 
@@ -88,7 +88,7 @@ def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
             " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
             [start, end],
         )
-        return [max(at, start) for (at,) in cursor.fetchall()]
+        return [max(hour, start) for (hour,) in cursor.fetchall()]
 
 
 def _confirmed() -> Iterable[Stretch]:

@@ -76,8 +76,8 @@ def nearness(rank: int, other: int) -> float:
     return _step(rank, other)
 
 
-def _step(one: int, other: int) -> float:
-    apart = abs(one - other)
+def _step(rank: int, other: int) -> float:
+    apart = abs(rank - other)
     return _NEXT[apart] if apart < len(_NEXT) else _FARTHER
 
 
@@ -179,10 +179,12 @@ def suspects(
     """
     if not variance_cents:
         return []
-    rounds = (Suspect(one.seq, one.number, tuple(slips(one, variance_cents, values))) for one in dealt)
-    others = (Suspect(one.seq, one.round, tuple(exchange_slips(one, variance_cents, values))) for one in exchanged)
-    found = [one for one in (*rounds, *others) if one.slips]
-    return sorted(found, key=lambda one: (-one.weight, -one.seq))
+    rounds = (Suspect(place.seq, place.number, tuple(slips(place, variance_cents, values))) for place in dealt)
+    others = (
+        Suspect(place.seq, place.round, tuple(exchange_slips(place, variance_cents, values))) for place in exchanged
+    )
+    candidates = [place for place in (*rounds, *others) if place.slips]
+    return sorted(candidates, key=lambda place: (-place.weight, -place.seq))
 
 
 # --- A round against the house ---------------------------------------------------------------------------------
@@ -191,18 +193,18 @@ def suspects(
 def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
     chips, lying = tuple(sorted(set(values))), _lying(dealt.actions)
-    found: list[Slip] = []
+    candidates: list[Slip] = []
     for payout in dealt.payouts:
-        said = (*_paid_wrongly(dealt, payout, variance_cents), *_by_other_rank(payout, variance_cents, lying))
-        found += [_noticed(slip) for slip in (*said, *_chips_off(payout, variance_cents, chips))]
-        found += _other_bet(dealt, payout, variance_cents, chips)
-    found += _other_card(dealt, variance_cents)
+        payments = (*_paid_wrongly(dealt, payout, variance_cents), *_by_other_rank(payout, variance_cents, lying))
+        candidates += [_noticed(slip) for slip in (*payments, *_chips_off(payout, variance_cents, chips))]
+        candidates += _other_bet(dealt, payout, variance_cents, chips)
+    candidates += _other_card(dealt, variance_cents)
     trouble = TROUBLED if dealt.troubled else 1.0
-    return _likeliest(replace(slip, weight=slip.weight * trouble) for slip in found)
+    return _likeliest(replace(slip, weight=slip.weight * trouble) for slip in candidates)
 
 
-def _likeliest(found: Iterable[Slip]) -> list[Slip]:
-    return sorted(found, key=lambda slip: (-slip.weight, slip.seat, slip.says))
+def _likeliest(candidates: Iterable[Slip]) -> list[Slip]:
+    return sorted(candidates, key=lambda slip: (-slip.weight, slip.seat, slip.says))
 
 
 def _noticed(slip: Slip) -> Slip:
@@ -226,26 +228,26 @@ def _paid_wrongly(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
-        could = [
+        candidates = [
             ("paid_twice", -net, f"Seat {seat} was paid twice."),
             ("not_paid", net, f"Seat {seat} was not paid."),
             ("wrong_way", 2 * net, f"Seat {seat} won, and as much was taken from it."),
             ("wrong_way", net + staked, f"Seat {seat} won, and its whole bet was taken."),
         ]
     elif net < 0:
-        could = [
+        candidates = [
             ("not_taken", net, f"Seat {seat} lost, and nothing was taken."),
             ("wrong_way", 2 * net, f"Seat {seat} lost, and was paid as much."),
             ("took_all", staked + net, f"Seat {seat} lost a part of its bet, and all of it was taken."),
         ]
         if -2 * net <= staked:
-            could.append(("taken_twice", -net, f"Seat {seat} lost, and it was taken twice."))
+            candidates.append(("taken_twice", -net, f"Seat {seat} lost, and it was taken twice."))
     else:
-        could = [
+        candidates = [
             ("push_paid", -staked, f"Seat {seat} got its bet back, and was paid even money."),
             ("took_all", staked, f"Seat {seat} was to get its bet back, and it was taken."),
         ]
-    for kind, cents, says in could:
+    for kind, cents, says in candidates:
         if cents == variance_cents:
             yield Slip(kind, cents, says, RATES[kind], seat)
     for other in dealt.payouts:
@@ -263,8 +265,8 @@ def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequ
     rank = decided - variance_cents // step
     if rank == decided or rank not in RANKS:
         return
-    there = rank in lying.get(payout.seat, ()) or rank in lying.get(DEALER, ())
-    weight = RATES["other_rank"] * (LIES_THERE if there else STRANGE) * nearness(rank, decided)
+    lies_there = rank in lying.get(payout.seat, ()) or rank in lying.get(DEALER, ())
+    weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, decided)
     says = f"Seat {payout.seat} was reckoned by {rank}, not by the {decided} that decided."
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
 
@@ -293,11 +295,11 @@ def _other_bet(dealt: Dealt, payout: Payout, variance_cents: int, chips: Sequenc
 
 def _chips_off(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
     """One chip of a payment was another one, or one too many or too few."""
-    net, kept = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
+    net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
         handed = [(net, -1, "paid")]
     elif net < 0:
-        handed = [(-net, 1, "taken"), (kept, -1, "given back")]
+        handed = [(-net, 1, "taken"), (stake, -1, "given back")]
     else:
         return
     for amount, sign, verb in handed:
@@ -309,7 +311,7 @@ def _chips_off(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> I
 def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
     """By how much an amount in chips is off when one of them is another, or too many, or missing."""
     try:
-        stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(one, "") for one in chips])]
+        stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(worth, "") for worth in chips])]
     except (Uncuttable, ValueError):
         return {}
     off: dict[int, list[tuple[str, float, str]]] = {}
@@ -322,7 +324,7 @@ def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[
                 near = _step(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
                 off.setdefault(other - value, []).append(("chip_other", RATES["chip_other"] * count * near, says))
-    return {cents: tuple(found) for cents, found in off.items()}
+    return {cents: tuple(slips) for cents, slips in off.items()}
 
 
 # --- A card ---
@@ -335,12 +337,12 @@ def _other_card(dealt: Dealt, variance_cents: int) -> Iterator[Slip]:
     """
     game, state = dealt.game, dealt.game.open(dealt.rules, dealt.opening)
     drawn: dict[int, int] = {}
-    for at, action in enumerate(dealt.actions):
+    for index, action in enumerate(dealt.actions):
         if type(action) is Card:
             drawn[action.to] = nth = drawn.get(action.to, 0) + 1
             for rank in _worth_trying(dealt.payouts, action, variance_cents):
-                rest = (Card(rank, action.to), *dealt.actions[at + 1 :])
-                if _settled_otherwise(dealt, state, rest) == variance_cents:
+                continuation = (Card(rank, action.to), *dealt.actions[index + 1 :])
+                if _settled_otherwise(dealt, state, continuation) == variance_cents:
                     whose = f"seat {action.to}" if action.to else "the dealer"
                     says = f"Card {nth} of {whose} was named {action.rank} and may have been {rank}."
                     weight = RATES["card"] * nearness(action.rank, rank)
@@ -354,26 +356,26 @@ def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) ->
     A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
     out; the dealer's card touches all payouts, each only if the old card decided it or the new one does.
     """
-    touched = [(one, _tenth(one)) for one in payouts if card.to in (DEALER, one.seat)]
+    touched = [(payout, _tenth(payout)) for payout in payouts if card.to in (DEALER, payout.seat)]
     if any(step is None for _, step in touched):
         yield from (rank for rank in RANKS if rank != card.rank)
         return
-    known = [(one.net_cents, one.card or 0, step or 0) for one, step in touched]
-    if variance_cents % gcd(*(step for *_, step in known)):
+    stakes = [(payout.net_cents, payout.card or 0, step or 0) for payout, step in touched]
+    if variance_cents % gcd(*(step for *_, step in stakes)):
         return
-    decided = [rank for _, rank, _ in known if rank == card.rank]
-    elsewhere = set() if card.to == DEALER else {one.card or 0 for one in payouts}
+    decided = [rank for _, rank, _ in stakes if rank == card.rank]
+    elsewhere = set() if card.to == DEALER else {payout.card or 0 for payout in payouts}
     for rank in RANKS:
         if rank == card.rank:
             continue
-        if len(decided) > 1 or variance_cents in _could_come_to(known, card, {rank} | elsewhere):
+        if len(decided) > 1 or variance_cents in _could_come_to(stakes, card, {rank} | elsewhere):
             yield rank
 
 
-def _could_come_to(known: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
+def _could_come_to(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
     """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
     sums = {0}
-    for net, decided, step in known:
+    for net, decided, step in payouts:
         others = RANKS if decided == card.rank else deciding
         changes = {0, *(net - other * step for other in others)}
         if card.to != DEALER:
@@ -382,47 +384,47 @@ def _could_come_to(known: Sequence[tuple[int, int, int]], card: Card, deciding: 
     return sums
 
 
-def _settled_otherwise(dealt: Dealt, state: Any, rest: Sequence[Action]) -> int | None:
+def _settled_otherwise(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
     """What the rack would have more if the round had gone on like this; None where it could not have."""
     game = dealt.game
     try:
-        for action in rest:
+        for action in continuation:
             state = play(game, state, action)
     except Illegal:
         return None
     if game.prompts(state):
         return None
-    return sum(one.net_cents for one in dealt.payouts) - sum(one.net_cents for one in game.settle(state))
+    return sum(payout.net_cents for payout in dealt.payouts) - sum(payout.net_cents for payout in game.settle(state))
 
 
 # --- Chips that moved otherwise than by a round ----------------------------------------------------------------
 
 
-def exchange_slips(one: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
+def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in an exchange that leaves the rack exactly so much off, the most likely first."""
-    amount, seat = one.amount_cents, one.seat or DEALER
-    whose = f"Seat {one.seat}: the" if one.seat else "The"
-    out = one.kind == "buy_in"
-    if one.kind == "brought":
+    amount, seat = exchange.amount_cents, exchange.seat or DEALER
+    whose = f"Seat {exchange.seat}: the" if exchange.seat else "The"
+    out = exchange.kind == "buy_in"
+    if exchange.kind == "brought":
         says = f"{whose} chips were sold from the rack, and entered as brought along."
-        could = [("bought_as_brought", -amount, says)]
+        candidates = [("bought_as_brought", -amount, says)]
     elif out:
-        could = [
+        candidates = [
             ("brought_as_bought", amount, f"{whose} chips were brought along, and entered as sold from the rack."),
             ("given_twice", -amount, f"{whose} chips of the buy-in were handed out twice."),
             ("not_given", amount, f"{whose} chips of the buy-in were not handed out."),
         ]
     else:
-        what, missed = ("rake", "rake_missed") if one.kind == "rake" else ("time charge", "charge_missed")
-        could = [
+        what, missed = ("rake", "rake_missed") if exchange.kind == "rake" else ("time charge", "charge_missed")
+        candidates = [
             (missed, -amount, f"{whose} {what} was entered and not taken."),
             ("taken_twice", amount, f"{whose} {what} was taken twice."),
         ]
-    found = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in could if cents == variance_cents]
-    if one.kind != "brought":
+    likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
+    if exchange.kind != "brought":
         off = _off(amount, tuple(sorted(set(values)))).get(-variance_cents if out else variance_cents, ())
-        found += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in off]
-    return _likeliest(map(_noticed, found))
+        likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in off]
+    return _likeliest(map(_noticed, likely))
 
 
 # --- Reading a table's log -------------------------------------------------------------------------------------
@@ -436,14 +438,14 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
     since = max(since_seq, _before(table.book_id, oldest)) if oldest > first else since_seq
     dealt = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
     exchanged = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
-    found = suspects(dealt, exchanged, variance_cents, values)
+    suspected = suspects(dealt, exchanged, variance_cents, values)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
         through_seq=through_seq,
         rounds=len(dealt),
-        suspects=tuple(found[:MOST_LISTED]),
-        found=len(found),
+        suspects=tuple(suspected[:MOST_LISTED]),
+        found=len(suspected),
         cut_at=oldest if oldest > first else None,
     )
 

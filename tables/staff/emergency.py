@@ -35,7 +35,7 @@ def make(operator: Staff) -> str:
         EmergencyCode.objects.filter(operator=operator).delete()
         EmergencyCode.objects.create(operator=operator, digest=_digest(code))
         note(EmergencyCodeMade(username=operator.username), operator.signature)
-    return "-".join(code[at : at + _GROUP] for at in range(0, len(code), _GROUP))
+    return "-".join(code[start : start + _GROUP] for start in range(0, len(code), _GROUP))
 
 
 def use(first: str, second: str, *, address: str | None) -> Staff:

@@ -79,9 +79,9 @@ class _State:
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
-        alike = [replace(one.now, seq=0, hash=None) for one in (self, other)]
-        here, there = ((one.settings, one.seals.live, one.corrections) for one in (self, other))
-        return alike[0] == alike[1] and here == there
+        alike = [replace(state.now, seq=0, hash=None) for state in (self, other)]
+        ours, theirs = ((state.settings, state.seals.live, state.corrections) for state in (self, other))
+        return alike[0] == alike[1] and ours == theirs
 
 
 class BookProof:
@@ -134,8 +134,8 @@ class BookProof:
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
-        left = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
-        self.at_the_cage = Part(before.seq, after.seq, left)
+        balance = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
+        self.at_the_cage = Part(before.seq, after.seq, balance)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
@@ -169,8 +169,8 @@ class BookProof:
         slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
         for _ in range(leaf["first"], leaf["last"] + 1):
             entry, posted = next(proven)
-            if (at := time_of(entry, self.mends)) >= ends:
-                raise self._wrong(f"it is of {at}, after the end of {leaf['day']}")
+            if (moment := time_of(entry, self.mends)) >= ends:
+                raise self._wrong(f"it is of {moment}, after the end of {leaf['day']}")
             event = event_of(entry)
             if (slip := slips.get(entry.seq)) != (begun := _begins(event, entry, slip)):
                 raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
@@ -187,12 +187,12 @@ class BookProof:
         signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
         if document.book != self.name or not signed:
             raise self._wrong("it mends the times of entries, and the house did not sign that")
-        here = [
+        due = [
             mend
             for mend in mended
             if any(leaf["first"] <= mend.last and mend.first <= leaf["last"] for leaf in self.leaves)
         ]
-        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(here)):
+        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(due)):
             raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
         self.signed.say(
             f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
@@ -214,9 +214,9 @@ class BookProof:
         self.counts["entries"] += 1
         self.counts["transfers"] += len(posted)
 
-    def _move(self, one: Posted) -> None:
+    def _move(self, posted: Posted) -> None:
         """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
-        move = one.move
+        move = posted.move
         ends = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
             raise self._wrong(f"it moves {move.spelled()}, which is not on the list of movements")
@@ -232,7 +232,7 @@ class BookProof:
             if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversed:
                 raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
             self.reversed.add(move.reverses)
-        self.moved[one.id] = move
+        self.moved[posted.id] = move
         self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
@@ -243,7 +243,7 @@ class BookProof:
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             if count := counted(event, entry, own):
                 self.cage_counts.append(replace(count, at=None if mended else count.at))
-        elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
+        elif (cents := into_the_cage(transfer.move for transfer in posted)) and entry.at is not None:
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
 
@@ -253,22 +253,22 @@ class BookProof:
         if tree.root.hex() != leaf["root"]:
             raise Wrong(self.part, f"{span}: they do not make the root that was signed for {leaf['day']}")
         part = leaves_part(leaf["day"])
-        said = {account: cents for account, _, _, cents in leaf["accounts"]}
-        for account in sorted(said.keys() | self.balances.keys()):
-            if said.get(account, 0) != self.balances.get(account, 0):
+        signed_cents = {account: cents for account, _, _, cents in leaf["accounts"]}
+        for account in sorted(signed_cents.keys() | self.balances.keys()):
+            if signed_cents.get(account, 0) != self.balances.get(account, 0):
                 place, seat = self.places.get(account, ("", None))
                 where = place if seat is None else f"{place} {seat}"
-                says = f"{said.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
+                says = f"{signed_cents.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
                 raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
         self._sums(leaf, part)
         rests = [self.held[seq] for seq in leaf["carried"] if seq in self.held]
         if len(rests) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
         self.held = {entry.seq: entry for entry in rests}
-        state.now, told = replay.now, _State()
+        state.now, tomorrow = replay.now, _State()
         for entry in rests:
-            told.carry(entry)
-        if not told.same(state):
+            tomorrow.carry(entry)
+        if not tomorrow.same(state):
             raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
 
     def _sums(self, leaf: Document, part: str) -> None:
@@ -331,8 +331,8 @@ class BookProof:
         """The house's book says of days and keys what the bundle says."""
         if isinstance(event, DaySealed):
             day = event.document.day
-            kept = self.signed.days.get(day)
-            if kept is not None and canonical(kept) != canonical(msgspec.to_builtins(event.document)):
+            document = self.signed.days.get(day)
+            if document is not None and canonical(document) != canonical(msgspec.to_builtins(event.document)):
                 raise self._wrong(f"it sealed {day} with another root than the bundle has")
         if isinstance(event, AboutKey):
             self._key(event)
@@ -346,20 +346,20 @@ class BookProof:
 
     def _carried(self) -> _State:
         """Where the book stood: the entries that the day before named, each proved by its own day's root."""
-        state, wanted = _State(), set(self.opening["carried"]) if self.opening else set()
+        state, due = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
         lines = list(self.bundle.documents(self.files["carried"]))
-        if missing := wanted - {line["seq"] for line in lines}:
+        if missing := due - {line["seq"] for line in lines}:
             raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
         for line in lines:
             self.at = int(line["seq"])
             entry = self._proved(line, days[line["day"]])
             posted = tuple(_posted([*row]) for row in line["transfers"])
-            if [one.move.spelled() for one in posted] != entry.document["moves"]:
+            if [transfer.move.spelled() for transfer in posted] != entry.document["moves"]:
                 raise self._wrong("its transfers are not those that its body records")
-            self.moved |= {one.id: one.move for one in posted}
-            if entry.seq not in wanted:
+            self.moved |= {transfer.id: transfer.move for transfer in posted}
+            if entry.seq not in due:
                 continue  # it is there for what it moved, which is reversed
             self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
             state.carry(entry)
@@ -378,8 +378,8 @@ class BookProof:
         try:
             index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
             merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
-            at, books, path = day["index"], signed["books"], _path(day["path"])
-            merkle.check_inclusion(canonical(leaf), at, books, path, bytes.fromhex(signed["root"]))
+            place, books, path = day["index"], signed["books"], _path(day["path"])
+            merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(signed["root"]))
         except merkle.Unproved as unproved:
             raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
         entry = _entry(line["seq"], previous, digest, body)
@@ -402,13 +402,13 @@ class BookProof:
             yield _posted(row)
 
     def _tell(self) -> None:
-        said = [f"{self.counts['entries']:,} entries re-hashed"]
+        counts = [f"{self.counts['entries']:,} entries re-hashed"]
         if self.name != HOUSE:
-            said.append(f"{self.counts['rounds']:,} rounds replayed")
-        said.append(f"{self.counts['transfers']:,} transfers recomputed")
+            counts.append(f"{self.counts['rounds']:,} rounds replayed")
+        counts.append(f"{self.counts['transfers']:,} transfers recomputed")
         if self.counts["orders"]:
-            said.append(f"{self.counts['orders']:,} openings of a house shoe's order")
-        self.signed.say(f"holds  {self.name}: {', '.join(said)}")
+            counts.append(f"{self.counts['orders']:,} openings of a house shoe's order")
+        self.signed.say(f"holds  {self.name}: {', '.join(counts)}")
 
 
 # --- reading what is there --------------------------------------------------------------------------------------
@@ -423,17 +423,17 @@ def _head(leaf: Document | None) -> Head:
 
 def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entry:
     """An entry as a bundle has it: what its columns were is what its body says, where it says anything."""
-    said: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
-    at = key = None
+    fields: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
+    moment = key = None
     try:
-        said |= msgspec.json.decode(body)
-        at = datetime.strptime(said["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
-        key = UUID(said["key"]) if said["key"] else None
+        fields |= msgspec.json.decode(body)
+        moment = datetime.strptime(fields["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        key = UUID(fields["key"]) if fields["key"] else None
     except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
-        at = None  # no moment, which the chain names
-    moves = said["moves"] if isinstance(said["moves"], list) else []
-    columns = (said["subject"], said["kind"], said["round"], said["by"], key, len(moves))
-    return Entry(0, seq, at, *columns, body, seq - 1 or None, previous, digest, 0)
+        moment = None  # no moment, which the chain names
+    moves = fields["moves"] if isinstance(fields["moves"], list) else []
+    columns = (fields["subject"], fields["kind"], fields["round"], fields["by"], key, len(moves))
+    return Entry(0, seq, moment, *columns, body, seq - 1 or None, previous, digest, 0)
 
 
 def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
@@ -468,7 +468,7 @@ def _posted(row: Sequence[Any]) -> Posted:
 
 
 def _path(path: Sequence[str]) -> list[bytes]:
-    return [bytes.fromhex(one) for one in path]
+    return [bytes.fromhex(digest) for digest in path]
 
 
 def short(error: Exception) -> str:

@@ -48,15 +48,15 @@ class Part:
     def left_cents(self, name: str, count: Count) -> int:
         """What the table had left in the cage when it was counted. Raises Misconduct where it was read only so far
         that what moved long before is left out, or what came long after is in it."""
-        through, found = count.through.get(name, 0), self.before_cents
-        for seq, at, cents in self.moved:
+        through, cents = count.through.get(name, 0), self.before_cents
+        for seq, moment, amount in self.moved:
             if seq <= through:
-                found += cents
-            if at is None or count.at is None:
+                cents += amount
+            if moment is None or count.at is None:
                 continue
-            if (at < count.at - SLACK and seq > through) or (at > count.at + SLACK and seq <= through):
+            if (moment < count.at - SLACK and seq > through) or (moment > count.at + SLACK and seq <= through):
                 raise Misconduct(f"it was counted as if {name} had moved nothing after entry {through} by {count.at}")
-        return found
+        return cents
 
     def reaches(self, name: str, count: Count) -> bool:
         """Whether the part has the entry up to which the table was read."""
@@ -74,4 +74,4 @@ def counted(event: Event, entry: Entry, own_cents: int) -> Count | None:
 
 def into_the_cage(moves: Iterable[Move]) -> int:
     """What movements bring to the cage in all."""
-    return sum(one.amount_cents * ((one.target_place == CAGE) - (one.source_place == CAGE)) for one in moves)
+    return sum(move.amount_cents * ((move.target_place == CAGE) - (move.source_place == CAGE)) for move in moves)

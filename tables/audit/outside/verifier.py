@@ -55,7 +55,7 @@ class _Verifier:
 
     def run(self, key: str | None, others: Sequence[Path]) -> None:
         self.keys = _keys(self.bundle)
-        chain = _chain(self.bundle, [one["key"] for one in self.keys])
+        chain = _chain(self.bundle, [document["key"] for document in self.keys])
         self.days = {document["day"]: document for document in chain}
         self._trust(key, chain)
         for other in others:
@@ -76,30 +76,30 @@ class _Verifier:
     # --- who signed
 
     def _trust(self, key: str | None, chain: Sequence[Document]) -> None:
-        known = [one["key"] for one in self.keys]
-        count = len(known)
+        keys = [document["key"] for document in self.keys]
+        count = len(keys)
         names = f"{count} key{'s' * (count > 1)}"
         self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
-        replaced = [at for at, one in enumerate(self.keys) if one.get("reason")]
-        for at in replaced:
-            self.say(f"note   the key {known[at]} is not signed by the one before it: {self.keys[at]['reason']}")
+        replaced = [place for place, document in enumerate(self.keys) if document.get("reason")]
+        for place in replaced:
+            self.say(f"note   the key {keys[place]} is not signed by the one before it: {self.keys[place]['reason']}")
         if key is None:
-            self.say(f"note   no key was given from outside: all that follows is as good as the key {known[-1]}")
+            self.say(f"note   no key was given from outside: all that follows is as good as the key {keys[-1]}")
             return
-        if key not in known:
+        if key not in keys:
             raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
         signer = chain[-1]["key"]
-        if any(known.index(key) < at <= known.index(signer) for at in replaced):
+        if any(keys.index(key) < place <= keys.index(signer) for place in replaced):
             raise Wrong(
                 KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
             )
-        if known.index(signer) < known.index(key):
+        if keys.index(signer) < keys.index(key):
             raise Wrong(ROOTS, f"its last day is signed by {signer}, which is older than the key that you trust")
         self.say("holds  the key that you trust: the last day is signed by it, or by one that it vouched for")
 
     def _compare(self, chain: Sequence[Document], other: Path) -> None:
         with Bundle(other) as bundle:
-            theirs = [one["document"] for one in bundle.documents(ROOTS)]
+            theirs = [line["document"] for line in bundle.documents(ROOTS)]
         if not theirs:
             raise Wrong(ROOTS, f"{other.name} has no day to hold it against")
         for ours, noted in zip(chain, theirs, strict=False):
@@ -113,7 +113,7 @@ class _Verifier:
         """Each count of the cage expected what all books had left there, as far as each was read then."""
         if HOUSE not in books:
             return
-        house, tables = books[HOUSE], {name: one.at_the_cage for name, one in books.items() if name != HOUSE}
+        house, tables = books[HOUSE], {name: book.at_the_cage for name, book in books.items() if name != HOUSE}
         for count in house.cage_counts:
             try:
                 self._counted(count, tables)
@@ -123,7 +123,7 @@ class _Verifier:
             self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
 
     def _counted(self, count: Count, tables: Mapping[str, Part]) -> None:
-        left = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
+        balance = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
         beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
         if beyond and self._near_an_end(count):
             self.say(
@@ -131,8 +131,10 @@ class _Verifier:
             )
         elif beyond:
             raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
-        elif left != count.expected_cents:
-            raise Misconduct(f"it expects {count.expected_cents} in the cage, the transfers of all books left {left}")
+        elif balance != count.expected_cents:
+            raise Misconduct(
+                f"it expects {count.expected_cents} in the cage, the transfers of all books left {balance}"
+            )
 
     def _near_an_end(self, count: Count) -> bool:
         """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
@@ -159,7 +161,7 @@ class _Verifier:
 
     def _range(self, chain: Sequence[Document]) -> list[str]:
         first, last = self.bundle.days
-        return [one["day"] for one in chain if first <= one["day"] <= last]
+        return [document["day"] for document in chain if first <= document["day"] <= last]
 
     def _take_leaves(self, chain: Sequence[Document]) -> None:
         """The leaves of the bundle's days and of the day before: each day's root, and no book lost on the way."""
@@ -248,12 +250,12 @@ def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
 
 def _object(part: str, line: bytes) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(line)
+        document = msgspec.json.decode(line)
     except msgspec.MsgspecError:
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise Wrong(part, "a line of it is no document")
-    return found
+    return document
 
 
 # --- the command -----------------------------------------------------------------------------------------------
@@ -288,8 +290,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run by itself."""
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
-    asked = parser.parse_args(arguments)
-    return report(asked.bundle, asked.key, asked.roots)
+    options = parser.parse_args(arguments)
+    return report(options.bundle, options.key, options.roots)
 
 
 if __name__ == "__main__":
