@@ -295,14 +295,15 @@ def listed(count: int) -> tuple[list[Listed], int]:
     """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
     it costs grows with those listed, not with those that ever were."""
     registers = _registers()
-    found = [(pk, name, book, dispute) for pk, name, book, register in registers for dispute in register.open][:count]
-    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
+    open_disputes = [(pk, name, book, dispute) for pk, name, book, register in registers for dispute in register.open]
+    disputes = open_disputes[:count]
+    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(disputes)}):
         with suppress(*UNREADABLE):
-            found.append((pk, name, book, read_as(DisputeClosed, body).dispute))
-    evidence = [[book for _, _, book, _ in found], [dispute.last_seq for *_, dispute in found]]
-    moments = _rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in found]])
+            disputes.append((pk, name, book, read_as(DisputeClosed, body).dispute))
+    evidence = [[book for _, _, book, _ in disputes], [dispute.last_seq for *_, dispute in disputes]]
+    moments = _rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in disputes]])
     lines = [
-        Listed(pk, name, dispute, moment) for (pk, name, _, dispute), (moment,) in zip(found, moments, strict=True)
+        Listed(pk, name, dispute, moment) for (pk, name, _, dispute), (moment,) in zip(disputes, moments, strict=True)
     ]
     return lines, sum(register.last for *_, register in registers)
 
@@ -353,19 +354,19 @@ def case(book_id: int, number: int) -> Case | None:
         open_disputes = register(book_id, LAST_SEQ).open
         since = next((dispute.last_seq for dispute in open_disputes if dispute.number == number), 0)
     candidates = _cases(book_id, f'"number":{number},', since)
-    return next((dispute for dispute in candidates if dispute.dispute.number == number), None)
+    return next((candidate for candidate in candidates if candidate.dispute.number == number), None)
 
 
 def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]:
     rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
-    entries: dict[tuple[int, int], list[_Told]] = {}
+    lines: dict[tuple[int, int], list[_Line]] = {}
     for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
             event = _read(kind, body)
             word = Word(seq, moment, by, kind, getattr(event, "heard", ""), getattr(event, "text", ""))
             slips = event.corrections if isinstance(event, DisputeClosed) else ()
-            entries.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
-    return [_case(pk, entries) for (pk, _), entries in entries.items()]
+            lines.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
+    return [_case(pk, written) for (pk, _), written in lines.items()]
 
 
 def _read(kind: str, body: bytes) -> AboutDispute:
@@ -374,11 +375,12 @@ def _read(kind: str, body: bytes) -> AboutDispute:
     return event
 
 
-_Told = tuple[str, Word, Dispute, tuple[str, ...]]
+_Line = tuple[str, Word, Dispute, tuple[str, ...]]
 """The table, what was written, the dispute after it, and the corrections that were named with it."""
 
 
-def _case(pk: int, entries: Sequence[_Told]) -> Case:
-    name, first, *_ = entries[0]
-    *_, dispute, slips = entries[-1]
-    return Case(pk, name, dispute, first.at, tuple(word for _, word, *_ in entries), slips)
+def _case(pk: int, lines: Sequence[_Line]) -> Case:
+    name, first, *_ = lines[0]
+    *_, dispute, slips = lines[-1]
+    words = tuple(word for _, word, *_ in lines)
+    return Case(table_id=pk, table=name, dispute=dispute, opened_at=first.at, words=words, corrections=slips)

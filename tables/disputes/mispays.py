@@ -1,36 +1,29 @@
 """The mispay finder: which rounds' single mistakes explain exactly what a rack has too much or too little.
 
-The first half is pure: it weighs one round, or one exchange of chips, against an amount. The second half reads a span
-of a table's log, in a few queries. Amounts have one sign all through: positive says that the rack has more than the
-log expects, negative that chips are missing from it (counted minus expected).
+It weighs each settled round, and each exchange of chips, against an amount. Amounts have one sign all through: positive
+says that the rack has more than the log expects, negative that chips are missing from it (counted minus expected).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
-from math import gcd
-from typing import Any, Final
-
-from django.db import connection
+from typing import Final
 
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
+from tables.disputes.other_cards import cents_a_rank, other_cards
+from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, rounds_between
 from tables.games.cards import RANKS
-from tables.games.felt import DEALER, Action, Card, Game, Illegal, Opening, Payout
-from tables.games.play import play
-from tables.log.catalog import read
-from tables.log.entries.rounds import Played, TakenBack
-from tables.log.entries.shoes import CardRefused
+from tables.games.felt import DEALER, Action, Card, Payout
 from tables.models import Table
 
 MOST_ROUNDS: Final = 5_000
 """How many rounds one search looks through, the newest ones: what it costs must not grow with history."""
 MOST_LISTED: Final = 100
 
-# --- How likely which slip is ----------------------------------------------------------------------------------
+# --- How likely which slip is ------------------------------------------------------------------------------------
 
 RATES: Final[Mapping[str, float]] = {
     "card": 20,
@@ -81,34 +74,7 @@ def _step(rank: int, other: int) -> float:
     return _NEXT[apart] if apart < len(_NEXT) else _FARTHER
 
 
-# --- What is looked at, and what is found ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """A settled round against the house, as far as the finder needs it."""
-
-    number: int
-    seq: int
-    """The entry that settled it."""
-    game: Game[Any, Any]
-    rules: Any
-    opening: Opening
-    actions: tuple[Action, ...]
-    payouts: tuple[Payout, ...]
-    troubled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """Chips that came into a rack or left it otherwise than by a round: what the log says of them."""
-
-    seq: int
-    kind: str
-    """buy_in, brought, rake or time_charge."""
-    amount_cents: int
-    seat: int | None = None
-    round: int | None = None
+# --- What a search comes to --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +145,18 @@ def suspects(
     """
     if not variance_cents:
         return []
-    rounds = (Suspect(place.seq, place.number, tuple(slips(place, variance_cents, values))) for place in dealt)
-    others = (
-        Suspect(place.seq, place.round, tuple(exchange_slips(place, variance_cents, values))) for place in exchanged
-    )
-    candidates = [place for place in (*rounds, *others) if place.slips]
-    return sorted(candidates, key=lambda place: (-place.weight, -place.seq))
+    candidates = [
+        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values))) for round_ in dealt),
+        *(
+            Suspect(exchange.seq, exchange.round, tuple(exchange_slips(exchange, variance_cents, values)))
+            for exchange in exchanged
+        ),
+    ]
+    explaining = [suspect for suspect in candidates if suspect.slips]
+    return sorted(explaining, key=lambda suspect: (-suspect.weight, -suspect.seq))
 
 
-# --- A round against the house ---------------------------------------------------------------------------------
+# --- A round against the house -----------------------------------------------------------------------------------
 
 
 def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
@@ -259,7 +228,7 @@ def _paid_wrongly(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator
 
 def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
     """One seat was reckoned by another card than the one that decided."""
-    decided, step = payout.card, _tenth(payout)
+    decided, step = payout.card, cents_a_rank(payout)
     if decided is None or step is None or variance_cents % step:
         return
     rank = decided - variance_cents // step
@@ -269,13 +238,6 @@ def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequ
     weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, decided)
     says = f"Seat {payout.seat} was reckoned by {rank}, not by the {decided} that decided."
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
-
-
-def _tenth(payout: Payout) -> int | None:
-    """What a payout changes by for each rank of the card that decided it, where it goes by ranks."""
-    if not payout.card or not payout.net_cents or payout.net_cents % payout.card:
-        return None
-    return payout.net_cents // payout.card
 
 
 def _other_bet(dealt: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
@@ -324,80 +286,21 @@ def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[
                 near = _step(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
                 off.setdefault(other - value, []).append(("chip_other", RATES["chip_other"] * count * near, says))
-    return {cents: tuple(slips) for cents, slips in off.items()}
+    return {cents: tuple(chances) for cents, chances in off.items()}
 
 
 # --- A card ---
 
 
 def _other_card(dealt: Dealt, variance_cents: int) -> Iterator[Slip]:
-    """The round again, with one card of another rank: it was named wrongly and settled as it lay, or the other way.
-
-    What followed that card was dealt in any case, so it has to be possible after the other card too.
-    """
-    game, state = dealt.game, dealt.game.open(dealt.rules, dealt.opening)
-    drawn: dict[int, int] = {}
-    for index, action in enumerate(dealt.actions):
-        if type(action) is Card:
-            drawn[action.to] = nth = drawn.get(action.to, 0) + 1
-            for rank in _worth_trying(dealt.payouts, action, variance_cents):
-                continuation = (Card(rank, action.to), *dealt.actions[index + 1 :])
-                if _settled_otherwise(dealt, state, continuation) == variance_cents:
-                    whose = f"seat {action.to}" if action.to else "the dealer"
-                    says = f"Card {nth} of {whose} was named {action.rank} and may have been {rank}."
-                    weight = RATES["card"] * nearness(action.rank, rank)
-                    yield Slip("card", variance_cents, says, weight, max(action.to, DEALER))
-        state = game.apply(state, action)
+    """A card was named wrongly."""
+    for nth, card, rank in other_cards(dealt, variance_cents):
+        whose = f"seat {card.to}" if card.to else "the dealer"
+        says = f"Card {nth} of {whose} was named {card.rank} and may have been {rank}."
+        yield Slip("card", variance_cents, says, RATES["card"] * nearness(card.rank, rank), max(card.to, DEALER))
 
 
-def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:
-    """The other ranks of a card that could come to the amount: most are sorted out here, before anything is played.
-
-    A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
-    out; the dealer's card touches all payouts, each only if the old card decided it or the new one does.
-    """
-    touched = [(payout, _tenth(payout)) for payout in payouts if card.to in (DEALER, payout.seat)]
-    if any(step is None for _, step in touched):
-        yield from (rank for rank in RANKS if rank != card.rank)
-        return
-    stakes = [(payout.net_cents, payout.card or 0, step or 0) for payout, step in touched]
-    if variance_cents % gcd(*(step for *_, step in stakes)):
-        return
-    decided = [rank for _, rank, _ in stakes if rank == card.rank]
-    elsewhere = set() if card.to == DEALER else {payout.card or 0 for payout in payouts}
-    for rank in RANKS:
-        if rank == card.rank:
-            continue
-        if len(decided) > 1 or variance_cents in _could_come_to(stakes, card, {rank} | elsewhere):
-            yield rank
-
-
-def _could_come_to(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
-    """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
-    sums = {0}
-    for net, decided, step in payouts:
-        others = RANKS if decided == card.rank else deciding
-        changes = {0, *(net - other * step for other in others)}
-        if card.to != DEALER:
-            changes.update(net + other * step for other in others)
-        sums = {total + change for total in sums for change in changes}
-    return sums
-
-
-def _settled_otherwise(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
-    """What the rack would have more if the round had gone on like this; None where it could not have."""
-    game = dealt.game
-    try:
-        for action in continuation:
-            state = play(game, state, action)
-    except Illegal:
-        return None
-    if game.prompts(state):
-        return None
-    return sum(payout.net_cents for payout in dealt.payouts) - sum(payout.net_cents for payout in game.settle(state))
-
-
-# --- Chips that moved otherwise than by a round ----------------------------------------------------------------
+# --- Chips that moved otherwise than by a round ------------------------------------------------------------------
 
 
 def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
@@ -427,15 +330,15 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
     return _likeliest(map(_noticed, likely))
 
 
-# --- Reading a table's log -------------------------------------------------------------------------------------
+# --- The search --------------------------------------------------------------------------------------------------
 
 
 def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) -> Findings:
     """What explains a rack that is so much off between two entries: after the first, up to and including the second."""
     values = tuple(table.denominations.values_list("value_cents", flat=True))
-    first, last = _rounds_between(table.book_id, since_seq, through_seq)
+    first, last = rounds_between(table.book_id, since_seq, through_seq)
     oldest = max(first, last - MOST_ROUNDS + 1)
-    since = max(since_seq, _before(table.book_id, oldest)) if oldest > first else since_seq
+    since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
     dealt = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
     exchanged = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
     suspected = suspects(dealt, exchanged, variance_cents, values)
@@ -448,105 +351,3 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
         found=len(suspected),
         cut_at=oldest if oldest > first else None,
     )
-
-
-def _before(book_id: int, number: int) -> int:
-    """The entry before a round's first one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT min(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number])
-        return int(cursor.fetchone()[0]) - 1
-
-
-def _rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int, int]:
-    """The first and the last round with an entry in a span; (1, 0) where there is none."""
-    span = "SELECT round FROM ledger_logentry WHERE book_id = %s AND subject = 'round' AND seq > %s AND seq <= %s"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT ({span} ORDER BY seq LIMIT 1), ({span} ORDER BY seq DESC LIMIT 1)",
-            [book_id, since_seq, through_seq] * 2,
-        )
-        first, last = cursor.fetchone()
-    return (1, 0) if first is None else (first, last)
-
-
-_AT_ONCE: Final = 500
-"""Rounds that one query reads."""
-
-_ROUNDS: Final = """
-    SELECT round, seq, subject, kind, legs, body FROM ledger_logentry
-    WHERE book_id = %s AND round BETWEEN %s AND %s AND seq <= %s ORDER BY round, seq
-"""
-
-
-def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_seq: int) -> Iterator[Dealt]:
-    """The rounds from one number to another that were settled in a span, as they stand after their corrections."""
-    for start in range(first, last + 1, _AT_ONCE):
-        with connection.cursor() as cursor:
-            cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
-            rows = cursor.fetchall()
-        for number, entries in groupby(rows, key=lambda row: row[0]):
-            dealt = _dealt(number, [entry[1:] for entry in entries])
-            if dealt is not None and dealt.seq > since_seq:
-                yield dealt
-
-
-def _dealt(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
-    """A round from its entries; None for one that goes on, or that was taken back."""
-    plays: dict[int, tuple[int, Played]] = {}
-    troubled, pinned = False, None
-    for seq, subject, kind, legs, body in entries:
-        match read(subject, kind, body):
-            case Played() as event:
-                pinned = event.opening or pinned
-                plays[seq] = legs, event
-            case TakenBack(corrects=seq_taken_back):
-                troubled = True
-                plays.pop(seq_taken_back, None)
-            case CardRefused():
-                troubled = True
-    if pinned is None or not plays:
-        return None
-    settled, (legs, _) = max(plays.items())
-    game, rules, opening = pinned.read()
-    if game.banked and not legs:
-        return None
-    events = [event for _, event in plays.values()]
-    actions = tuple(action for event in events for action in event.actions)
-    payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
-    return Dealt(number, settled, game, rules, opening, actions, payouts if game.banked else (), troubled)
-
-
-_EXCHANGES: Final = """
-    SELECT t.seq, e.round, t.kind, coalesce(s.seat, g.seat), t.amount_cents
-    FROM ledger_transfer AS t
-    JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq
-    JOIN ledger_account AS s ON s.id = t.source_id JOIN ledger_account AS g ON g.id = t.target_id
-    WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s AND t.kind = ANY(%s)
-        AND NOT EXISTS (SELECT FROM ledger_transfer AS r WHERE r.reverses_id = t.id)
-    ORDER BY t.seq, t.leg
-"""
-_EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge"]
-
-
-def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchange]:
-    """What came into a rack or left it otherwise than by a round, in a span."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
-        rows = cursor.fetchall()
-    for seq, legs in groupby(rows, key=lambda row: row[0]):
-        yield from _exchanged(seq, list(legs))
-
-
-def _exchanged(seq: int, legs: Sequence[tuple[int, int | None, str, int | None, int]]) -> Iterator[Exchange]:
-    """The exchanges of one entry: a seat that sits down with chips from the rack is one, not two."""
-    kinds = {kind for _, _, kind, _, _ in legs}
-    seats = {seat for *_, seat, _ in legs if seat}
-    for _, number, kind, seat, amount in legs:
-        if kind == "sit_down":
-            if "buy_in" not in kinds:
-                yield Exchange(seq, "brought", amount, seat, number)
-        else:
-            yield Exchange(seq, kind, amount, seat or (min(seats) if kind == "buy_in" and seats else None), number)
-    charged = [amount for *_, kind, _, amount in legs if kind == "time_charge"]
-    if len(charged) > 1:
-        yield Exchange(seq, "time_charge", sum(charged))
