@@ -111,16 +111,16 @@ def table_line(table: Table, standing: Standing) -> TableLine:
     dealer = standing.dealer.name if standing.dealer else None
     number = standing.next_number if standing.round is None or not standing.round_open else standing.round.number
     return TableLine(
-        table.pk,
-        table.name,
-        table.game,
-        table.seats,
-        table.source,
-        standing.seq,
-        standing.is_open,
-        dealer,
-        number,
-        standing.round_open,
+        id=table.pk,
+        name=table.name,
+        game=table.game,
+        seats=table.seats,
+        source=table.source,
+        seq=standing.seq,
+        is_open=standing.is_open,
+        dealer=dealer,
+        round=number,
+        round_open=standing.round_open,
     )
 
 
@@ -148,13 +148,13 @@ def round_form(table: Table, story: Story) -> RoundForm:
         raise Refused("round_broken", f"Round {story.line.number} cannot be played again: {story.line.fault}.", 409)
     lines = tuple(
         EntryLine(
-            entry.seq,
-            entry.document["at"],
-            entry.subject,
-            entry.kind,
-            entry.by,
-            bytes(entry.prev_hash).hex() if entry.prev_hash else None,
-            bytes(entry.hash).hex(),
+            seq=entry.seq,
+            at=entry.document["at"],
+            subject=entry.subject,
+            kind=entry.kind,
+            by=entry.by,
+            prev_hash=bytes(entry.prev_hash).hex() if entry.prev_hash else None,
+            hash=bytes(entry.hash).hex(),
         )
         for entry in (step.entry for step in story.steps)
     )

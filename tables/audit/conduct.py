@@ -71,7 +71,14 @@ class Floor:
         table = self._table
         if table is None:
             raise Misconduct("the log does not say how the table was set up before it")
-        return Scene(table, GAMES[table.game], *self._rules_and_limits, standing, _writer(standing, entry))
+        return Scene(
+            table=table,
+            game=GAMES[table.game],
+            rules=self._rules,
+            limits=self._limits,
+            standing=standing,
+            by=_writer(standing, entry),
+        )
 
     # --- settings
 
@@ -92,7 +99,7 @@ class Floor:
     def _set(self, settings: Settings) -> None:
         fields = {name: value for name, value in asdict(settings).items() if name != "denominations"}
         self._settings, self._table = settings, Table(name=self._book.name, book_id=self._book.pk, **fields)
-        self._rules_and_limits = rules_of(self._table), limits_of(self._table)
+        self._rules, self._limits = rules_of(self._table), limits_of(self._table)
 
 
 def _settings_through(book: Book, through: int) -> Iterable[TableSet]:

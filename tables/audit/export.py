@@ -19,7 +19,7 @@ from ledger.proof.chain import Head, canonical
 from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
 from tables import standing
-from tables.audit import sealing
+from tables.audit import roots
 from tables.audit.outside.bundle import KEYS, ROOTS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
@@ -36,7 +36,7 @@ def export(first: date, last: date, file: IO[bytes]) -> None:
     writer.part(KEYS, map(canonical, _keys()))
     writer.part(ROOTS, map(canonical, _roots(last)))
     for day in _days(first - timedelta(days=1), last):
-        if leaves := sealing.leaves_of(day):
+        if leaves := roots.leaves_of(day):
             writer.part(leaves_part(day.isoformat()), leaves)
     rows = BookRoot.objects.filter(day=last).select_related("book")
     for number, row in enumerate(sorted(rows, key=lambda row: row.book.name), 1):
@@ -87,8 +87,8 @@ def _roots(last: date) -> Iterator[dict[str, Any]]:
 
 
 def _write_book(writer: Writer, number: int, book: Book, first: date, last: date) -> None:
-    roots = list(BookRoot.objects.filter(book=book, day__lte=last).order_by("day").values_list("day", "first_seq"))
-    start = next(seq for day, seq in roots if day >= first)
+    firsts = list(BookRoot.objects.filter(book=book, day__lte=last).order_by("day").values_list("day", "first_seq"))
+    start = next(seq for day, seq in firsts if day >= first)
     end = BookRoot.objects.get(book=book, day=last).last_seq
     earlier = _earlier(book, first, start, end)
     places = _places(book, earlier)
@@ -128,23 +128,23 @@ _Place = tuple[BookRoot, Sequence[int]]
 
 def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
     """The day of each of these entries."""
-    roots: dict[int, BookRoot] = {}
+    days: dict[int, BookRoot] = {}
     grouped: dict[int, list[int]] = defaultdict(list)
     for seq in seqs:
-        root = next((root for root in roots.values() if root.first_seq <= seq <= root.last_seq), None)
-        root = root or BookRoot.objects.get(book=book, first_seq__lte=seq, last_seq__gte=seq)
-        roots[root.pk] = root
-        grouped[root.pk].append(seq)
-    return [(roots[pk], numbers) for pk, numbers in grouped.items()]
+        row = next((row for row in days.values() if row.first_seq <= seq <= row.last_seq), None)
+        row = row or BookRoot.objects.get(book=book, first_seq__lte=seq, last_seq__gte=seq)
+        days[row.pk] = row
+        grouped[row.pk].append(seq)
+    return [(days[pk], numbers) for pk, numbers in grouped.items()]
 
 
 def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
     """Older entries, each with the path that leads from it to its day's root."""
     paths: dict[int, tuple[str, list[str]]] = {}
     for row, numbers in places:
-        tree = merkle.Proofs(sealing.hashes(book.pk, row.first_seq, row.last_seq))
+        tree = merkle.Proofs(roots.hashes(book.pk, row.first_seq, row.last_seq))
         for seq in numbers:
-            paths[seq] = row.day.isoformat(), [one.hex() for one in tree.inclusion(seq - row.first_seq)]
+            paths[seq] = row.day.isoformat(), [digest.hex() for digest in tree.inclusion(seq - row.first_seq)]
     for seq in seqs:
         entry, (day, path) = next(entries(book.pk, seq - 1, seq)), paths[seq]
         yield {
@@ -153,14 +153,14 @@ def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Itera
             "path": path,
             "previous": bytes(entry.prev_hash).hex() if entry.prev_hash else None,
             "body": bytes(entry.body).decode(),
-            "transfers": [_spelled(one) for one in transfers(book.pk, seq - 1, seq)],
+            "transfers": [_spelled(posted) for posted in transfers(book.pk, seq - 1, seq)],
         }
 
 
 def _proofs(places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
     """For each of those days, the path that leads from this book's document to the root that was signed."""
     for row, _ in sorted(places, key=lambda place: place[0].day):
-        leaves = sealing.leaves_of(row.day)
+        leaves = roots.leaves_of(row.day)
         index = leaves.index(bytes(row.body))
-        path = [one.hex() for one in merkle.inclusion(index, leaves)]
+        path = [digest.hex() for digest in merkle.inclusion(index, leaves)]
         yield {"day": row.day.isoformat(), "index": index, "leaf": json.loads(bytes(row.body)), "path": path}

@@ -39,8 +39,6 @@ LOG_PAGE: Final = 50
 SEARCHED: Final = 500
 """How many rounds one search looks through: what it costs must not grow with history either."""
 
-"""What an entry raises that no table can have written: somebody changed the database. Shown, never a crash."""
-
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
@@ -332,7 +330,7 @@ def story(table: Table, number: int) -> Story | None:
     struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
     corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
     if current is None:
-        return Story(line, corrected, "", {}, None, (), None)
+        return Story(line=line, steps=corrected, game="", rules={}, opening=None, payouts=(), record=None)
     sealed = current.secret and not current.over
     actions = [action for play in current.plays for action in play.actions]
     return Story(

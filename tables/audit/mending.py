@@ -20,7 +20,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, LogEntry, Recount
 from ledger.proof import seals
 from ledger.proof.chain import Head, Mend, timestamp
-from tables.audit import sealing
+from tables.audit import keys
 from tables.day import hours
 from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument
 from tables.models import Staff
@@ -50,7 +50,7 @@ def mend(book: Book, request: Asked, *, by: Sequence[Staff], reason: str) -> Seq
     """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
     if len({person.pk for person in by}) < 2 or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
-    key = sealing.signing_key()
+    key = keys.signing_key()
     with transaction.atomic():
         head = log.lock(book.pk, to_mend=True)
         spans = _spans(head, request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from django.conf import settings
@@ -22,7 +23,8 @@ from tables.log.entries.days import NoteRestored, Restoration
 from tables.log.entries.keys import KeyRotated
 from tables.models import Staff
 
-BY = "sealing"
+BY: Final = "sealing"
+"""Who writes, in the log, what the house's key signs: nobody of the staff."""
 
 
 def key_file() -> Path:

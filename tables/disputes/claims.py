@@ -363,7 +363,14 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
     for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
             event = _read(kind, body)
-            word = Word(seq, moment, by, kind, getattr(event, "heard", ""), getattr(event, "text", ""))
+            word = Word(
+                seq=seq,
+                at=moment,
+                by=by,
+                kind=kind,
+                heard=getattr(event, "heard", ""),
+                text=getattr(event, "text", ""),
+            )
             slips = event.corrections if isinstance(event, DisputeClosed) else ()
             lines.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
     return [_case(pk, written) for (pk, _), written in lines.items()]

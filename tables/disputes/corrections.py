@@ -258,7 +258,15 @@ def _counted_since(scene: Scene, correction: Correction) -> bool:
 
 def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | None = None) -> Signing:
     series, year, number = correction.slip.split("/")
-    return Signing(series, int(year), int(number), stage, by.username, str(by.role), begins_cents)
+    return Signing(
+        series=series,
+        year=int(year),
+        number=int(number),
+        stage=stage,
+        username=by.username,
+        role=str(by.role),
+        begins_cents=begins_cents,
+    )
 
 
 def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any) -> Step:

@@ -431,9 +431,22 @@ def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entr
         key = UUID(fields["key"]) if fields["key"] else None
     except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
         moment = None  # no moment, which the chain names
-    moves = fields["moves"] if isinstance(fields["moves"], list) else []
-    columns = (fields["subject"], fields["kind"], fields["round"], fields["by"], key, len(moves))
-    return Entry(0, seq, moment, *columns, body, seq - 1 or None, previous, digest, 0)
+    return Entry(
+        book_id=0,
+        seq=seq,
+        at=moment,
+        subject=fields["subject"],
+        kind=fields["kind"],
+        round=fields["round"],
+        by=fields["by"],
+        key=key,
+        legs=len(fields["moves"]) if isinstance(fields["moves"], list) else 0,
+        body=body,
+        prev_seq=seq - 1 or None,
+        prev_hash=previous,
+        hash=digest,
+        id=0,
+    )
 
 
 def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
@@ -445,8 +458,15 @@ def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     opening = pot_opening(settings, before, tuple(pinned.opening.seats))
     if pinned.opening.first:
         opening = msgspec.structs.replace(opening, first=pinned.opening.first)
-    chips = tuple(sorted(before.stacks.items())), before.pot_cents, settings.unit_cents
-    return Pinned(game.name, msgspec.to_builtins(rules_of(settings)), opening, shoe, *chips)
+    return Pinned(
+        game=game.name,
+        rules=msgspec.to_builtins(rules_of(settings)),
+        opening=opening,
+        shoe=shoe,
+        stacks=tuple(sorted(before.stacks.items())),
+        pot_cents=before.pot_cents,
+        coin_cents=settings.unit_cents,
+    )
 
 
 def _spelled(pinned: Pinned, name: str) -> Any:
