@@ -76,7 +76,6 @@ class Patience(HttpToolsProtocol):
             self._deadline = None
 
     def give_up(self) -> None:
-        """Close the connection."""
         self._stop_waiting()
         self.transport.close()
 

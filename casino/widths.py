@@ -51,10 +51,10 @@ _LANES: Final = {
 
 def widths(connections: int, environment: Mapping[str, str] = os.environ) -> dict[str, Width]:
     """The lanes of a process that may hold so many connections; of none, where it has no pools."""
-    return {name: _set(name, width, connections, environment) for name, width in _LANES.items()}
+    return {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
 
 
-def _set(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
+def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
     """A lane as the environment has it: ``DEALERS_LOCK_MS`` and the like."""
     waits = {
         what: int(environment.get(f"{name}_{what}".upper(), getattr(width, what)))

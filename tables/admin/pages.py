@@ -50,7 +50,7 @@ Fieldsets = list[tuple[str | None, dict[str, Any]]]
 
 
 def operator(request: HttpRequest) -> Staff:
-    """Who does it."""
+    """Who asks. Raises PermissionDenied for anybody who is not staff."""
     if not isinstance(request.user, Staff):
         raise PermissionDenied
     return request.user
@@ -78,10 +78,10 @@ class SetUp(ClosedList):
         return form.write(operator(request))
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: Any) -> None:
-        """Written already."""
+        """Nothing is left to do: ``save_form`` wrote it."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: Any) -> None:
-        """Written already."""
+        """Nothing is left to do: ``save_form`` wrote it."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """The form; when the floor moved on between its judgement and the write, the sentence and the form anew."""
@@ -176,7 +176,6 @@ class TableAdmin(SetUp):
 
     @admin.display(description="game")
     def game_title(self, table: Table) -> str:
-        """As it is announced."""
         return GAMES[table.game].title
 
     @admin.display(description="bets", ordering="min_cents")
@@ -186,12 +185,10 @@ class TableAdmin(SetUp):
 
     @admin.display(description="minimum bet")
     def minimum(self, table: Table) -> str:
-        """As money."""
         return money(table.min_cents)
 
     @admin.display(description="maximum bet")
     def maximum(self, table: Table) -> str:
-        """As money."""
         return money(table.max_cents)
 
     @admin.display(description="rake")
@@ -201,7 +198,6 @@ class TableAdmin(SetUp):
 
     @admin.display(description="most rake of one pot")
     def most_rake(self, table: Table) -> str:
-        """As it is said."""
         return "no cap" if table.rake_cap_cents is None else money(table.rake_cap_cents)
 
     @admin.display(description="time charge")
@@ -211,25 +207,20 @@ class TableAdmin(SetUp):
 
     @admin.display(description="cap", ordering="cap_cents")
     def cap(self, table: Table) -> str:
-        """As money."""
         return "none" if table.cap_cents is None else money(table.cap_cents)
 
     @admin.display(description="chip unit")
     def unit(self, table: Table) -> str:
-        """As money."""
         return money(table.unit_cents)
 
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:
-        """In words."""
         options = table_settings.settings_of(table).options
         return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
 
 
 @admin.register(Denomination)
 class DenominationAdmin(SetUp):
-    """Chips."""
-
     form = DenominationForm
     list_display = ("worth", "colour", "swatch", "at")
     list_display_links = ("worth", "colour")
@@ -243,7 +234,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="worth", ordering="value_cents")
     def worth(self, chip: Denomination) -> str:
-        """As money."""
         return money(chip.value_cents)
 
     @admin.display(description="worth")
@@ -253,7 +243,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="face")
     def swatch(self, chip: Denomination) -> SafeString:
-        """The colour that it is drawn in."""
         return format_html(
             '<svg width="22" height="22" role="img" aria-label="{}"><circle cx="11" cy="11" r="10" fill="{}"'
             ' stroke="#888"/><circle cx="11" cy="11" r="6" fill="none" stroke="#8888"/></svg>',
@@ -263,7 +252,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="tables", ordering="table_count")
     def at(self, chip: Any) -> int:
-        """At how many tables."""
         return int(chip.table_count)
 
 
@@ -285,7 +273,6 @@ class HouseHoursAdmin(SetUp):
 
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
-        """In order."""
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
 
 
@@ -351,7 +338,7 @@ class TerminalAdmin(SetUp):
         return False
 
     def has_enrol_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the actions."""
+        """What ``permissions=["enrol"]`` asks, at each action below."""
         return operator(request).has_perm("tables.enrol_terminal")
 
     @action(description="Enrol this device", url_path="enrol-here", permissions=["enrol"])

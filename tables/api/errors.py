@@ -45,7 +45,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response(wrong.as_json(), wrong.status, headers={"Retry-After": RETRY_AFTER})
     if isinstance(error, Refused):
         return Response(error.as_json(), error.status)
-    fault = _known(error)
+    fault = _api_error(error)
     if fault is None:
         return None
     headers = {"WWW-Authenticate": fault.auth_header} if hasattr(fault, "auth_header") else {}
@@ -71,7 +71,7 @@ def outage(error: BaseException | None) -> Refused:
     return AWAY
 
 
-def _known(error: Exception) -> exceptions.APIException | None:
+def _api_error(error: Exception) -> exceptions.APIException | None:
     if isinstance(error, exceptions.APIException):
         return error
     if isinstance(error, Http404):

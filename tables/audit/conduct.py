@@ -55,9 +55,9 @@ class Floor:
         if check := CHECKS.get(type(event)):
             check(event, entry)
         if type(event) in ENACTMENTS:
-            _compare(self._enacted(standing, event, entry), event, entry)
+            _compare(self._due_step(standing, event, entry), event, entry)
 
-    def _enacted(self, standing: Standing, event: Event, entry: Entry) -> Step:
+    def _due_step(self, standing: Standing, event: Event, entry: Entry) -> Step:
         enactment, scene = ENACTMENTS[type(event)], self._scene(standing, entry)
         try:
             if enactment.permit is not None:
@@ -158,10 +158,10 @@ def _difference(due: Mapping[str, Any], content: Mapping[str, Any]) -> str | Non
             if deeper := _difference(ours, theirs):
                 return f"{name}.{deeper}"
         elif canonical({name: ours}) != canonical({name: theirs}):
-            return f"{name} is {_short(theirs)}, not {_short(ours)}"
+            return f"{name} is {_abbreviation(theirs)}, not {_abbreviation(ours)}"
     return "content is another"
 
 
-def _short(value: Any) -> str:
+def _abbreviation(value: Any) -> str:
     spelled = canonical({"": value}).decode()[4:-1]
     return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."

@@ -90,9 +90,9 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
     firsts = list(BookRoot.objects.filter(book=book, day__lte=last).order_by("day").values_list("day", "first_seq"))
     start = next(seq for day, seq in firsts if day >= first)
     end = BookRoot.objects.get(book=book, day=last).last_seq
-    earlier = _earlier(book, first, start, end)
+    earlier = _older_seqs(book, first, start, end)
     places = _places(book, earlier)
-    writer.part(book_part(number, "carried"), map(canonical, _carried(book, earlier, places)))
+    writer.part(book_part(number, "carried"), map(canonical, _carried_entries(book, earlier, places)))
     writer.part(book_part(number, "proofs"), map(canonical, _proofs(places)))
     writer.part(book_part(number, "entries"), _entries(book, start, end))
     writer.part(book_part(number, "transfers"), (_row(posted) for posted in transfers(book.pk, start - 1, end)))
@@ -104,16 +104,16 @@ def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
 
 
 def _row(posted: Posted) -> bytes:
-    return json.dumps(_spelled(posted), separators=(",", ":")).encode()
+    return json.dumps(_columns(posted), separators=(",", ":")).encode()
 
 
-def _spelled(posted: Posted) -> list[Any]:
+def _columns(posted: Posted) -> list[Any]:
     move = posted.move
     ends = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
     return [posted.id, posted.seq, posted.leg, move.kind, *ends, move.amount_cents, move.reverses]
 
 
-def _earlier(book: Book, first: date, start: int, end: int) -> list[int]:
+def _older_seqs(book: Book, first: date, start: int, end: int) -> list[int]:
     """The older entries that these days rest on: what the day before named, and what moved chips that are reversed."""
     before = BookRoot.objects.filter(book=book, day__lt=first).order_by("-day").first()
     if before is None:
@@ -127,7 +127,7 @@ _Place = tuple[BookRoot, Sequence[int]]
 
 
 def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
-    """The day of each of these entries."""
+    """The roots of the days on which these entries were written, each with the numbers of its own among them."""
     days: dict[int, BookRoot] = {}
     grouped: dict[int, list[int]] = defaultdict(list)
     for seq in seqs:
@@ -138,7 +138,7 @@ def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
     return [(days[pk], numbers) for pk, numbers in grouped.items()]
 
 
-def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
+def _carried_entries(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
     """Older entries, each with the path that leads from it to its day's root."""
     paths: dict[int, tuple[str, list[str]]] = {}
     for row, numbers in places:
@@ -153,7 +153,7 @@ def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Itera
             "path": path,
             "previous": bytes(entry.prev_hash).hex() if entry.prev_hash else None,
             "body": bytes(entry.body).decode(),
-            "transfers": [_spelled(posted) for posted in transfers(book.pk, seq - 1, seq)],
+            "transfers": [_columns(posted) for posted in transfers(book.pk, seq - 1, seq)],
         }
 
 

@@ -71,7 +71,6 @@ class RoundLine:
 
     @property
     def over(self) -> bool:
-        """Whether it is settled."""
         return self.ended is not None
 
 
@@ -119,13 +118,13 @@ class Page:
 
 
 def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
-    """So many rounds up to and including one, the newest first."""
+    """``count`` rounds up to and including ``through``, the newest first."""
     since = max(through - count + 1, 1)
     return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
 def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
-    """The rounds looked for among the SEARCHED that end with ``through``: at most ``count``."""
+    """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
     candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
     lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
@@ -155,7 +154,6 @@ def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: i
 
 
 def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
-    """These rounds, the newest first."""
     if not numbers:
         return []
     with connection.cursor() as cursor:
@@ -173,10 +171,10 @@ def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
     """The same with the times that count, where the log has false ones."""
     mended = mends.of(book_id)
     spans = [next((mend for mend in mended if mend.first <= line.first_seq <= mend.last), None) for line in lines]
-    return [_truly_timed(line, span) for line, span in zip(lines, spans, strict=True)]
+    return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
 
 
-def _truly_timed(line: RoundLine, mend: Mend | None) -> RoundLine:
+def _in_true_time(line: RoundLine, mend: Mend | None) -> RoundLine:
     if mend is None or line.began is None:
         return line
     lasted = line.ended - line.began if line.ended else None
@@ -192,13 +190,13 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
             if entry.subject != "round":
                 continue
             event = event_of(entry)
-            current = _folded(current, event, entry)
+            current = _round_after(current, event, entry)
             shoe = event.opening.shoe if isinstance(event, Played) and event.opening else shoe
             if entry.kind != "paid":
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
         fault = f"entry {entry.seq}: {error}"
-    seats = _playing(current) if current else ()
+    seats = _seats_dealt_in(current) if current else ()
     payouts = current.settled if current else ()
     staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
     return RoundLine(
@@ -218,7 +216,7 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
     )
 
 
-def _playing(current: Round) -> tuple[SeatView, ...]:
+def _seats_dealt_in(current: Round) -> tuple[SeatView, ...]:
     """The seats that bet against the house, or were dealt in for a pot."""
     view = current.view(DEALER)
     return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
@@ -226,10 +224,10 @@ def _playing(current: Round) -> tuple[SeatView, ...]:
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
     """The round after one more of its entries."""
-    return _folded(current, event_of(entry), entry)
+    return _round_after(current, event_of(entry), entry)
 
 
-def _folded(current: Round | None, event: Event, entry: Entry) -> Round | None:
+def _round_after(current: Round | None, event: Event, entry: Entry) -> Round | None:
     return fold(Standing(round=current), event, seq=entry.seq, round=entry.round).round
 
 
@@ -314,7 +312,7 @@ def story(table: Table, number: int) -> Story | None:
     own = [entry for entry in entries if entry.round == number]
     if not own:
         return None
-    chips = _moved(table.book_id, entries[0].seq, entries[-1].seq)
+    chips = _moves(table.book_id, entries[0].seq, entries[-1].seq)
     (line,) = truly_timed(table.book_id, [line_of(number, own)])
     steps: list[Step] = []
     current: Round | None = None
@@ -368,10 +366,10 @@ def _step(entry: Entry, before: Round | None, after: Round | None, moved: tuple[
         words=words_of(entry),
         view=after.view(DEALER) if after else None,
         banked=after is None or after.game.banked,
-        touched=_touched(entry),
+        touched=_seats_of(entry),
         decided=tuple(after.in_cents(payout) for payout in decided) if after else (),
         moved=moved,
-        corrects=_corrects(entry),
+        corrects=_corrected_seq(entry),
     )
 
 
@@ -383,7 +381,7 @@ def words_of(entry: Entry) -> str:
         return f"{entry.subject} {entry.kind}: it cannot be read"
 
 
-def _touched(entry: Entry) -> frozenset[int]:
+def _seats_of(entry: Entry) -> frozenset[int]:
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
         if isinstance(event, Played | Paid | TakenBack | Veiled):
@@ -391,7 +389,7 @@ def _touched(entry: Entry) -> frozenset[int]:
     return frozenset()
 
 
-def _corrects(entry: Entry) -> int | None:
+def _corrected_seq(entry: Entry) -> int | None:
     """The entry that this one takes back."""
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
@@ -407,7 +405,7 @@ _MOVED: Final = """
 """
 
 
-def _moved(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
+def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
     """The transfers of a stretch of the log, by entry."""
     with connection.cursor() as cursor:
         cursor.execute(_MOVED, [book_id, since, through])
@@ -441,7 +439,10 @@ def prove(table: Table, story: Story) -> Report:
 
 
 def log(book_id: int, *, before: int | None = None, subject: str = "", count: int = LOG_PAGE) -> list[Entry]:
-    """So many entries of a table's log before one, the newest first; only those of one subject, if it is given."""
+    """``count`` entries of a table's log before the entry ``before``, the newest first; only of ``subject``, if given.
+
+    Nothing is told of what a game still hides.
+    """
     where = "book_id = %(book)s" + " AND seq < %(before)s" * (before is not None)
     where += " AND subject = %(subject)s" * bool(subject)
     with connection.cursor() as cursor:

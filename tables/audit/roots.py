@@ -42,8 +42,8 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
         "head": head_hash.hex(),
         "root": merkle.root(hashes(book.pk, first, last)).hex(),
         "accounts": _accounts(book, first, last, before),
-        "slips": _begun(book, first, last),
-        "carried": carried(Head(book.pk, book.name, last, head_hash)),
+        "slips": _slips(book, first, last),
+        "carried": carried_seqs(Head(book.pk, book.name, last, head_hash)),
     }
 
 
@@ -69,7 +69,7 @@ def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | Non
     ]
 
 
-def _begun(book: Book, first: int, last: int) -> list[list[Any]]:
+def _slips(book: Book, first: int, last: int) -> list[list[Any]]:
     """[entry, slip] for every slip that was begun in a book's part of the day."""
     slips = Slip.objects.filter(book=book, seq__gte=first, seq__lte=last).order_by("seq")
     return [[slip.seq, str(slip)] for slip in slips]
@@ -83,21 +83,21 @@ def read_document(body: bytes | memoryview) -> dict[str, Any]:
 # --- What the next day rests on ----------------------------------------------------------------------------------
 
 
-def carried(head: Head) -> list[int]:
+def carried_seqs(head: Head) -> list[int]:
     """The entries that tell where a book stands: whoever proves the next day alone folds these first."""
     seqs = {*standing.registers(head)}
     if head.name == HOUSE:
-        return sorted(seqs | {*_keys(head)})
-    return sorted(seqs | {*_settings(head), *_of_the_shoe(head), *_corrections(head)})
+        return sorted(seqs | {*_key_entries(head)})
+    return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head), *_correction_entries(head)})
 
 
-def _keys(head: Head) -> Iterable[int]:
+def _key_entries(head: Head) -> Iterable[int]:
     """Every entry about the house's keys."""
     entries = LogEntry.objects.filter(book_id=head.book_id, subject="key", seq__lte=head.seq)
     return entries.values_list("seq", flat=True)
 
 
-def _settings(head: Head) -> Iterable[int]:
+def _setting_entries(head: Head) -> Iterable[int]:
     """For each setting of a table, the entry that set it last."""
     entries = LogEntry.objects.filter(book_id=head.book_id, subject="table", kind="settings_changed", seq__lte=head.seq)
     latest: dict[str, int] = {}
@@ -106,13 +106,13 @@ def _settings(head: Head) -> Iterable[int]:
     return latest.values()
 
 
-def _corrections(head: Head) -> Iterable[int]:
+def _correction_entries(head: Head) -> Iterable[int]:
     """The latest entry about corrections: it has those that wait for a signature."""
     entries = LogEntry.objects.filter(book_id=head.book_id, subject="correction", seq__lte=head.seq)
     return entries.order_by("-seq").values_list("seq", flat=True)[:1]
 
 
-def _of_the_shoe(head: Head) -> Iterable[int]:
+def _shoe_entries(head: Head) -> Iterable[int]:
     """Every entry since the house shoe that is dealt from was committed to: its cards are proved when it is opened."""
     shoe = standing.at(head).shoe
     if shoe is None or shoe.commitment is None:
@@ -123,12 +123,12 @@ def _of_the_shoe(head: Head) -> Iterable[int]:
     seq, body = shuffled
     if read_as(Shuffled, body).shoe.commitment == shoe.commitment:
         return range(seq, head.seq + 1)
-    start = _reshuffled(head, seq, shoe.commitment)
+    start = _reshuffle(head, seq, shoe.commitment)
     on_the_table = entries.filter(subject="shoe", seq__lt=start).order_by("-seq").values_list("seq", flat=True)[:1]
     return [*on_the_table, *range(start, head.seq + 1)]
 
 
-def _reshuffled(head: Head, since: int, commitment: str) -> int:
+def _reshuffle(head: Head, since: int, commitment: str) -> int:
     """The first entry of the round in which the discards were shuffled."""
     rounds = LogEntry.objects.filter(book_id=head.book_id, subject="round", seq__lte=head.seq)
     plays = rounds.filter(seq__gt=since, kind=Played.kinds[0]).order_by("-seq").values_list("round", "body")

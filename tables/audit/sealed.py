@@ -35,7 +35,7 @@ def key_file() -> Path:
 
 
 def note_file() -> Path:
-    """Where the note is."""
+    """Beside the key. Raises BadKey where no place is set for it."""
     return sealed_note.path_of(key_file())
 
 
@@ -53,7 +53,7 @@ def agreed(public: str) -> Note:
             )
         return Note()
     note, signer = content
-    if signer != public and public not in _vouched_for(signer):
+    if signer != public and public not in _successors(signer):
         raise BadNote(f"{note_file()} was signed by another key, {signer[:16]}; {HOW}.")
     _refuse_books(note)
     _refuse_days(note)
@@ -79,12 +79,12 @@ def _refuse_days(note: Note) -> None:
     hashes = {number: bytes(digest).hex() for number, digest in DayRoot.objects.values_list("number", "hash")}
     for number, day, digest in note.days:
         if number in hashes and hashes[number] != digest:
-            raise _unlike(f"{day}, sealed as number {number}, is another than the one noted beside the key")
+            raise _bad_note(f"{day}, sealed as number {number}, is another than the one noted beside the key")
     last = max(hashes, default=0)
     if last < note.number - 1:
-        raise _unlike(f"{note.number} days were sealed by the note beside the key, and {last} are there")
+        raise _bad_note(f"{note.number} days were sealed by the note beside the key, and {last} are there")
     if last > note.number:
-        raise _unlike(f"{last} days are kept as sealed, and the note beside the key has {note.number}")
+        raise _bad_note(f"{last} days are kept as sealed, and the note beside the key has {note.number}")
 
 
 def _refuse_books(note: Note) -> None:
@@ -100,12 +100,12 @@ def _refuse_books(note: Note) -> None:
         rows = cursor.fetchall()
     for name, seq, digest in rows:
         if digest is None:
-            raise _unlike("is missing, and is noted beside the key: it was sealed", name, seq)
+            raise _bad_note("is missing, and is noted beside the key: it was sealed", name, seq)
         if bytes(digest).hex() != note.books[name][1]:
-            raise _unlike("is another than the one noted beside the key: hashed anew", name, seq)
+            raise _bad_note("is another than the one noted beside the key: hashed anew", name, seq)
 
 
-def _unlike(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
+def _bad_note(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
     wrong = Fault(book, seq or Book.objects.values_list("head_seq", flat=True).get(name=book), what)
     says = f"{wrong}. Nothing is signed: somebody changed the database, or put an older one back; {HOW}."
     return BadNote(says, wrong)
@@ -122,7 +122,7 @@ def refuse_rewritten(note: Note, book: Head) -> None:
         raise BadNote(f"{broken.fault}. Nothing is signed; {HOW}.", broken.fault) from None
 
 
-def _vouched_for(signer: str) -> Iterable[str]:
+def _successors(signer: str) -> Iterable[str]:
     """The keys that this one signed as its successors, one after the other."""
     successors = [signer]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")

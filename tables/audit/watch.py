@@ -1,7 +1,7 @@
 """The watch over chips and log: what is held against what, and how often. Each finding opens a discrepancy or an alert.
 
 Expected is what the transfers say since the last recount; counted is what people counted. Rounds are replayed and
-their transfers compared by the proof (``audit.py``); here the house as a whole has to add up.
+their transfers compared by the proof (``proofs.py``); here the house as a whole has to add up.
 """
 
 from __future__ import annotations
@@ -118,13 +118,13 @@ def prove_shoes() -> int:
 def reconcile() -> int:
     """Chips issued are those in the vault, the cage, on their way, in the racks, on the layouts, in play, in pots and
     with the players; cash that came from the players is in boxes or at the bank. The rest is a discrepancy."""
-    return _astray(by_place())
+    return _imbalances(by_place())
 
 
 def prove_sums() -> int:
     """The same over every transfer there ever was, and what the recounts say of each place against it."""
     afresh, recounts = by_place_afresh(), by_place()
-    faults = _astray(afresh)
+    faults = _imbalances(afresh)
     for place, cents in recounts.items():
         if cents != afresh.get(place, 0):
             house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
@@ -134,7 +134,7 @@ def prove_sums() -> int:
     return faults
 
 
-def _astray(sums: Mapping[str, int]) -> int:
+def _imbalances(sums: Mapping[str, int]) -> int:
     house, faults = Book.objects.get(name=HOUSE), 0
     for what, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
         astray = sum(sums.get(place, 0) for place in places)

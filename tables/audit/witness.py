@@ -43,7 +43,7 @@ def refuse_day(over: datetime, present: datetime) -> None:
     for name, latest in ahead(present):
         clock.refuse_ahead(name, latest, present)
     if leaps := unexplained(present):
-        raise _leapt(*leaps[0])
+        raise _leap(*leaps[0])
 
 
 def ahead(present: datetime) -> list[tuple[str, datetime]]:
@@ -61,26 +61,26 @@ def unexplained(present: datetime) -> list[Stretch]:
     """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
     since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
-    confirmed = list(_confirmed())
+    confirmed = list(_confirmations())
     return [
         (start, end)
-        for start, end in _silent(since, present)
+        for start, end in _silences(since, present)
         if not any(first <= start and end <= last for first, last in confirmed)
     ]
 
 
-def _silent(since: datetime, present: datetime) -> list[Stretch]:
+def _silences(since: datetime, present: datetime) -> list[Stretch]:
     ran = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
     written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
-    silences = _long([since, *ran, *written, present])
-    return [leap for start, end in silences for leap in _long([start, *_dealt(start, end), end])]
+    silences = _gaps([since, *ran, *written, present])
+    return [leap for start, end in silences for leap in _gaps([start, *_hours_written(start, end), end])]
 
 
-def _long(moments: Sequence[datetime]) -> list[Stretch]:
+def _gaps(moments: Sequence[datetime]) -> list[Stretch]:
     return [(start, end) for start, end in pairwise(sorted(moments)) if end - start > settings.CLOCK_JUMP]
 
 
-def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
+def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
     """The hours in which something was written in any book: asked only of a stretch in which nothing ran."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -91,14 +91,14 @@ def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
         return [max(hour, start) for (hour,) in cursor.fetchall()]
 
 
-def _confirmed() -> Iterable[Stretch]:
+def _confirmations() -> Iterable[Stretch]:
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
     for body in entries.values_list("body", flat=True):
         document = read_as(ClockConfirmed, body).document
         yield datetime.fromisoformat(document.since), datetime.fromisoformat(document.until)
 
 
-def _leapt(start: datetime, end: datetime) -> WrongClock:
+def _leap(start: datetime, end: datetime) -> WrongClock:
     span = f"from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
     says = (
         f"Nothing was written and nothing ran {span}: either the house stood still for {clock.spelled(end - start)}, or"

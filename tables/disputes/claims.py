@@ -197,7 +197,7 @@ def _step(scene: Scene, event: type[AboutDispute], disputes: Register, dispute: 
 
 @enacts(DisputeOpened)
 def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
-    """With the limit that was the house's then."""
+    """By the limit for reporting that the house had when the dispute was opened, whatever it has since set."""
     claim = event.dispute
     entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents)
     acting = as_written(scene, event, entry, permit_word)
@@ -206,14 +206,12 @@ def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
 
 @enacts(DisputeNoted)
 def enact_note(scene: Scene, event: DisputeNoted, entry: Entry) -> Step:
-    """As it was entered."""
     entered = NoteDispute(event.dispute.number, event.heard, event.text)
     return note(as_written(scene, event, entry, permit_word), entered).steps[0]
 
 
 @enacts(DisputeRuled)
 def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
-    """As it was entered."""
     ruled = event.dispute
     entered = RuleDispute(ruled.number, ruled.ruling or "", ruled.reason or "")
     return rule(as_written(scene, event, entry, permit_ruling), entered).steps[0]
@@ -221,7 +219,6 @@ def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
 
 @enacts(DisputeClosed)
 def enact_closing(scene: Scene, event: DisputeClosed, entry: Entry) -> Step:
-    """As it was entered."""
     entered = CloseDispute(event.dispute.number, event.text)
     return close(as_written(scene, event, entry, permit_ruling), entered).steps[0]
 
@@ -254,7 +251,7 @@ class Case:
 
     @property
     def closed_at(self) -> datetime | None:
-        """When it was closed."""
+        """When it was closed; None while it is open."""
         return self.words[-1].at if self.dispute.state == CLOSED else None
 
 
@@ -292,8 +289,8 @@ class Listed:
 
 
 def listed(count: int) -> tuple[list[Listed], int]:
-    """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
-    it costs grows with those listed, not with those that ever were."""
+    """Up to ``count`` disputes of the floor: the open ones, then the ones that were closed last; and how many there
+    ever were. What it costs grows with those listed, not with those that ever were."""
     registers = _registers()
     open_disputes = [(pk, name, book, dispute) for pk, name, book, register in registers for dispute in register.open]
     disputes = open_disputes[:count]
@@ -312,15 +309,15 @@ def _registers() -> list[tuple[int, str, int, Register]]:
     registers = []
     for pk, name, book, kind, body in _rows(_OPEN):
         try:
-            register = _register(_read(kind, body))
+            register = _register(_event(kind, body))
         except UNREADABLE:
-            register = _counted(cases(book))
+            register = _register_from(cases(book))
         registers.append((pk, name, book, register))
     return registers
 
 
-def _counted(all_cases: Sequence[Case]) -> Register:
-    """What the newest entry should have said, where no table can have written it."""
+def _register_from(all_cases: Sequence[Case]) -> Register:
+    """The register counted anew from every case, where the newest entry cannot be read."""
     open_disputes = [case.dispute for case in all_cases if case.dispute.state != CLOSED]
     return Register(tuple(open_disputes[::-1]), max((case.dispute.number for case in all_cases), default=0))
 
@@ -362,7 +359,7 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
     lines: dict[tuple[int, int], list[_Line]] = {}
     for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
-            event = _read(kind, body)
+            event = _event(kind, body)
             word = Word(
                 seq=seq,
                 at=moment,
@@ -376,7 +373,7 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
     return [_case(pk, written) for (pk, _), written in lines.items()]
 
 
-def _read(kind: str, body: bytes) -> AboutDispute:
+def _event(kind: str, body: bytes) -> AboutDispute:
     event = read(AboutDispute.subject, kind, body)
     assert isinstance(event, AboutDispute)  # noqa: S101 -- the catalog has no other of this subject
     return event

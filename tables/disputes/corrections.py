@@ -69,11 +69,11 @@ def permit_signature(scene: Scene, by: Staff) -> None:
 def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
     """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
-    payout, believed = _payout(scene, entered.round, entered.seat), _believed(scene, entered)
+    payout, believed = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
     dispute = _dispute(scene, entered)
     due = payout.net_cents if entered.due_cents is None else entered.due_cents
     if due != payout.net_cents and dispute is None:
-        decided = _signed(payout.net_cents)
+        decided = _with_sign(payout.net_cents)
         says = f"The engine decided {decided}: another amount is due only by a ruling; name its dispute."
         raise Refused("no_ruling", says, 422)
     for cents in (due, entered.handed_cents):
@@ -81,7 +81,7 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
             most = money(payout.staked_cents)
             raise Refused("bad_amount", f"Seat {entered.seat} can lose no more than its bet of {most}.", 422)
     if due == entered.handed_cents:
-        raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_signed(due)}, which is what is due.", 422)
+        raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_with_sign(due)}, which is what is due.", 422)
     year = timezone.localtime().year
     named = slip or f"{SERIES}/{year}/{slips.next_number(SERIES, year)}"
     correction = Correction(
@@ -104,11 +104,11 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
 
 def sign(scene: Scene, entered: SignCorrection) -> Outcome:
     """The second signature: the chips change hands. Raises Refused."""
-    correction = _waiting(scene, entered.slip)
+    correction = _open_correction(scene, entered.slip)
     _refuse_same(scene, correction)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
-    counted = _counted_since(scene, correction)
+    counted = _was_counted_since(scene, correction)
     off = 0 if counted else correction.off_cents
     moves = correction_moves(scene.chart, correction.difference_cents, off)
     facts = {"counted": counted, "off_cents": off, "difference_cents": correction.difference_cents}
@@ -119,7 +119,7 @@ def sign(scene: Scene, entered: SignCorrection) -> Outcome:
 
 @enters(SignCorrection, permit=permit_signature)
 def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
-    """As on the floor: the rack has to have what it pays."""
+    """The second signature on the floor. A proof asks ``sign`` alone: what lay in the rack, the transfers tell it."""
     outcome = sign(scene, entered)
     event = outcome.steps[0].event
     assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
@@ -133,7 +133,7 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
 @enters(DeclineCorrection, permit=permit_signature)
 def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
-    correction = _waiting(scene, entered.slip)
+    correction = _open_correction(scene, entered.slip)
     assert isinstance(scene.by, Staff)  # noqa: S101
     _refuse_same(scene, correction)
     step = _step(scene, CorrectionDeclined, correction, waits=False, text=words(entered.reason, "why it is not signed"))
@@ -142,7 +142,7 @@ def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
 
 @enacts(CorrectionProposed)
 def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Step:
-    """As it was entered, under the number that it got."""
+    """Under the number that it got: another one would be due by now."""
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
     return propose(as_written(scene, event, entry, permit_proposal), entered, event.correction.slip).steps[0]
@@ -150,14 +150,13 @@ def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Ste
 
 @enacts(CorrectionSigned)
 def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step:
-    """As it was entered, whatever lay in the rack: the transfers tell that."""
+    """Without a look at the rack: whether it could pay, the transfers tell."""
     entered = SignCorrection(event.correction.slip)
     return sign(as_written(scene, event, entry, permit_signature), entered).steps[0]
 
 
 @enacts(CorrectionDeclined)
 def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
-    """As it was entered."""
     entered = DeclineCorrection(event.correction.slip, event.text)
     return decline(as_written(scene, event, entry, permit_signature), entered).steps[0]
 
@@ -168,7 +167,7 @@ def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
     return latest.open if isinstance(latest, AboutCorrection) else ()
 
 
-def _waiting(scene: Scene, slip: str) -> Correction:
+def _open_correction(scene: Scene, slip: str) -> Correction:
     for correction in waiting(scene.table.book_id, scene.standing.seq):
         if correction.slip == slip:
             return correction
@@ -195,7 +194,7 @@ def _payout(scene: Scene, number: int, seat: int) -> Payout:
     return payout
 
 
-def _believed(scene: Scene, entered: ProposeCorrection) -> int:
+def _ledger_cents(scene: Scene, entered: ProposeCorrection) -> int:
     """What the ledger takes for handed over to a seat; an earlier correction has to be named."""
     book_id, seq = scene.table.book_id, scene.standing.seq
     rivals = [
@@ -242,7 +241,7 @@ def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
     return dispute.number
 
 
-def _counted_since(scene: Scene, correction: Correction) -> bool:
+def _was_counted_since(scene: Scene, correction: Correction) -> bool:
     """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
     book_id, through = scene.table.book_id, scene.standing.seq
     since = 0
@@ -276,7 +275,7 @@ def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *,
     return Step(event(**scene.author, correction=correction, open=open_corrections, **adds))
 
 
-def _signed(cents: int) -> str:
+def _with_sign(cents: int) -> str:
     return money(cents) if cents <= 0 else f"+{money(cents)}"
 
 

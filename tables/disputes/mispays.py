@@ -66,10 +66,10 @@ def nearness(rank: int, other: int) -> float:
     """How easily one card is named for another: the keys stand in a row, and a 6 upside down looks like a 9."""
     if {rank, other} == _ALIKE:
         return 0.8
-    return _step(rank, other)
+    return _closeness(rank, other)
 
 
-def _step(rank: int, other: int) -> float:
+def _closeness(rank: int, other: int) -> float:
     apart = abs(rank - other)
     return _NEXT[apart] if apart < len(_NEXT) else _FARTHER
 
@@ -161,27 +161,27 @@ def suspects(
 
 def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
-    chips, lying = tuple(sorted(set(values))), _lying(dealt.actions)
+    chips, lying = tuple(sorted(set(values))), _cards_by_place(dealt.actions)
     candidates: list[Slip] = []
     for payout in dealt.payouts:
-        payments = (*_paid_wrongly(dealt, payout, variance_cents), *_by_other_rank(payout, variance_cents, lying))
-        candidates += [_noticed(slip) for slip in (*payments, *_chips_off(payout, variance_cents, chips))]
+        payments = (*_wrong_payments(dealt, payout, variance_cents), *_other_ranks(payout, variance_cents, lying))
+        candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
         candidates += _other_bet(dealt, payout, variance_cents, chips)
     candidates += _other_card(dealt, variance_cents)
     trouble = TROUBLED if dealt.troubled else 1.0
-    return _likeliest(replace(slip, weight=slip.weight * trouble) for slip in candidates)
+    return _by_weight(replace(slip, weight=slip.weight * trouble) for slip in candidates)
 
 
-def _likeliest(candidates: Iterable[Slip]) -> list[Slip]:
+def _by_weight(candidates: Iterable[Slip]) -> list[Slip]:
     return sorted(candidates, key=lambda slip: (-slip.weight, slip.seat, slip.says))
 
 
-def _noticed(slip: Slip) -> Slip:
+def _with_notice(slip: Slip) -> Slip:
     """A payment slip, as likely as it is that nobody said a word."""
     return replace(slip, weight=slip.weight * PLAYERS_NOTICE) if slip.rack_cents > 0 else slip
 
 
-def _lying(actions: Sequence[Action]) -> dict[int, list[int]]:
+def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
     """The cards that came to each seat and to the dealer."""
     lying: dict[int, list[int]] = {}
     for action in actions:
@@ -193,7 +193,7 @@ def _lying(actions: Sequence[Action]) -> dict[int, list[int]]:
 # --- A payment as a whole ---
 
 
-def _paid_wrongly(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
+def _wrong_payments(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
@@ -223,10 +223,10 @@ def _paid_wrongly(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator
         if net - other.net_cents == variance_cents and net * other.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
             says = f"Seat {seat} was {verb} as if it were seat {other.seat}."
-            yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _step(seat, other.seat), seat)
+            yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _closeness(seat, other.seat), seat)
 
 
-def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
+def _other_ranks(payout: Payout, variance_cents: int, lying: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
     """One seat was reckoned by another card than the one that decided."""
     decided, step = payout.card, cents_a_rank(payout)
     if decided is None or step is None or variance_cents % step:
@@ -255,7 +255,7 @@ def _other_bet(dealt: Dealt, payout: Payout, variance_cents: int, chips: Sequenc
 # --- A chip in a payment ---
 
 
-def _chips_off(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
+def _chip_slips(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
     """One chip of a payment was another one, or one too many or too few."""
     net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
@@ -265,12 +265,12 @@ def _chips_off(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> I
     else:
         return
     for amount, sign, verb in handed:
-        for kind, weight, says in _off(amount, chips).get(sign * variance_cents, ()):
+        for kind, weight, says in _chip_errors(amount, chips).get(sign * variance_cents, ()):
             yield Slip(kind, variance_cents, f"Seat {payout.seat}, what was {verb}: {says}.", weight, payout.seat)
 
 
 @lru_cache(maxsize=10_000)
-def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
+def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
     """By how much an amount in chips is off when one of them is another, or too many, or missing."""
     try:
         stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(worth, "") for worth in chips])]
@@ -283,7 +283,7 @@ def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[
         off.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
         for other in chips:
             if other != value:
-                near = _step(chips.index(value), chips.index(other))
+                near = _closeness(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
                 off.setdefault(other - value, []).append(("chip_other", RATES["chip_other"] * count * near, says))
     return {cents: tuple(chances) for cents, chances in off.items()}
@@ -325,9 +325,9 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
         ]
     likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
     if exchange.kind != "brought":
-        off = _off(amount, tuple(sorted(set(values)))).get(-variance_cents if out else variance_cents, ())
+        off = _chip_errors(amount, tuple(sorted(set(values)))).get(-variance_cents if out else variance_cents, ())
         likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in off]
-    return _likeliest(map(_noticed, likely))
+    return _by_weight(map(_with_notice, likely))
 
 
 # --- The search --------------------------------------------------------------------------------------------------

@@ -30,14 +30,14 @@ def other_cards(dealt: Dealt, variance_cents: int) -> Iterator[tuple[int, Card, 
     for index, action in enumerate(dealt.actions):
         if type(action) is Card:
             drawn[action.to] = nth = drawn.get(action.to, 0) + 1
-            for rank in _worth_trying(dealt.payouts, action, variance_cents):
+            for rank in _candidate_ranks(dealt.payouts, action, variance_cents):
                 continuation = (Card(rank, action.to), *dealt.actions[index + 1 :])
-                if _settled_otherwise(dealt, state, continuation) == variance_cents:
+                if _difference(dealt, state, continuation) == variance_cents:
                     yield nth, action, rank
         state = game.apply(state, action)
 
 
-def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:
+def _candidate_ranks(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:
     """The other ranks of a card that could come to the amount: most are sorted out here, before anything is played.
 
     A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
@@ -55,11 +55,11 @@ def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) ->
     for rank in RANKS:
         if rank == card.rank:
             continue
-        if len(decided) > 1 or variance_cents in _could_come_to(stakes, card, {rank} | elsewhere):
+        if len(decided) > 1 or variance_cents in _sums(stakes, card, {rank} | elsewhere):
             yield rank
 
 
-def _could_come_to(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
+def _sums(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
     """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
     sums = {0}
     for net, decided, step in payouts:
@@ -71,7 +71,7 @@ def _could_come_to(payouts: Sequence[tuple[int, int, int]], card: Card, deciding
     return sums
 
 
-def _settled_otherwise(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
+def _difference(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
     """What the rack would have more if the round had gone on like this; None where it could not have."""
     game = dealt.game
     try:

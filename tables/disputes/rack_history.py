@@ -82,12 +82,12 @@ def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_se
             cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
             rows = cursor.fetchall()
         for number, entries in groupby(rows, key=lambda row: row[0]):
-            dealt = _dealt(number, [entry[1:] for entry in entries])
+            dealt = _round(number, [entry[1:] for entry in entries])
             if dealt is not None and dealt.seq > since_seq:
                 yield dealt
 
 
-def _dealt(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
+def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
     """A round from its entries; None for one that goes on, or that was taken back."""
     plays: dict[int, tuple[int, Played]] = {}
     troubled, pinned = False, None
@@ -143,10 +143,10 @@ def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchan
         cursor.execute(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
         rows = cursor.fetchall()
     for seq, legs in groupby(rows, key=lambda row: row[0]):
-        yield from _exchanged(seq, list(legs))
+        yield from _exchanges_of(seq, list(legs))
 
 
-def _exchanged(seq: int, legs: Sequence[tuple[int, int | None, str, int | None, int]]) -> Iterator[Exchange]:
+def _exchanges_of(seq: int, legs: Sequence[tuple[int, int | None, str, int | None, int]]) -> Iterator[Exchange]:
     """The exchanges of one entry: a seat that sits down with chips from the rack is one, not two."""
     kinds = {kind for _, _, kind, _, _ in legs}
     seats = {seat for *_, seat, _ in legs if seat}

@@ -45,7 +45,6 @@ def change_denomination(chip: Denomination, looks: Mapping[str, Any], *, by: Sta
 
 
 def value_faults(value_cents: int) -> Faults:
-    """What is wrong with the worth of a new kind of chip."""
     if not 0 < value_cents <= MOST_CENTS:
         return {"value_cents": "A chip is worth more than 0."}
     if Denomination.objects.filter(value_cents=value_cents).exists():
@@ -54,7 +53,6 @@ def value_faults(value_cents: int) -> Faults:
 
 
 def look_faults(chip: Denomination, looks: Mapping[str, Any]) -> Faults:
-    """What is wrong with how a chip is to be called and drawn."""
     faults: Faults = {}
     colour, face = looks.get("colour", chip.colour), looks.get("face", chip.face)
     if not re.fullmatch(r"[a-z][a-z -]{1,19}", colour):

@@ -52,7 +52,7 @@ def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
     return Settings(
         game=table.game,
-        options=_spelled(rules_of(table)),
+        options=_options_of(rules_of(table)),
         seats=table.seats,
         source=table.source,
         unit_cents=table.unit_cents,
@@ -73,7 +73,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     """A new table with its book and places for chips; closed, and without a shoe."""
     _permit(by, "tables.add_table")
     refuse(name_faults(name) | faults(settings))
-    settings = _whole(settings)
+    settings = _full_settings(settings)
     with transaction.atomic():
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
@@ -90,7 +90,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
         table.refresh_from_db()
         before = settings_of(table)
         refuse(change_faults(table, changes, standing.at(head)))
-        after = _whole(replace(before, **changes))
+        after = _full_settings(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
         if changed.after:
             _open_book(table.book.name, after)
@@ -114,13 +114,13 @@ def refuse(sentences: Faults) -> None:
         raise Refused("bad_settings", " ".join(sentences.values()), 422, fields=sentences)
 
 
-def _whole(settings: Settings) -> Settings:
+def _full_settings(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
-    options = _spelled(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
+    options = _options_of(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
-def _spelled(rules: Any) -> dict[str, Any]:
+def _options_of(rules: Any) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
 
 
@@ -140,7 +140,6 @@ def _write(table: Table, head: Head, changed: Difference, by: Staff) -> None:
 
 
 def name_faults(name: str) -> Faults:
-    """What is wrong with the name of a new table."""
     most = Table._meta.get_field("name").max_length or 0
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > most:
         return {"name": f"A table's name has 1 to {most} characters, and no space before or after it."}

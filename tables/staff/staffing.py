@@ -38,14 +38,14 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_sec
     staff = Staff(username=username)
     changes = {"name": name, "role": role} | badge_and_secrets
     _refuse(username_faults(username) | change_faults(staff, changes))
-    hashes = _sealed(staff, changes)
+    hashes = _hashes(staff, changes)
     with transaction.atomic():
         _apply(staff, changes, hashes)
         facts: dict[str, Any] = {
             "name": staff.name,
             "role": str(staff.role),
             "badge": staff.badge,
-            "new": tuple(_new(changes)),
+            "new": tuple(_new_secrets(changes)),
         }
         note(StaffAdded(username=username, **facts), by.signature)
     return staff
@@ -56,7 +56,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
     secret changes."""
     _permit(by, "tables.change_staff")
-    hashes = _sealed(staff, changes)
+    hashes = _hashes(staff, changes)
     with transaction.atomic():
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
@@ -67,7 +67,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         _apply(staff, changes, hashes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
-        new = _new(changes)
+        new = _new_secrets(changes)
         changed = difference(before, _facts(staff))
         if new or changed.after:
             note(StaffChanged(username=staff.username, new=tuple(new), **changed._asdict()), by.signature)
@@ -106,12 +106,11 @@ def _facts(staff: Staff) -> dict[str, Any]:
     return {name: getattr(staff, name) for name in _FACTS}
 
 
-def _new(changes: Mapping[str, Any]) -> list[str]:
-    """Which secrets are new."""
+def _new_secrets(changes: Mapping[str, Any]) -> list[str]:
     return [name for name in _SECRETS if changes.get(name)]
 
 
-def _sealed(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
+def _hashes(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
     """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
     locked."""
     secrets = {name: changes[name] for name in _SECRETS if changes.get(name)}
@@ -152,7 +151,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
     if state.dealer is None or state.dealer.username != staff.username:
         return
     if state.round_open:
-        _refuse({"is_active": _dealing(staff, table, state)})
+        _refuse({"is_active": _relief_sentence(staff, table, state)})
     log.append(head, Draft.of(DealerSignedOut(username=staff.username, name=staff.name), by.signature))
 
 
@@ -160,10 +159,10 @@ def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     table = doors.table_of(staff)
     if table is None or not (state := standing.of(table)).round_open:
         return {}
-    return {"role" if changes.get("is_active", True) else "is_active": _dealing(staff, table, state)}
+    return {"role" if changes.get("is_active", True) else "is_active": _relief_sentence(staff, table, state)}
 
 
-def _dealing(staff: Staff, table: Table, state: Standing) -> str:
+def _relief_sentence(staff: Staff, table: Table, state: Standing) -> str:
     return round_is_open(table, state, f"{staff.name} can be taken off it after a relief, or")
 
 

@@ -16,7 +16,7 @@ from ledger.proof.chain import Broken, Entry, Head, Mend, canonical, mends_in, t
 from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
-from tables.audit.outside.cage_counts import Count, Part, counted, into_the_cage
+from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of, fold
@@ -57,7 +57,7 @@ class Signed:
 class _State:
     """Where a book stands, as its entries tell it."""
 
-    now: Standing = field(default_factory=Standing)
+    standing: Standing = field(default_factory=Standing)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
     corrections: tuple[Correction, ...] = ()
@@ -70,8 +70,8 @@ class _State:
             self.set(event)
         if isinstance(event, AboutCorrection):
             self.corrections = event.open
-        self.now = fold(self.now, event, seq=entry.seq, round=entry.round)
-        self.seals.resume(self.now, entry.seq, event)
+        self.standing = fold(self.standing, event, seq=entry.seq, round=entry.round)
+        self.seals.resume(self.standing, entry.seq, event)
 
     def set(self, event: TableSet) -> None:
         before = msgspec.to_builtins(self.settings) if self.settings else {}
@@ -79,7 +79,7 @@ class _State:
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
-        alike = [replace(state.now, seq=0, hash=None) for state in (self, other)]
+        alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
         ours, theirs = ((state.settings, state.seals.live, state.corrections) for state in (self, other))
         return alike[0] == alike[1] and ours == theirs
 
@@ -96,18 +96,18 @@ class BookProof:
         self.leaves = [leaf for day, leaf in days if day >= first]
         self.mends = [Mend(*span) for leaf in self.leaves for span in leaf.get("mended", ())]
         """Entries whose times are false, as the days' documents have it."""
-        self.at = 0
+        self.seq = 0
         self.part = self.files["entries"]
-        self.moved: dict[int, Move] = {}
+        self.moves: dict[int, Move] = {}
         """Transfers that a later one may reverse."""
-        self.reversed: set[int] = set()
-        self.held: dict[int, Entry] = {}
+        self.reversals: set[int] = set()
+        self.entries: dict[int, Entry] = {}
         """Entries that the next day may rest on."""
         self.counts = {"entries": 0, "rounds": 0, "transfers": 0, "orders": 0}
-        self.keys_told = 0
+        self.keys_published = 0
         self.balances: dict[int, int] = {}
         self.places: dict[int, tuple[str, int | None]] = {}
-        self.held_moves: dict[int, Sequence[Posted]] = {}
+        self.carried_transfers: dict[int, Sequence[Posted]] = {}
         self.at_the_cage = Part(0, 0, 0)
         self.cage_counts: list[Count] = []
         """In the house's book: each to be held against what the other books left in the cage."""
@@ -127,10 +127,10 @@ class BookProof:
             raise self._wrong(f"it is no entry that a house can write: {short(error)}") from None
 
     def _wrong(self, what: str) -> Wrong:
-        return Wrong(self.part, f"{self.name}, entry {self.at}: {what}")
+        return Wrong(self.part, f"{self.name}, entry {self.seq}: {what}")
 
     def _run(self) -> None:
-        opening, state = self.opening, self._carried()
+        opening, state = self.opening, self._opening_state()
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
@@ -149,7 +149,7 @@ class BookProof:
             self._day(leaf, proven, state, replay)
         for _ in proven:  # whatever stands after the last leaf is a fault, which the chain names
             pass
-        self._tell()
+        self._report()
 
     # --- one day
 
@@ -162,7 +162,7 @@ class BookProof:
         if replay is not None:
             return replace(replay, chart=chart)
         held = {place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None}
-        return Replay(chart, state.now, state.seals, held, dict(self.held_moves))
+        return Replay(chart, state.standing, state.seals, held, dict(self.carried_transfers))
 
     def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
         """The entries of one day, and what was signed of it."""
@@ -172,15 +172,15 @@ class BookProof:
             if (moment := time_of(entry, self.mends)) >= ends:
                 raise self._wrong(f"it is of {moment}, after the end of {leaf['day']}")
             event = event_of(entry)
-            if (slip := slips.get(entry.seq)) != (begun := _begins(event, entry, slip)):
+            if (slip := slips.get(entry.seq)) != (begun := _begun_slip(event, entry, slip)):
                 raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
             if isinstance(event, ClockMended):
-                self._mended(event, entry)
+                self._mend(event, entry)
             tree.add(entry.hash)
             self._check(event, entry, posted, state, replay)
         self._end(leaf, tree, state, replay)
 
-    def _mended(self, event: ClockMended, entry: Entry) -> None:
+    def _mend(self, event: ClockMended, entry: Entry) -> None:
         """An entry that mends times is signed by the house, and says what the days' documents say."""
         mended, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
         keys = {key["key"] for key in self.signed.keys}
@@ -210,7 +210,7 @@ class BookProof:
         replay.follow(entry, event, posted)
         self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
-        self.held[entry.seq] = entry
+        self.entries[entry.seq] = entry
         self.counts["entries"] += 1
         self.counts["transfers"] += len(posted)
 
@@ -228,11 +228,11 @@ class BookProof:
         if (move.kind == REVERSAL) != (move.reverses is not None):
             raise self._wrong(f"it moves {move.spelled()}, and a reversal names what it reverses")
         if move.reverses is not None:
-            undone = self.moved.get(move.reverses)
-            if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversed:
+            undone = self.moves.get(move.reverses)
+            if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversals:
                 raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
-            self.reversed.add(move.reverses)
-        self.moved[posted.id] = move
+            self.reversals.add(move.reverses)
+        self.moves[posted.id] = move
         self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
@@ -241,11 +241,11 @@ class BookProof:
         if self.name == HOUSE:
             own = (replay.held or {}).get(CAGE, 0)
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            if count := counted(event, entry, own):
-                self.cage_counts.append(replace(count, at=None if mended else count.at))
+            if count := count_of(event, entry, own):
+                self.cage_counts.append(replace(count, moment=None if mended else count.moment))
         elif (cents := into_the_cage(transfer.move for transfer in posted)) and entry.at is not None:
             mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
+            self.at_the_cage.moves.append((entry.seq, None if mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""
@@ -261,11 +261,11 @@ class BookProof:
                 says = f"{signed_cents.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
                 raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
         self._sums(leaf, part)
-        rests = [self.held[seq] for seq in leaf["carried"] if seq in self.held]
+        rests = [self.entries[seq] for seq in leaf["carried"] if seq in self.entries]
         if len(rests) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
-        self.held = {entry.seq: entry for entry in rests}
-        state.now, tomorrow = replay.now, _State()
+        self.entries = {entry.seq: entry for entry in rests}
+        state.standing, tomorrow = replay.now, _State()
         for entry in rests:
             tomorrow.carry(entry)
         if not tomorrow.same(state):
@@ -293,7 +293,7 @@ class BookProof:
             case TableSet():
                 self._settings(event, state)
             case Played(opening=Pinned() as pinned):
-                self._opened(pinned, entry, before, state.settings)
+                self._round_opening(pinned, entry, before, state.settings)
             case AboutCorrection():
                 self._correction(event, state)
 
@@ -303,15 +303,15 @@ class BookProof:
             raise Misconduct("the settings were others before it")
         state.set(event)
 
-    def _opened(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
+    def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
         if settings is None:
             raise Misconduct("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
-        due = _pinned(settings, before, pinned)
+        due = _due_pins(settings, before, pinned)
         for name in Pinned.__struct_fields__:
-            if canonical({"": _spelled(due, name)}) != canonical({"": _spelled(pinned, name)}):
+            if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):
                 raise Misconduct(f"the {name} that its round pins are not those that were in force")
 
     def _correction(self, event: AboutCorrection, state: _State) -> None:
@@ -338,13 +338,13 @@ class BookProof:
             self._key(event)
 
     def _key(self, event: AboutKey) -> None:
-        if self.keys_told >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_told]:
+        if self.keys_published >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_published]:
             raise self._wrong(f"it published a key that is not in {KEYS} at that place")
-        self.keys_told += 1
+        self.keys_published += 1
 
     # --- reading
 
-    def _carried(self) -> _State:
+    def _opening_state(self) -> _State:
         """Where the book stood: the entries that the day before named, each proved by its own day's root."""
         state, due = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
@@ -353,25 +353,25 @@ class BookProof:
         if missing := due - {line["seq"] for line in lines}:
             raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
         for line in lines:
-            self.at = int(line["seq"])
-            entry = self._proved(line, days[line["day"]])
-            posted = tuple(_posted([*row]) for row in line["transfers"])
+            self.seq = int(line["seq"])
+            entry = self._older_entry(line, days[line["day"]])
+            posted = tuple(_transfer([*row]) for row in line["transfers"])
             if [transfer.move.spelled() for transfer in posted] != entry.document["moves"]:
                 raise self._wrong("its transfers are not those that its body records")
-            self.moved |= {transfer.id: transfer.move for transfer in posted}
+            self.moves |= {transfer.id: transfer.move for transfer in posted}
             if entry.seq not in due:
                 continue  # it is there for what it moved, which is reversed
-            self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
+            self.entries[entry.seq], self.carried_transfers[entry.seq] = entry, posted
             state.carry(entry)
             if entry.subject == AboutKey.subject:
                 event = event_of(entry)
                 assert isinstance(event, AboutKey)  # noqa: S101 -- the catalog has no other of this subject
                 self._key(event)
         if self.opening:
-            state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
+            state.standing = replace(state.standing, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
         return state
 
-    def _proved(self, line: Document, day: Document) -> Entry:
+    def _older_entry(self, line: Document, day: Document) -> Entry:
         """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
         body, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
         digest, leaf, signed = sha256((previous or b"") + body).digest(), day["leaf"], self.signed.days[day["day"]]
@@ -390,7 +390,7 @@ class BookProof:
     def _entries(self, before: Head) -> Iterator[Entry]:
         previous = before.hash
         for seq, line in enumerate(self.bundle.lines(self.files["entries"]), before.seq + 1):
-            self.at = seq
+            self.seq = seq
             if len(line) < 66 or line[64:65] != b" ":
                 raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
             digest = bytes.fromhex(line[:64].decode())
@@ -399,9 +399,9 @@ class BookProof:
 
     def _transfers(self) -> Iterator[Posted]:
         for row in self.bundle.documents(self.files["transfers"]):
-            yield _posted(row)
+            yield _transfer(row)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         counts = [f"{self.counts['entries']:,} entries re-hashed"]
         if self.name != HOUSE:
             counts.append(f"{self.counts['rounds']:,} rounds replayed")
@@ -449,7 +449,7 @@ def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entr
     )
 
 
-def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
+def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     """What the first entry of a round has to pin; who starts, chance may choose."""
     game, shoe = GAMES[settings.game], before.shoe.number if before.shoe else 0
     if game.banked:
@@ -469,11 +469,11 @@ def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     )
 
 
-def _spelled(pinned: Pinned, name: str) -> Any:
+def _plain(pinned: Pinned, name: str) -> Any:
     return msgspec.to_builtins(getattr(pinned, name))
 
 
-def _begins(event: Event, entry: Entry, sealed: str | None) -> str | None:
+def _begun_slip(event: Event, entry: Entry, sealed: str | None) -> str | None:
     """The slip that an entry begins. ``sealed``: the one that the house says it does."""
     if isinstance(event, SlipSigned):
         return event.slip if len(event.now.signed) == 1 else None
@@ -482,7 +482,7 @@ def _begins(event: Event, entry: Entry, sealed: str | None) -> str | None:
     return sealed if sealed and canonical({"": sealed})[4:-1] in entry.body else None
 
 
-def _posted(row: Sequence[Any]) -> Posted:
+def _transfer(row: Sequence[Any]) -> Posted:
     number, seq, leg, *move = row
     return Posted(seq, leg, number, Move(*move))
 

@@ -68,7 +68,7 @@ class _Verifier:
             book.run()
         self._cage(books)
         for day in self._range(chain):
-            for place, cents in _less_than_nothing(self.leaves[day].values()):
+            for place, cents in _shortfalls(self.leaves[day].values()):
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
             self._slips(chain, day)
         self.say(f"holds  the whole house: the chips and the cash of {len(last)} books add up to nothing, each day")
@@ -116,13 +116,13 @@ class _Verifier:
         house, tables = books[HOUSE], {name: book.at_the_cage for name, book in books.items() if name != HOUSE}
         for count in house.cage_counts:
             try:
-                self._counted(count, tables)
+                self._check_count(count, tables)
             except Misconduct as wrong:
                 raise Wrong(house.part, f"{HOUSE}, entry {count.seq}: {wrong}") from None
         if house.cage_counts:
             self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
 
-    def _counted(self, count: Count, tables: Mapping[str, Part]) -> None:
+    def _check_count(self, count: Count, tables: Mapping[str, Part]) -> None:
         balance = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
         beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
         if beyond and self._near_an_end(count):
@@ -138,10 +138,10 @@ class _Verifier:
 
     def _near_an_end(self, count: Count) -> bool:
         """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
-        if count.at is None:
+        if count.moment is None:
             return True
         first, last = (self.days[day] for day in self.bundle.days)
-        return not first["begins"] <= timestamp(count.at - SLACK) < timestamp(count.at + SLACK) < last["ends"]
+        return not first["begins"] <= timestamp(count.moment - SLACK) < timestamp(count.moment + SLACK) < last["ends"]
 
     # --- slips
 
@@ -186,7 +186,7 @@ class _Verifier:
             raise Wrong(part, "its leaves do not make the root that was signed")
         leaves: dict[str, Document] = {}
         for line in lines:
-            document = _object(part, line)
+            document = _document(part, line)
             if document.get("format") != seals.BOOK_ROOT or document["day"] != day or canonical(document) != line:
                 raise Wrong(part, "a leaf of it is no book's document of that day")
             leaves[str(document["book"])] = document
@@ -239,7 +239,7 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
     return chain
 
 
-def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
+def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:
     """Where less than nothing lies at a day's end: in places that all books share, or of what players took away."""
     totals: dict[str, int] = {}
     for leaf in leaves:
@@ -248,7 +248,7 @@ def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
     return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
 
 
-def _object(part: str, line: bytes) -> dict[str, Any]:
+def _document(part: str, line: bytes) -> dict[str, Any]:
     try:
         document = msgspec.json.decode(line)
     except msgspec.MsgspecError:
@@ -262,7 +262,7 @@ def _object(part: str, line: bytes) -> dict[str, Any]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the verifier is asked."""
+    """The same for the verifier by itself and for `manage.py audit verify`."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle to verify")
     parser.add_argument("--key", metavar="PUBKEY", help="the house's public key, as you know it from elsewhere")
     parser.add_argument(
@@ -287,7 +287,7 @@ def report(bundle: Path, key: str | None, roots: Sequence[Path], say: Say = prin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run by itself."""
+    """The verifier by itself; returns its exit code."""
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
     options = parser.parse_args(arguments)
