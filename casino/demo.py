@@ -127,13 +127,13 @@ class Demo:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         try:
-            held = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Refused("A demo of this checkout is already running: stop it first (Ctrl-C there).") from None
         try:
             yield
         finally:
-            os.close(held)
+            os.close(descriptor)
 
     def refuse_a_busy_port(self) -> None:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET

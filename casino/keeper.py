@@ -275,12 +275,12 @@ def this_boot() -> str:
 
 def keep(house: House) -> None:
     os.umask(0o077)
-    if (held := only_keeper(house)) is None:
+    if (descriptor := only_keeper(house)) is None:
         return  # another was quicker
     if os.fork():
         os._exit(0)  # the child keeps the lock
-    os.ftruncate(held, 0)
-    os.write(held, str(os.getpid()).encode())
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, str(os.getpid()).encode())
     try:
         Keeper(house).run()
     except CannotStart as reason:

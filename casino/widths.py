@@ -61,5 +61,5 @@ def _width(name: str, width: Width, connections: int, environment: Mapping[str, 
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")
     }
     least = 2 if name == "dealers" else 1
-    mine = max(least, width.share * connections // WHOLE) if connections and width.share else 0
-    return Width(share=width.share, queue=width.queue, connections=mine, **waits)
+    connections_here = max(least, width.share * connections // WHOLE) if connections and width.share else 0
+    return Width(share=width.share, queue=width.queue, connections=connections_here, **waits)

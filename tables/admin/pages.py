@@ -62,7 +62,7 @@ class SetUp(ClosedList):
     actions: ClassVar[Any] = ()
     list_per_page = 50
     view_on_site = False
-    kept: ClassVar[tuple[str, ...]] = ()
+    fixed_fields: ClassVar[tuple[str, ...]] = ()
     """What is chosen once and for good."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -71,7 +71,7 @@ class SetUp(ClosedList):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """What stays as it was made."""
-        return self.kept if obj else ()
+        return self.fixed_fields if obj else ()
 
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
         """Write it, and note it in the log."""
@@ -123,7 +123,7 @@ class TableAdmin(SetUp):
 
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit")
     list_filter = ("source",)
-    kept = ("name",)
+    fixed_fields = ("name",)
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -225,7 +225,7 @@ class DenominationAdmin(SetUp):
     list_display = ("worth", "colour", "swatch", "at")
     list_display_links = ("worth", "colour")
     fields = ("value", "colour", "face")
-    kept = ("value",)
+    fixed_fields = ("value",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Denomination]:
         """With the number of tables where each lies."""
@@ -285,7 +285,7 @@ class StaffAdmin(SetUp):
     list_select_related = ("emergency_code",)
     list_filter = ("role", "is_active")
     search_fields = ("name", "username", "badge")
-    kept = ("username",)
+    fixed_fields = ("username",)
     actions_detail = ("lift_lock_out",)
 
     @admin.display(description="emergency code", empty_value="")
@@ -324,7 +324,7 @@ class TerminalAdmin(SetUp):
     list_select_related = ("table", "enrolled_by")
     list_filter = ("is_active",)
     fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
-    kept = ("name", "is_active", "enrolled_by", "enrolled_at")
+    fixed_fields = ("name", "is_active", "enrolled_by", "enrolled_at")
     actions_list = ("enrol_here", "enrol_elsewhere")
     actions_detail = ("link", "lift_lock_out", "revoke")
 

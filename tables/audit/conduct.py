@@ -41,12 +41,12 @@ class Floor:
         for setting in _settings_through(book, through):
             self._set(self._settings_after(setting))
 
-    def enact(self, standing: Standing, event: Event, entry: Entry, moved: Collection[str]) -> None:
+    def enact(self, standing: Standing, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
         """Hold an entry against what the house would have written here. Raises Misconduct for anything else.
 
-        ``standing`` is where the table stands before the entry, ``moved`` the kinds of its transfers.
+        ``standing`` is where the table stands before the entry, ``move_kinds`` the kinds of its transfers.
         """
-        if wrong := set(moved) - event.may_make():
+        if wrong := set(move_kinds) - event.may_make():
             raise Misconduct(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
         if event.of_the_house is not (self._book.name == HOUSE) or event.kind != entry.kind:
             raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")

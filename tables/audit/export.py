@@ -45,10 +45,10 @@ def export(first: date, last: date, file: IO[bytes]) -> None:
 
 
 def _refuse(first: date, last: date) -> None:
-    sealed = DayRoot.objects.filter(day__gte=first, day__lte=last).count()
+    count = DayRoot.objects.filter(day__gte=first, day__lte=last).count()
     if first > last:
         raise NotYet(f"{first} comes after {last}: name the first day first.")
-    if sealed != (last - first).days + 1:
+    if count != (last - first).days + 1:
         days = DayRoot.objects.order_by("number").values_list("day", flat=True)
         span = f"{days[0]} to {days[len(days) - 1]}" if days else "none yet"
         raise NotYet(f"Days are exported once they are over and sealed, and those that are sealed are: {span}.")
@@ -109,8 +109,8 @@ def _row(posted: Posted) -> bytes:
 
 def _columns(posted: Posted) -> list[Any]:
     move = posted.move
-    ends = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
-    return [posted.id, posted.seq, posted.leg, move.kind, *ends, move.amount_cents, move.reverses]
+    places = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
+    return [posted.id, posted.seq, posted.leg, move.kind, *places, move.amount_cents, move.reverses]
 
 
 def _older_seqs(book: Book, first: date, start: int, end: int) -> list[int]:
@@ -118,9 +118,9 @@ def _older_seqs(book: Book, first: date, start: int, end: int) -> list[int]:
     before = BookRoot.objects.filter(book=book, day__lt=first).order_by("-day").first()
     if before is None:
         return []
-    undone = Transfer.objects.filter(book=book, seq__gte=start, seq__lte=end, kind=REVERSAL).values("reverses_id")
-    reversed_ = Transfer.objects.filter(pk__in=undone, seq__lt=start).values_list("seq", flat=True)
-    return sorted({*json.loads(bytes(before.body))["carried"], *reversed_})
+    reversals = Transfer.objects.filter(book=book, seq__gte=start, seq__lte=end, kind=REVERSAL).values("reverses_id")
+    sources = Transfer.objects.filter(pk__in=reversals, seq__lt=start).values_list("seq", flat=True)
+    return sorted({*json.loads(bytes(before.body))["carried"], *sources})
 
 
 _Place = tuple[BookRoot, Sequence[int]]

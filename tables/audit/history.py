@@ -169,8 +169,8 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
 
 def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
     """The same with the times that count, where the log has false ones."""
-    mended = mends.of(book_id)
-    spans = [next((mend for mend in mended if mend.first <= line.first_seq <= mend.last), None) for line in lines]
+    house_mends = mends.of(book_id)
+    spans = [next((mend for mend in house_mends if mend.first <= line.first_seq <= mend.last), None) for line in lines]
     return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
 
 
@@ -316,29 +316,29 @@ def story(table: Table, number: int) -> Story | None:
     (line,) = truly_timed(table.book_id, [line_of(number, own)])
     steps: list[Step] = []
     current: Round | None = None
-    broken = False
+    is_broken = False
     for entry, public in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
         before = current
-        if entry.subject == "round" and not broken:
+        if entry.subject == "round" and not is_broken:
             try:
                 current = folded(current, entry)
             except UNREADABLE:
-                broken = True
+                is_broken = True
         steps.append(_step(public, before, current, chips.get(entry.seq, ())))
-    struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
-    corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
+    corrections = {step.corrects: step.entry.seq for step in steps if step.corrects}
+    marked_steps = tuple(replace(step, corrected_by=corrections.get(step.entry.seq)) for step in steps)
     if current is None:
-        return Story(line=line, steps=corrected, game="", rules={}, opening=None, payouts=(), record=None)
+        return Story(line=line, steps=marked_steps, game="", rules={}, opening=None, payouts=(), record=None)
     sealed = current.secret and not current.over
     actions = [action for play in current.plays for action in play.actions]
     return Story(
         line=line,
-        steps=corrected,
+        steps=marked_steps,
         game=current.game.name,
         rules=msgspec.to_builtins(current.rules),
         opening=current.opening,
         payouts=current.settled,
-        record=None if broken or sealed else record_of(current.game, current.rules, current.opening, actions),
+        record=None if is_broken or sealed else record_of(current.game, current.rules, current.opening, actions),
         sealed=sealed,
         coin_cents=current.coin_cents,
         stacks=tuple((seat, cents) for seat, cents in current.stacks if seat in current.opening.seats),
@@ -359,16 +359,16 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
         return [Entry(*row) for row in cursor.fetchall()]
 
 
-def _step(entry: Entry, before: Round | None, after: Round | None, moved: tuple[Moved, ...]) -> Step:
-    decided = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
+def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[Moved, ...]) -> Step:
+    payouts = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
     return Step(
         entry=entry,
         words=words_of(entry),
         view=after.view(DEALER) if after else None,
         banked=after is None or after.game.banked,
         touched=_seats_of(entry),
-        decided=tuple(after.in_cents(payout) for payout in decided) if after else (),
-        moved=moved,
+        decided=tuple(after.in_cents(payout) for payout in payouts) if after else (),
+        moved=moves,
         corrects=_corrected_seq(entry),
     )
 
@@ -431,8 +431,8 @@ def prove(table: Table, story: Story) -> Report:
     neighbours = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
     before, following = neighbours.get(first.seq - 1), neighbours.get(last.seq + 1)
     after = Head(book.pk, book.name, before.seq, bytes(before.hash)) if before else None
-    noted = following.prev_hash if following else book.head_hash
-    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(noted or b"")))
+    end_hash = following.prev_hash if following else book.head_hash
+    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(end_hash or b"")))
 
 
 # --- The log ---------------------------------------------------------------------------------------------------

@@ -76,17 +76,23 @@ def _spans(head: Head, request: Asked) -> list[Mend]:
     if first is None or not 1 <= first <= head.seq:
         raise NoMend(f"No entry of {head.name} is of a moment to come: name the first one that is false (--first).")
     _refuse_sealed(head, first)
-    if mended := mends.of(head.book_id, first):
+    if spans := mends.of(head.book_id, first):
         raise NoMend(
-            f"Entry {mended[0].entry} mended times up to entry {mended[-1].last}: name a later one as the first."
+            f"Entry {spans[0].entry} mended times up to entry {spans[-1].last}: name a later one as the first."
         )
-    begins = _time_before(head, first)
-    edges = [(first - 1, request.since or begins or present), *request.through, (head.seq, request.until or present)]
+    time_before = _time_before(head, first)
+    edges = [
+        (first - 1, request.since or time_before or present),
+        *request.through,
+        (head.seq, request.until or present),
+    ]
     numbers, moments = [seq for seq, _ in edges], [moment for _, moment in edges]
     if numbers != sorted(set(numbers)) or moments != sorted(moments) or moments[-1] > present:
         raise NoMend("Entries and moments are named in their order, and none of a moment to come.")
-    if begins and moments[0] < begins:
-        raise NoMend(f"The entry before the first false one is of {begins:%Y-%m-%d %H:%M:%S} UTC: they came after it.")
+    if time_before and moments[0] < time_before:
+        raise NoMend(
+            f"The entry before the first false one is of {time_before:%Y-%m-%d %H:%M:%S} UTC: they came after it."
+        )
     pieces = list(pairwise(edges))
     for (_, start), (last, end) in pieces:
         _refuse_two_days(head, last, start, end)
@@ -98,8 +104,8 @@ def _spans(head: Head, request: Asked) -> list[Mend]:
 
 def _first_to_come(head: Head, present: datetime) -> int | None:
     """The first entry of a moment to come, but for those that were mended before."""
-    mended = max((span.entry for span in mends.of(head.book_id)), default=0)
-    to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=present, seq__gt=mended)
+    last_mend = max((span.entry for span in mends.of(head.book_id)), default=0)
+    to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=present, seq__gt=last_mend)
     first: int | None = to_come.aggregate(seq=Min("seq"))["seq"]
     return first
 

@@ -31,9 +31,9 @@ def leaves_of(day: date) -> list[bytes]:
 def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
     head_hash = hash_at(book, last)
-    mended = [[mend.entry, *mend.spelled()] for mend in mends.of(book.pk, first, last)]
+    spans = [[mend.entry, *mend.spelled()] for mend in mends.of(book.pk, first, last)]
     return {
-        **({"mended": mended} if mended else {}),
+        **({"mended": spans} if spans else {}),
         "format": seals.BOOK_ROOT,
         "book": book.name,
         "day": day.isoformat(),

@@ -140,9 +140,9 @@ def _successors(signer: str) -> Iterable[str]:
 def from_the_database() -> Note:
     """What the database says was sealed: a note that is only as good as what was proved of it before."""
     days = DayRoot.objects.order_by("number").values_list("number", "day", "hash")
-    sealed = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
+    sealed_days = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
     last = DayRoot.objects.order_by("-number").first()
-    return Note(sealed, heads(last) if last else {})
+    return Note(sealed_days, heads(last) if last else {})
 
 
 def heads(day: DayRoot) -> Mapping[str, tuple[int, str]]:

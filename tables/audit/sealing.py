@@ -98,7 +98,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
     leaves, (begins, ends) = roots.leaves_of(day), hours.span(day)
-    begun = [slip for leaf in leaves for _, slip in roots.read_document(leaf)["slips"]]
+    slips = [slip for leaf in leaves for _, slip in roots.read_document(leaf)["slips"]]
     number = before.number + 1 if before else 1
     document = {
         "format": seals.DAY_ROOT,
@@ -108,13 +108,13 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "ends": timestamp(ends),
         "books": len(leaves),
         "root": merkle.root(leaves).hex(),
-        "slips": seals.numbered(roots.read_document(before.body)["slips"] if before else [], begun)[0],
+        "slips": seals.numbered(roots.read_document(before.body)["slips"] if before else [], slips)[0],
         "previous": bytes(before.hash).hex() if before else None,
         "key": seals.public_of(key),
     }
     digest = seals.hash_of(document)
     books = sealed.heads_of(BookRoot.objects.filter(day=day).select_related("book"))
-    noted = note.with_day(number, day.isoformat(), digest, books)
+    next_note = note.with_day(number, day.isoformat(), digest, books)
     signature = seals.sign(key, document)
     event = DaySealed(document=msgspec.convert(document, DayRootDocument), signature=signature.hex())
     log.append(head, Draft.of(event, BY))
@@ -128,7 +128,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         signature=signature,
         at=head.moment,
     )
-    sealed_note.write(sealed.note_file(), noted, key)
+    sealed_note.write(sealed.note_file(), next_note, key)
     return row
 
 

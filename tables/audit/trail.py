@@ -56,8 +56,8 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     """How far a table was read is where its log stood then: not long before, nor after."""
     if mends.of(book_id, through, through + 1) or mends.of(entry.book_id, entry.seq, entry.seq):
         return  # of mended times the day is known, and not the minute
-    near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
-    moments, counted_at = dict(near), entry.at
+    rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
+    moments, counted_at = dict(rows), entry.at
     if counted_at is None or (through and through not in moments):
         raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
     too_late = through and moments[through] > counted_at + SLACK

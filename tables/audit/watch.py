@@ -128,19 +128,19 @@ def prove_sums() -> int:
     for place, cents in recounts.items():
         if cents != afresh.get(place, 0):
             house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
-            off = cents - afresh.get(place, 0)
-            discrepancies.variance(house, f"the recount of {place}", off, key=key, involved=(), kept=cents)
+            difference = cents - afresh.get(place, 0)
+            discrepancies.variance(house, f"the recount of {place}", difference, key=key, involved=(), kept=cents)
             faults += 1
     return faults
 
 
 def _imbalances(sums: Mapping[str, int]) -> int:
     house, faults = Book.objects.get(name=HOUSE), 0
-    for what, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
-        astray = sum(sums.get(place, 0) for place in places)
-        if astray:
-            key = f"astray:{what}:{timezone.now():%Y-%m-%d}"
-            discrepancies.variance(house, what, astray, key=key, involved=(), sums=dict(sums))
+    for subject, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
+        difference = sum(sums.get(place, 0) for place in places)
+        if difference:
+            key = f"astray:{subject}:{timezone.now():%Y-%m-%d}"
+            discrepancies.variance(house, subject, difference, key=key, involved=(), sums=dict(sums))
             faults += 1
     return faults
 

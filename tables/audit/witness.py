@@ -61,18 +61,18 @@ def unexplained(present: datetime) -> list[Stretch]:
     """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
     since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
-    confirmed = list(_confirmations())
+    confirmations = list(_confirmations())
     return [
         (start, end)
         for start, end in _silences(since, present)
-        if not any(first <= start and end <= last for first, last in confirmed)
+        if not any(first <= start and end <= last for first, last in confirmations)
     ]
 
 
 def _silences(since: datetime, present: datetime) -> list[Stretch]:
-    ran = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
-    written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
-    silences = _gaps([since, *ran, *written, present])
+    run_ends = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
+    entry_times = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
+    silences = _gaps([since, *run_ends, *entry_times, present])
     return [leap for start, end in silences for leap in _gaps([start, *_hours_written(start, end), end])]
 
 

@@ -160,8 +160,8 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
 def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
     """The slips of the corrections that were signed for a dispute."""
     words = past.about(book_id, CorrectionSigned.subject, f'"dispute":{number},', through_seq)
-    signed = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
-    return [correction.slip for correction in signed if correction.dispute == number]
+    corrections = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
+    return [correction.slip for correction in corrections if correction.dispute == number]
 
 
 def refuse_uncorrectable(round_: Past) -> None:
@@ -370,7 +370,7 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
             )
             slips = event.corrections if isinstance(event, DisputeClosed) else ()
             lines.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
-    return [_case(pk, written) for (pk, _), written in lines.items()]
+    return [_case(pk, entries) for (pk, _), entries in lines.items()]
 
 
 def _event(kind: str, body: bytes) -> AboutDispute:

@@ -69,12 +69,12 @@ def permit_signature(scene: Scene, by: Staff) -> None:
 def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
     """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
-    payout, believed = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
+    payout, ledger_cents = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
     dispute = _dispute(scene, entered)
     due = payout.net_cents if entered.due_cents is None else entered.due_cents
     if due != payout.net_cents and dispute is None:
-        decided = _with_sign(payout.net_cents)
-        says = f"The engine decided {decided}: another amount is due only by a ruling; name its dispute."
+        recorded = _with_sign(payout.net_cents)
+        says = f"The engine decided {recorded}: another amount is due only by a ruling; name its dispute."
         raise Refused("no_ruling", says, 422)
     for cents in (due, entered.handed_cents):
         if not -payout.staked_cents <= cents <= MOST_CENTS:
@@ -83,15 +83,15 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
     if due == entered.handed_cents:
         raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_with_sign(due)}, which is what is due.", 422)
     year = timezone.localtime().year
-    named = slip or f"{SERIES}/{year}/{slips.next_number(SERIES, year)}"
+    slip_name = slip or f"{SERIES}/{year}/{slips.next_number(SERIES, year)}"
     correction = Correction(
-        slip=named,
+        slip=slip_name,
         round=entered.round,
         seat=entered.seat,
         recorded_cents=payout.net_cents,
         due_cents=due,
         handed_cents=entered.handed_cents,
-        believed_cents=believed,
+        believed_cents=ledger_cents,
         reason=words(entered.reason, "what went wrong"),
         dispute=entered.dispute,
         earlier=entered.earlier,
@@ -108,10 +108,10 @@ def sign(scene: Scene, entered: SignCorrection) -> Outcome:
     _refuse_same(scene, correction)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
-    counted = _was_counted_since(scene, correction)
-    off = 0 if counted else correction.off_cents
-    moves = correction_moves(scene.chart, correction.difference_cents, off)
-    facts = {"counted": counted, "off_cents": off, "difference_cents": correction.difference_cents}
+    was_counted = _was_counted_since(scene, correction)
+    off_cents = 0 if was_counted else correction.off_cents
+    moves = correction_moves(scene.chart, correction.difference_cents, off_cents)
+    facts = {"counted": was_counted, "off_cents": off_cents, "difference_cents": correction.difference_cents}
     step = replace(_step(scene, CorrectionSigned, correction, waits=False, **facts), moves=moves)
     assert isinstance(scene.by, Staff)  # noqa: S101
     return Outcome([step], signing=_signing(scene.by, correction, "signed"))

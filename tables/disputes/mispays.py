@@ -136,7 +136,7 @@ class Findings:
 
 
 def suspects(
-    dealt: Iterable[Dealt], exchanged: Iterable[Exchange], variance_cents: int, values: Sequence[int]
+    rounds: Iterable[Dealt], chip_exchanges: Iterable[Exchange], variance_cents: int, values: Sequence[int]
 ) -> list[Suspect]:
     """The rounds and exchanges with a single mistake that leaves a rack exactly so much off, the most likely first;
     of two that are as likely, the later one, which people and cameras remember better.
@@ -146,10 +146,10 @@ def suspects(
     if not variance_cents:
         return []
     candidates = [
-        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values))) for round_ in dealt),
+        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values))) for round_ in rounds),
         *(
             Suspect(exchange.seq, exchange.round, tuple(exchange_slips(exchange, variance_cents, values)))
-            for exchange in exchanged
+            for exchange in chip_exchanges
         ),
     ]
     explaining = [suspect for suspect in candidates if suspect.slips]
@@ -161,10 +161,10 @@ def suspects(
 
 def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
-    chips, lying = tuple(sorted(set(values))), _cards_by_place(dealt.actions)
+    chips, cards = tuple(sorted(set(values))), _cards_by_place(dealt.actions)
     candidates: list[Slip] = []
     for payout in dealt.payouts:
-        payments = (*_wrong_payments(dealt, payout, variance_cents), *_other_ranks(payout, variance_cents, lying))
+        payments = (*_wrong_payments(dealt, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
         candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
         candidates += _other_bet(dealt, payout, variance_cents, chips)
     candidates += _other_card(dealt, variance_cents)
@@ -183,11 +183,11 @@ def _with_notice(slip: Slip) -> Slip:
 
 def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
     """The cards that came to each seat and to the dealer."""
-    lying: dict[int, list[int]] = {}
+    cards: dict[int, list[int]] = {}
     for action in actions:
         if type(action) is Card:
-            lying.setdefault(action.to, []).append(action.rank)
-    return lying
+            cards.setdefault(action.to, []).append(action.rank)
+    return cards
 
 
 # --- A payment as a whole ---
@@ -226,17 +226,17 @@ def _wrong_payments(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterat
             yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _closeness(seat, other.seat), seat)
 
 
-def _other_ranks(payout: Payout, variance_cents: int, lying: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
+def _other_ranks(payout: Payout, variance_cents: int, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
     """One seat was reckoned by another card than the one that decided."""
-    decided, step = payout.card, cents_a_rank(payout)
-    if decided is None or step is None or variance_cents % step:
+    deciding_rank, step = payout.card, cents_a_rank(payout)
+    if deciding_rank is None or step is None or variance_cents % step:
         return
-    rank = decided - variance_cents // step
-    if rank == decided or rank not in RANKS:
+    rank = deciding_rank - variance_cents // step
+    if rank == deciding_rank or rank not in RANKS:
         return
-    lies_there = rank in lying.get(payout.seat, ()) or rank in lying.get(DEALER, ())
-    weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, decided)
-    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {decided} that decided."
+    lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
+    weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
+    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
 
 
@@ -259,12 +259,12 @@ def _chip_slips(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> 
     """One chip of a payment was another one, or one too many or too few."""
     net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
-        handed = [(net, -1, "paid")]
+        stacks = [(net, -1, "paid")]
     elif net < 0:
-        handed = [(-net, 1, "taken"), (stake, -1, "given back")]
+        stacks = [(-net, 1, "taken"), (stake, -1, "given back")]
     else:
         return
-    for amount, sign, verb in handed:
+    for amount, sign, verb in stacks:
         for kind, weight, says in _chip_errors(amount, chips).get(sign * variance_cents, ()):
             yield Slip(kind, variance_cents, f"Seat {payout.seat}, what was {verb}: {says}.", weight, payout.seat)
 
@@ -276,17 +276,19 @@ def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tupl
         stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(worth, "") for worth in chips])]
     except (Uncuttable, ValueError):
         return {}
-    off: dict[int, list[tuple[str, float, str]]] = {}
+    errors: dict[int, list[tuple[str, float, str]]] = {}
     for value, count in stack:
         chance = RATES["chip_more"] * count / (2 if value == chips[-1] else 1)
-        off.setdefault(value, []).append(("chip_more", chance, f"one {money(value)} chip too many"))
-        off.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
+        errors.setdefault(value, []).append(("chip_more", chance, f"one {money(value)} chip too many"))
+        errors.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
         for other in chips:
             if other != value:
-                near = _closeness(chips.index(value), chips.index(other))
+                closeness = _closeness(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
-                off.setdefault(other - value, []).append(("chip_other", RATES["chip_other"] * count * near, says))
-    return {cents: tuple(chances) for cents, chances in off.items()}
+                errors.setdefault(other - value, []).append(
+                    ("chip_other", RATES["chip_other"] * count * closeness, says)
+                )
+    return {cents: tuple(chances) for cents, chances in errors.items()}
 
 
 # --- A card ---
@@ -307,26 +309,28 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
     """Every single mistake in an exchange that leaves the rack exactly so much off, the most likely first."""
     amount, seat = exchange.amount_cents, exchange.seat or DEALER
     whose = f"Seat {exchange.seat}: the" if exchange.seat else "The"
-    out = exchange.kind == "buy_in"
+    is_paid_out = exchange.kind == "buy_in"
     if exchange.kind == "brought":
         says = f"{whose} chips were sold from the rack, and entered as brought along."
         candidates = [("bought_as_brought", -amount, says)]
-    elif out:
+    elif is_paid_out:
         candidates = [
             ("brought_as_bought", amount, f"{whose} chips were brought along, and entered as sold from the rack."),
             ("given_twice", -amount, f"{whose} chips of the buy-in were handed out twice."),
             ("not_given", amount, f"{whose} chips of the buy-in were not handed out."),
         ]
     else:
-        what, missed = ("rake", "rake_missed") if exchange.kind == "rake" else ("time charge", "charge_missed")
+        fee, slip_kind = ("rake", "rake_missed") if exchange.kind == "rake" else ("time charge", "charge_missed")
         candidates = [
-            (missed, -amount, f"{whose} {what} was entered and not taken."),
-            ("taken_twice", amount, f"{whose} {what} was taken twice."),
+            (slip_kind, -amount, f"{whose} {fee} was entered and not taken."),
+            ("taken_twice", amount, f"{whose} {fee} was taken twice."),
         ]
     likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
     if exchange.kind != "brought":
-        off = _chip_errors(amount, tuple(sorted(set(values)))).get(-variance_cents if out else variance_cents, ())
-        likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in off]
+        errors = _chip_errors(amount, tuple(sorted(set(values)))).get(
+            -variance_cents if is_paid_out else variance_cents, ()
+        )
+        likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in errors]
     return _by_weight(map(_with_notice, likely))
 
 
@@ -339,14 +343,14 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
     first, last = rounds_between(table.book_id, since_seq, through_seq)
     oldest = max(first, last - MOST_ROUNDS + 1)
     since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
-    dealt = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
-    exchanged = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
-    suspected = suspects(dealt, exchanged, variance_cents, values)
+    rounds = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
+    chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
+    suspected = suspects(rounds, chip_exchanges, variance_cents, values)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
         through_seq=through_seq,
-        rounds=len(dealt),
+        rounds=len(rounds),
         suspects=tuple(suspected[:MOST_LISTED]),
         found=len(suspected),
         cut_at=oldest if oldest > first else None,

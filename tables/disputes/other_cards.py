@@ -26,10 +26,10 @@ def cents_a_rank(payout: Payout) -> int | None:
 def other_cards(dealt: Dealt, variance_cents: int) -> Iterator[tuple[int, Card, int]]:
     """(which of its seat's cards, the card, another rank) wherever the rack would be off by just that amount."""
     game, state = dealt.game, dealt.game.open(dealt.rules, dealt.opening)
-    drawn: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for index, action in enumerate(dealt.actions):
         if type(action) is Card:
-            drawn[action.to] = nth = drawn.get(action.to, 0) + 1
+            counts[action.to] = nth = counts.get(action.to, 0) + 1
             for rank in _candidate_ranks(dealt.payouts, action, variance_cents):
                 continuation = (Card(rank, action.to), *dealt.actions[index + 1 :])
                 if _difference(dealt, state, continuation) == variance_cents:
@@ -43,30 +43,30 @@ def _candidate_ranks(payouts: Sequence[Payout], card: Card, variance_cents: int)
     A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
     out; the dealer's card touches all payouts, each only if the old card decided it or the new one does.
     """
-    touched = [(payout, cents_a_rank(payout)) for payout in payouts if card.to in (DEALER, payout.seat)]
-    if any(step is None for _, step in touched):
+    payouts_at_stake = [(payout, cents_a_rank(payout)) for payout in payouts if card.to in (DEALER, payout.seat)]
+    if any(step is None for _, step in payouts_at_stake):
         yield from (rank for rank in RANKS if rank != card.rank)
         return
-    stakes = [(payout.net_cents, payout.card or 0, step or 0) for payout, step in touched]
+    stakes = [(payout.net_cents, payout.card or 0, step or 0) for payout, step in payouts_at_stake]
     if variance_cents % gcd(*(step for *_, step in stakes)):
         return
-    decided = [rank for _, rank, _ in stakes if rank == card.rank]
+    deciding_ranks = [rank for _, rank, _ in stakes if rank == card.rank]
     elsewhere = set() if card.to == DEALER else {payout.card or 0 for payout in payouts}
     for rank in RANKS:
         if rank == card.rank:
             continue
-        if len(decided) > 1 or variance_cents in _sums(stakes, card, {rank} | elsewhere):
+        if len(deciding_ranks) > 1 or variance_cents in _sums(stakes, card, {rank} | elsewhere):
             yield rank
 
 
 def _sums(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
     """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
     sums = {0}
-    for net, decided, step in payouts:
-        others = RANKS if decided == card.rank else deciding
-        changes = {0, *(net - other * step for other in others)}
+    for net, deciding_rank, step in payouts:
+        ranks = RANKS if deciding_rank == card.rank else deciding
+        changes = {0, *(net - rank * step for rank in ranks)}
         if card.to != DEALER:
-            changes.update(net + other * step for other in others)
+            changes.update(net + rank * step for rank in ranks)
         sums = {total + change for total in sums for change in changes}
     return sums
 

@@ -103,7 +103,7 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
                 troubled = True
     if pinned is None or not plays:
         return None
-    settled, (legs, _) = max(plays.items())
+    settling_seq, (legs, _) = max(plays.items())
     game, rules, opening = pinned.read()
     if game.banked and not legs:
         return None
@@ -112,7 +112,7 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
     payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
     return Dealt(
         number=number,
-        seq=settled,
+        seq=settling_seq,
         game=game,
         rules=rules,
         opening=opening,

@@ -74,14 +74,14 @@ def reserve(limits: Sequence[Limit]) -> list[Limit]:
     first that is full and closes.
 
     Outside of a transaction: what one that is rolled back counted would be forgotten."""
-    watched = []
+    alarms = []
     for limit in limits:
         tries = count(limit)
         if limit.closes and tries > limit.most:
             raise TooMany(limit, is_first=tries == limit.most + 1)
         if not limit.closes and tries == limit.most:
-            watched.append(limit)
-    return watched
+            alarms.append(limit)
+    return alarms
 
 
 def give_back(limits: Sequence[Limit]) -> None:

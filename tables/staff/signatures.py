@@ -40,11 +40,11 @@ def sign(
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
     try:
-        may = staff is not None and _may_sign(staff, rehearse or _rehearsal(act))
+        may_sign = staff is not None and _may_sign(staff, rehearse or _rehearsal(act))
     except Refused:
         attempts.give_back(counts)  # the PIN was not looked at
         raise
-    if not sign_in.is_right(staff, pin) or staff is None or not may:
+    if not sign_in.is_right(staff, pin) or staff is None or not may_sign:
         raise _refusal()
     result = _result_of(staff, act)
     attempts.succeed(counts)

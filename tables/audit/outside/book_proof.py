@@ -157,12 +157,18 @@ class BookProof:
         """The places of a day. A table may gain some, and loses none."""
         self.places = {account: (place, seat) for account, place, seat, _ in leaf["accounts"]}
         chart = Chart(0, {place: account for account, place in self.places.items()})
-        if lost := [account for account, cents in self.balances.items() if cents and account not in self.places]:
-            raise Wrong(leaves_part(leaf["day"]), f"{self.name}: the place {lost[0]} is missing, which holds chips")
+        if missing_places := [
+            account for account, cents in self.balances.items() if cents and account not in self.places
+        ]:
+            raise Wrong(
+                leaves_part(leaf["day"]), f"{self.name}: the place {missing_places[0]} is missing, which holds chips"
+            )
         if replay is not None:
             return replace(replay, chart=chart)
-        held = {place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None}
-        return Replay(chart, state.standing, state.seals, held, dict(self.carried_transfers))
+        balances = {
+            place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None
+        }
+        return Replay(chart, state.standing, state.seals, balances, dict(self.carried_transfers))
 
     def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
         """The entries of one day, and what was signed of it."""
@@ -182,20 +188,20 @@ class BookProof:
 
     def _mend(self, event: ClockMended, entry: Entry) -> None:
         """An entry that mends times is signed by the house, and says what the days' documents say."""
-        mended, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
+        spans, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
         keys = {key["key"] for key in self.signed.keys}
-        signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
-        if document.book != self.name or not signed:
+        is_signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
+        if document.book != self.name or not is_signed:
             raise self._wrong("it mends the times of entries, and the house did not sign that")
-        due = [
+        spans_of_days = [
             mend
-            for mend in mended
+            for mend in spans
             if any(leaf["first"] <= mend.last and mend.first <= leaf["last"] for leaf in self.leaves)
         ]
-        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(due)):
+        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(spans_of_days)):
             raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
         self.signed.say(
-            f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
+            f"note   {self.name}: entries {spans[0].first} to {spans[-1].last} bear false times, mended by entry"
             f" {entry.seq}: {document.reason}"
         )
 
@@ -217,19 +223,19 @@ class BookProof:
     def _move(self, posted: Posted) -> None:
         """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
         move = posted.move
-        ends = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
+        accounts = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
             raise self._wrong(f"it moves {move.spelled()}, which is not on the list of movements")
-        for account, place in ends:
+        for account, place in accounts:
             if self.places.get(account, ("", None))[0] != place:
                 raise self._wrong(f"it moves {move.spelled()}, and the account {account} is no {place} of {self.name}")
-        if type(move.amount_cents) is not int or move.amount_cents <= 0 or ends[0] == ends[1]:
+        if type(move.amount_cents) is not int or move.amount_cents <= 0 or accounts[0] == accounts[1]:
             raise self._wrong(f"it moves {move.spelled()}, which is no amount from one place to another")
         if (move.kind == REVERSAL) != (move.reverses is not None):
             raise self._wrong(f"it moves {move.spelled()}, and a reversal names what it reverses")
         if move.reverses is not None:
-            undone = self.moves.get(move.reverses)
-            if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversals:
+            original = self.moves.get(move.reverses)
+            if original is None or original.undone(move.reverses) != move or move.reverses in self.reversals:
                 raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
             self.reversals.add(move.reverses)
         self.moves[posted.id] = move
@@ -239,13 +245,13 @@ class BookProof:
     def _cage(self, event: Event, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
         """What a table moves into the cage and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
-            own = (replay.held or {}).get(CAGE, 0)
-            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            if count := count_of(event, entry, own):
-                self.cage_counts.append(replace(count, moment=None if mended else count.moment))
+            balance = (replay.held or {}).get(CAGE, 0)
+            is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            if count := count_of(event, entry, balance):
+                self.cage_counts.append(replace(count, moment=None if is_mended else count.moment))
         elif (cents := into_the_cage(transfer.move for transfer in posted)) and entry.at is not None:
-            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            self.at_the_cage.moves.append((entry.seq, None if mended else entry.at, cents))
+            is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            self.at_the_cage.moves.append((entry.seq, None if is_mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""
@@ -261,12 +267,12 @@ class BookProof:
                 says = f"{signed_cents.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
                 raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
         self._sums(leaf, part)
-        rests = [self.entries[seq] for seq in leaf["carried"] if seq in self.entries]
-        if len(rests) != len(leaf["carried"]):
+        foundation = [self.entries[seq] for seq in leaf["carried"] if seq in self.entries]
+        if len(foundation) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
-        self.entries = {entry.seq: entry for entry in rests}
+        self.entries = {entry.seq: entry for entry in foundation}
         state.standing, tomorrow = replay.now, _State()
-        for entry in rests:
+        for entry in foundation:
             tomorrow.carry(entry)
         if not tomorrow.same(state):
             raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
@@ -346,12 +352,12 @@ class BookProof:
 
     def _opening_state(self) -> _State:
         """Where the book stood: the entries that the day before named, each proved by its own day's root."""
-        state, due = _State(), set(self.opening["carried"]) if self.opening else set()
+        state, carried_seqs = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
         lines = list(self.bundle.documents(self.files["carried"]))
-        if missing := due - {line["seq"] for line in lines}:
-            raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
+        if missing_seqs := carried_seqs - {line["seq"] for line in lines}:
+            raise Wrong(self.part, f"{self.name}, entry {min(missing_seqs)}: it is missing, and the day rests on it")
         for line in lines:
             self.seq = int(line["seq"])
             entry = self._older_entry(line, days[line["day"]])
@@ -359,7 +365,7 @@ class BookProof:
             if [transfer.move.spelled() for transfer in posted] != entry.document["moves"]:
                 raise self._wrong("its transfers are not those that its body records")
             self.moves |= {transfer.id: transfer.move for transfer in posted}
-            if entry.seq not in due:
+            if entry.seq not in carried_seqs:
                 continue  # it is there for what it moved, which is reversed
             self.entries[entry.seq], self.carried_transfers[entry.seq] = entry, posted
             state.carry(entry)
@@ -374,12 +380,16 @@ class BookProof:
     def _older_entry(self, line: Document, day: Document) -> Entry:
         """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
         body, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
-        digest, leaf, signed = sha256((previous or b"") + body).digest(), day["leaf"], self.signed.days[day["day"]]
+        digest, leaf, day_document = (
+            sha256((previous or b"") + body).digest(),
+            day["leaf"],
+            self.signed.days[day["day"]],
+        )
         try:
             index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
             merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
-            place, books, path = day["index"], signed["books"], _path(day["path"])
-            merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(signed["root"]))
+            place, books, path = day["index"], day_document["books"], _path(day["path"])
+            merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(day_document["root"]))
         except merkle.Unproved as unproved:
             raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
         entry = _entry(line["seq"], previous, digest, body)

@@ -29,17 +29,17 @@ from tables.log.event import Misconduct
 def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
     """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
     with Bundle(path) as bundle:
-        damaged = bundle.damaged()
+        damage = bundle.damaged()
         try:
             _Verifier(bundle, say).run(key, others)
         except Wrong as wrong:
-            if damaged and damaged[0].part != wrong.part:
-                raise Wrong(wrong.part, f"{wrong.what}; and {damaged[0]}") from None
+            if damage and damage[0].part != wrong.part:
+                raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
             raise
         except UNREADABLE as error:
             raise Wrong(path.name, f"it is no bundle that a house can write: {short(error)}") from None
-        if damaged := damaged or bundle.unread():
-            raise damaged[0]
+        if damage := damage or bundle.unread():
+            raise damage[0]
         say(f"holds  the manifest: {len(bundle.manifest['parts'])} parts, each as it was written")
 
 
@@ -80,8 +80,8 @@ class _Verifier:
         count = len(keys)
         names = f"{count} key{'s' * (count > 1)}"
         self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
-        replaced = [place for place, document in enumerate(self.keys) if document.get("reason")]
-        for place in replaced:
+        replacements = [place for place, document in enumerate(self.keys) if document.get("reason")]
+        for place in replacements:
             self.say(f"note   the key {keys[place]} is not signed by the one before it: {self.keys[place]['reason']}")
         if key is None:
             self.say(f"note   no key was given from outside: all that follows is as good as the key {keys[-1]}")
@@ -89,7 +89,7 @@ class _Verifier:
         if key not in keys:
             raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
         signer = chain[-1]["key"]
-        if any(keys.index(key) < place <= keys.index(signer) for place in replaced):
+        if any(keys.index(key) < place <= keys.index(signer) for place in replacements):
             raise Wrong(
                 KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
             )
@@ -102,8 +102,8 @@ class _Verifier:
             theirs = [line["document"] for line in bundle.documents(ROOTS)]
         if not theirs:
             raise Wrong(ROOTS, f"{other.name} has no day to hold it against")
-        for ours, noted in zip(chain, theirs, strict=False):
-            if canonical(ours) != canonical(noted):
+        for ours, noted_day in zip(chain, theirs, strict=False):
+            if canonical(ours) != canonical(noted_day):
                 raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
         self.say(f"holds  {other.name}: its {min(len(chain), len(theirs))} days are the same ones")
 
@@ -148,14 +148,14 @@ class _Verifier:
     def _slips(self, chain: Sequence[Document], day: str) -> None:
         """Slips are numbered without a gap over all books, each number once. One that was begun about a day's end may
         stand in the next day's log; in none after that."""
-        signed = self.days[day]
-        before = chain[signed["number"] - 2]["slips"] if signed["number"] > 1 else []
-        begun = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
-        due, wrong = seals.numbered(before, begun)
+        document = self.days[day]
+        before = chain[document["number"] - 2]["slips"] if document["number"] > 1 else []
+        slips = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
+        due, wrong = seals.numbered(before, slips)
         if wrong:
             raise Wrong(ROOTS, f"{day}: {wrong}")
-        if due != signed["slips"]:
-            raise Wrong(ROOTS, f"{day}: its slips are numbered up to {signed['slips']}, its log makes it {due}")
+        if due != document["slips"]:
+            raise Wrong(ROOTS, f"{day}: its slips are numbered up to {document['slips']}, its log makes it {due}")
 
     # --- the days' trees
 
@@ -175,8 +175,8 @@ class _Verifier:
         if not before:
             self.leaves = {"": {}} | self.leaves
         for (_, earlier), (day, later) in pairwise(self.leaves.items()):
-            if lost := earlier.keys() - later.keys():
-                raise Wrong(leaves_part(day), f"the book {min(lost)} is missing, which was there the day before")
+            if lost_books := earlier.keys() - later.keys():
+                raise Wrong(leaves_part(day), f"the book {min(lost_books)} is missing, which was there the day before")
         self.say(f"holds  the trees of {len(days)} day{'s' * (len(days) > 1)}: each root is the one that was signed")
 
     def _tree(self, day: str) -> dict[str, Document]:
