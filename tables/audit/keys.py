@@ -23,7 +23,7 @@ from tables.log.entries.keys import AboutKey, KeyPublished, KeyReplaced, KeyRota
 
 
 def the_key() -> Ed25519PrivateKey:
-    """The house's key. Raises BadKey."""
+    """The house's key, as its file has it. Raises BadKey where the file is missing, open to others, or holds no key."""
     return seals.load_key(sealed.key_file())
 
 
@@ -98,7 +98,7 @@ def replace_lost(reason: str) -> str:
 
 
 def published_head(head: Head, key: Ed25519PrivateKey) -> Head:
-    """The house's head once its log names this key."""
+    """The house's head, under its lock, once its log names this key: the first key is published here."""
     refuse_another(key)
     if published_key() is None:
         return log.append(head, Draft.of(KeyPublished(key=seals.public_of(key)), BY))
@@ -116,7 +116,8 @@ def refuse_another(key: Ed25519PrivateKey) -> None:
 
 
 def wrong_key(book: Book) -> Fault | None:
-    """The house publishes one key, and each later one is signed by the one before, or is known to be without."""
+    """The first entry that names a key wrongly: the house publishes one key, and each later one is signed by the one
+    before it, or says why it is not."""
     entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
     current = None
     for seq, kind, body in entries:

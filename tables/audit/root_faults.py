@@ -48,7 +48,8 @@ def _balances(document: Mapping[str, Any]) -> dict[int, int]:
 
 
 def wrong_day(book: Book, since: int) -> Fault | None:
-    """Each signed day is in the house's log as it was signed, in its order, over the documents that are there."""
+    """The first entry, after another one, whose signed day is not kept as it was signed: in its order, by the key that
+    it names, over the books' documents that are there."""
     entries = LogEntry.objects.filter(book=book, subject="day", kind="sealed").order_by("seq")
     newest = 0
     for seq, body in entries.filter(seq__gt=since).values_list("seq", "body").iterator():

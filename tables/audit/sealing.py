@@ -79,10 +79,12 @@ def seal(day: date) -> DayRoot:
     keys.refuse_another(key)
     note = sealed.agreed(seals.public_of(key))
     witness.refuse_day(hours.span(day)[1] + GRACE, clock.agreed())
+    # Books are hashed before the house's book is locked: that takes long, and whoever writes in it would wait.
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
         seal_book(book, day, note)
     with transaction.atomic():
         head = house.lock()
+        # Another worker may have signed the day while this one waited.
         row = DayRoot.objects.filter(day=day).first()
         return row or _sign(head, day, key)
 

@@ -152,23 +152,23 @@ def suspects(
             for exchange in chip_exchanges
         ),
     ]
-    explaining = [suspect for suspect in candidates if suspect.slips]
-    return sorted(explaining, key=lambda suspect: (-suspect.weight, -suspect.seq))
+    places = [suspect for suspect in candidates if suspect.slips]
+    return sorted(places, key=lambda suspect: (-suspect.weight, -suspect.seq))
 
 
 # --- A round against the house -----------------------------------------------------------------------------------
 
 
-def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
+def slips(round_: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
-    chips, cards = tuple(sorted(set(values))), _cards_by_place(dealt.actions)
+    chips, cards = tuple(sorted(set(values))), _cards_by_place(round_.actions)
     candidates: list[Slip] = []
-    for payout in dealt.payouts:
-        payments = (*_wrong_payments(dealt, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
+    for payout in round_.payouts:
+        payments = (*_wrong_payments(round_, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
         candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
-        candidates += _other_bet(dealt, payout, variance_cents, chips)
-    candidates += _other_card(dealt, variance_cents)
-    trouble = TROUBLED if dealt.troubled else 1.0
+        candidates += _other_bet(round_, payout, variance_cents, chips)
+    candidates += _other_card(round_, variance_cents)
+    trouble = TROUBLED if round_.troubled else 1.0
     return _by_weight(replace(slip, weight=slip.weight * trouble) for slip in candidates)
 
 
@@ -193,7 +193,7 @@ def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
 # --- A payment as a whole ---
 
 
-def _wrong_payments(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
+def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
@@ -219,7 +219,7 @@ def _wrong_payments(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterat
     for kind, cents, says in candidates:
         if cents == variance_cents:
             yield Slip(kind, cents, says, RATES[kind], seat)
-    for other in dealt.payouts:
+    for other in round_.payouts:
         if net - other.net_cents == variance_cents and net * other.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
             says = f"Seat {seat} was {verb} as if it were seat {other.seat}."
@@ -240,15 +240,15 @@ def _other_ranks(payout: Payout, variance_cents: int, cards: Mapping[int, Sequen
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
 
 
-def _other_bet(dealt: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
+def _other_bet(round_: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
     """Another bet lay there than the one entered: one chip more, or one fewer. It was settled as it lay."""
-    net, staked, limits = payout.net_cents, payout.staked_cents, dealt.opening.limits
+    net, staked, limits = payout.net_cents, payout.staked_cents, round_.opening.limits
     if not net or (variance_cents * staked) % net:
         return
-    more = -variance_cents * staked // net
-    lay = staked + more
-    if abs(more) in chips and limits.min_cents <= lay <= limits.max_cents:
-        says = f"Seat {payout.seat} had a chip {'more' if more > 0 else 'fewer'} in its bet than was entered."
+    extra = -variance_cents * staked // net
+    bet = staked + extra
+    if abs(extra) in chips and limits.min_cents <= bet <= limits.max_cents:
+        says = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
         yield Slip("other_bet", variance_cents, says, RATES["other_bet"], payout.seat)
 
 
@@ -294,9 +294,9 @@ def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tupl
 # --- A card ---
 
 
-def _other_card(dealt: Dealt, variance_cents: int) -> Iterator[Slip]:
+def _other_card(round_: Dealt, variance_cents: int) -> Iterator[Slip]:
     """A card was named wrongly."""
-    for nth, card, rank in other_cards(dealt, variance_cents):
+    for nth, card, rank in other_cards(round_, variance_cents):
         whose = f"seat {card.to}" if card.to else "the dealer"
         says = f"Card {nth} of {whose} was named {card.rank} and may have been {rank}."
         yield Slip("card", variance_cents, says, RATES["card"] * nearness(card.rank, rank), max(card.to, DEALER))
@@ -345,13 +345,13 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
     since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
     rounds = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
     chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
-    suspected = suspects(rounds, chip_exchanges, variance_cents, values)
+    places = suspects(rounds, chip_exchanges, variance_cents, values)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
         through_seq=through_seq,
         rounds=len(rounds),
-        suspects=tuple(suspected[:MOST_LISTED]),
-        found=len(suspected),
+        suspects=tuple(places[:MOST_LISTED]),
+        found=len(places),
         cut_at=oldest if oldest > first else None,
     )

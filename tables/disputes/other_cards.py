@@ -23,16 +23,16 @@ def cents_a_rank(payout: Payout) -> int | None:
     return payout.net_cents // payout.card
 
 
-def other_cards(dealt: Dealt, variance_cents: int) -> Iterator[tuple[int, Card, int]]:
+def other_cards(round_: Dealt, variance_cents: int) -> Iterator[tuple[int, Card, int]]:
     """(which of its seat's cards, the card, another rank) wherever the rack would be off by just that amount."""
-    game, state = dealt.game, dealt.game.open(dealt.rules, dealt.opening)
+    game, state = round_.game, round_.game.open(round_.rules, round_.opening)
     counts: dict[int, int] = {}
-    for index, action in enumerate(dealt.actions):
+    for index, action in enumerate(round_.actions):
         if type(action) is Card:
             counts[action.to] = nth = counts.get(action.to, 0) + 1
-            for rank in _candidate_ranks(dealt.payouts, action, variance_cents):
-                continuation = (Card(rank, action.to), *dealt.actions[index + 1 :])
-                if _difference(dealt, state, continuation) == variance_cents:
+            for rank in _candidate_ranks(round_.payouts, action, variance_cents):
+                continuation = (Card(rank, action.to), *round_.actions[index + 1 :])
+                if _difference(round_, state, continuation) == variance_cents:
                     yield nth, action, rank
         state = game.apply(state, action)
 
@@ -71,9 +71,9 @@ def _sums(payouts: Sequence[tuple[int, int, int]], card: Card, deciding: Collect
     return sums
 
 
-def _difference(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
+def _difference(round_: Dealt, state: Any, continuation: Sequence[Action]) -> int | None:
     """What the rack would have more if the round had gone on like this; None where it could not have."""
-    game = dealt.game
+    game = round_.game
     try:
         for action in continuation:
             state = play(game, state, action)
@@ -81,4 +81,4 @@ def _difference(dealt: Dealt, state: Any, continuation: Sequence[Action]) -> int
         return None
     if game.prompts(state):
         return None
-    return sum(payout.net_cents for payout in dealt.payouts) - sum(payout.net_cents for payout in game.settle(state))
+    return sum(payout.net_cents for payout in round_.payouts) - sum(payout.net_cents for payout in game.settle(state))

@@ -82,9 +82,9 @@ def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_se
             cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
             rows = cursor.fetchall()
         for number, entries in groupby(rows, key=lambda row: row[0]):
-            dealt = _round(number, [entry[1:] for entry in entries])
-            if dealt is not None and dealt.seq > since_seq:
-                yield dealt
+            round_ = _round(number, [entry[1:] for entry in entries])
+            if round_ is not None and round_.seq > since_seq:
+                yield round_
 
 
 def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
