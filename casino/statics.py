@@ -1,4 +1,4 @@
-"""Collects the static files, but only when one of them changed since the last time."""
+"""Static files: how they are stored, and collecting them, but only when one of them changed since the last time."""
 
 import fcntl
 import hashlib
@@ -9,6 +9,19 @@ import django
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class Files(CompressedManifestStaticFilesStorage):
+    """Each file by a name that has its hash, also where a script imports another."""
+
+    support_js_module_import_aggregation = True
+    # Ours alone: scripts of others name files in their comments that are not there.
+    _js_module_import_aggregation_patterns = (
+        "dealer_ui/*/*.js",
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],
+    )
+    max_post_process_passes = 10  # a module's hash is known once those that it imports have theirs
 
 
 def fingerprint() -> str:

@@ -45,12 +45,12 @@ class Share:
 def shares(parts: Sequence[tuple[str, int]]) -> list[Share]:
     """Parts of a whole beside each other; what is below zero has no width."""
     whole = sum(max(0, cents) for _, cents in parts) or 1
-    found, x = [], 0.0
+    slices, x = [], 0.0
     for label, cents in parts:
         width = max(0, cents) * 1_000 / whole
-        found.append(Share(label, cents, round(x, 2), round(width, 2)))
+        slices.append(Share(label, cents, round(x, 2), round(width, 2)))
         x += width
-    return found
+    return slices
 
 
 FIGURE_LEFT: Final = 130
@@ -89,16 +89,23 @@ def figure_bars(lines: Sequence[tuple[str, int, int]]) -> FigureBars:
     scale = FIGURE_WIDTH / (most - least)
     zero = FIGURE_LEFT - least * scale
     bars = []
-    for at, (name, win, drop) in enumerate(lines):
-        top, width = at * FIGURE_ROW, abs(win) * scale
+    for place, (name, win, drop) in enumerate(lines):
+        top, width = place * FIGURE_ROW, abs(win) * scale
         x = zero if win >= 0 else zero - width
         right = zero + max(win, drop, 0) * scale
         bars.append(
             FigureBar(
-                name, win, round(x, 1), round(width, 1), top + 8, round(max(0, drop) * scale, 1), top + 24,
-                top + 24, round(right + 8, 1),
+                name=name,
+                win_cents=win,
+                win_x=round(x, 1),
+                win_width=round(width, 1),
+                win_y=top + 8,
+                drop_width=round(max(0, drop) * scale, 1),
+                drop_y=top + 24,
+                text_y=top + 24,
+                value_x=round(right + 8, 1),
             )
-        )  # fmt: skip
+        )
     return FigureBars(tuple(bars), round(zero, 1), max(1, len(lines)) * FIGURE_ROW)
 
 
@@ -165,10 +172,10 @@ def day_bars(lines: Sequence[tuple[date, int, int]]) -> DayBars:
     scale = 180 / (most - least)
     zero, step = 10 + most * scale, (760 - DAYS_LEFT) / max(1, len(lines))
     bars = []
-    for at, (day, win, _) in enumerate(lines):
+    for place, (day, win, _) in enumerate(lines):
         height = abs(win) * scale
         y = zero - height if win >= 0 else zero
-        x = DAYS_LEFT + at * step
+        x = DAYS_LEFT + place * step
         size = round(y, 1), round(step - 12, 1), round(height, 1)
         bars.append(DayBar(day, win, round(x + 6, 1), round(x + step / 2, 1), *size))
     ends = [cents for cents in (most, least) if any(win == cents != 0 for _, win, _ in lines)]
@@ -227,12 +234,13 @@ def net_chart(lines: Sequence[RoundLine]) -> NetChart | None:
     sums = list(accumulate(nets))
     step = (WIDTH - LEFT) / len(over)
     width = min(step * 0.7, WIDEST)
-    middles = [round(LEFT + step * (at + 0.5), 1) for at in range(len(over))]
+    middles = [round(LEFT + step * (place + 0.5), 1) for place in range(len(over))]
     bars, line = _Scale.over(nets), _Scale.over(sums)
     points = [f"{x},{line.y(cents)}" for x, cents in zip(middles, sums, strict=True)]
     return NetChart(
         bars=tuple(
-            _bar(one.number, net, x - width / 2, width, bars) for one, net, x in zip(over, nets, middles, strict=True)
+            _bar(round_.number, net, x - width / 2, width, bars)
+            for round_, net, x in zip(over, nets, middles, strict=True)
         ),
         bar_marks=bars.marks(),
         line=" ".join(points),
@@ -249,7 +257,8 @@ def net_chart(lines: Sequence[RoundLine]) -> NetChart | None:
 
 def _bar(number: int, net: int, x: float, width: float, scale: _Scale) -> Bar:
     top, bottom = sorted((scale.y(net), scale.y(0)))
-    return Bar(round(x, 1), top, round(width, 1), max(round(bottom - top, 1), 1.0), number, net)
+    height = max(round(bottom - top, 1), 1.0)
+    return Bar(round(x, 1), top, round(width, 1), height, number=number, net_cents=net)
 
 
 # --- Lines beside each other -------------------------------------------------------------------------------------
@@ -379,10 +388,10 @@ def edge_chart(rounds: Sequence[dict[str, Any]]) -> EdgeChart | None:
     """The chart of a shoe's audited rounds; None without any."""
     if not rounds:
         return None
-    edges = [-one["edge"] for one in rounds]
+    edges = [-row["edge"] for row in rounds]
     low, high = min(0, *edges), max(PER_CENT // 2, *edges)
     step = (WIDTH - LEFT) / len(rounds)
-    lefts = [LEFT + step * at for at in range(len(rounds))]
+    lefts = [LEFT + step * place for place in range(len(rounds))]
 
     def y(edge: int) -> float:
         return round(8 + (high - edge) * (EDGE_HEIGHT - 16) / (high - low), 1)
@@ -390,27 +399,39 @@ def edge_chart(rounds: Sequence[dict[str, Any]]) -> EdgeChart | None:
     steps = [f"{round(x, 1)},{y(edge)} {round(x + step, 1)},{y(edge)}" for x, edge in zip(lefts, edges, strict=True)]
     crowded = (high - low) // 7
     shown = [edge for edge in sorted({low, 0, max(edges)}) if edge == 0 or abs(edge) > crowded]
-    seats = sorted({seat for one in rounds for seat, _, _ in one["bets"]})
-    panels = [_bet_panel(seat, at, rounds, lefts, step) for at, seat in enumerate(seats)]
+    seats = sorted({seat for row in rounds for seat, _, _ in row["bets"]})
+    panels = [_bet_panel(seat, place, rounds, lefts, step) for place, seat in enumerate(seats)]
     return EdgeChart(
-        " ".join(steps), y(0), tuple(Mark(y(edge), f"{edge / PER_CENT:+.1f} %" if edge else "0") for edge in shown),
-        tuple(panels), EDGE_HEIGHT + len(panels) * SEAT_HEIGHT + 24, rounds[0]["round"], rounds[-1]["round"],
-    )  # fmt: skip
+        line=" ".join(steps),
+        zero=y(0),
+        marks=tuple(Mark(y(edge), f"{edge / PER_CENT:+.1f} %" if edge else "0") for edge in shown),
+        panels=tuple(panels),
+        height=EDGE_HEIGHT + len(panels) * SEAT_HEIGHT + 24,
+        first=rounds[0]["round"],
+        last=rounds[-1]["round"],
+    )
 
 
-def _bet_panel(seat: int, at: int, rounds: Sequence[dict[str, Any]], lefts: Sequence[float], step: float) -> BetPanel:
-    bets = [next((bet for other, bet, _ in one["bets"] if other == seat), 0) for one in rounds]
-    most, floor = max(bets), EDGE_HEIGHT + (at + 1) * SEAT_HEIGHT
+def _bet_panel(
+    seat: int, place: int, rounds: Sequence[dict[str, Any]], lefts: Sequence[float], step: float
+) -> BetPanel:
+    bets = [next((bet for other, bet, _ in row["bets"] if other == seat), 0) for row in rounds]
+    most, floor = max(bets), EDGE_HEIGHT + (place + 1) * SEAT_HEIGHT
     bars = []
-    for one, bet, x in zip(rounds, bets, lefts, strict=True):
+    for row, bet, x in zip(rounds, bets, lefts, strict=True):
         height = round(bet * (SEAT_HEIGHT - 14) / most, 1)
         if bet:
             bars.append(
                 BetBar(
-                    round(x + step * 0.15, 1), round(floor - height, 1), round(step * 0.7, 1), height, one["round"],
-                    bet, one["edge"] < 0,
+                    x=round(x + step * 0.15, 1),
+                    y=round(floor - height, 1),
+                    width=round(step * 0.7, 1),
+                    height=height,
+                    number=row["round"],
+                    cents=bet,
+                    favoured=row["edge"] < 0,
                 )
-            )  # fmt: skip
+            )
     return BetPanel(seat, floor, most, tuple(bars))
 
 

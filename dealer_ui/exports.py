@@ -145,7 +145,7 @@ def _workbook(header: Row, pages: Iterable[Iterable[Row]]) -> IO[bytes]:
 
 def _printable(value: Any) -> Any:
     """What a workbook can hold: no control characters."""
-    return "".join(one for one in value if one >= " " or one in "\t\n\r") if isinstance(value, str) else value
+    return "".join(sign for sign in value if sign >= " " or sign in "\t\n\r") if isinstance(value, str) else value
 
 
 async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
@@ -199,10 +199,10 @@ def round_pages(table: Table, through: int, wanted: Wanted) -> Iterator[list[Row
 
 
 def _round_row(line: RoundLine) -> Row:
-    outcomes = (f"{one.seat}:{one.payout.outcome}" for one in line.seats if one.payout)
+    outcomes = (f"{seat.seat}:{seat.payout.outcome}" for seat in line.seats if seat.payout)
     return (
         line.number, line.began, line.ended, "; ".join(line.dealers), line.shoe,
-        " ".join(str(one.seat) for one in line.seats), line.staked_cents, line.house_net_cents, " ".join(outcomes),
+        " ".join(str(seat.seat) for seat in line.seats), line.staked_cents, line.house_net_cents, " ".join(outcomes),
         line.taken_back, line.refused, line.first_seq, line.last_seq, line.fault,
     )  # fmt: skip
 
@@ -217,9 +217,9 @@ def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
     before: int | None = None
     while page := history.log(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
         yield [
-            (one.seq, one.at, one.by, one.subject, one.kind, one.round, words_of(one), one.legs, one.hash,
-             one.prev_hash, bytes(one.body).decode(errors="replace"))
-            for one in page
+            (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words_of(entry), entry.legs,
+             entry.hash, entry.prev_hash, bytes(entry.body).decode(errors="replace"))
+            for entry in page
         ]  # fmt: skip
         before = page[-1].seq
 
@@ -232,8 +232,10 @@ def step_rows(story: Story) -> Iterator[list[Row]]:
     for step in story.steps:
         entry = step.entry
         head = (entry.seq, entry.at, entry.by, step.words, step.corrected_by)
-        moved: list[Row] = [(one.kind, one.source, one.target, one.amount_cents) for one in step.moved]
-        yield [(*head, *one, entry.hash) for one in moved or [(None,) * 4]]
+        moved: list[Row] = [
+            (transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in step.moved
+        ]
+        yield [(*head, *transfer, entry.hash) for transfer in moved or [(None,) * 4]]
 
 
 ALERT_HEADER: Final = ("alert", "at", "table", "kind", "message", "acknowledged_by", "acknowledged_at", "note")

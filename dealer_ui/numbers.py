@@ -18,29 +18,32 @@ def number(text: str | None) -> int | None:
     return MOST if len(text) > len(str(MOST)) else min(int(text), MOST)
 
 
-_CORRECTION: Final = re.compile(r"([+\-−]?)(\d{1,12})(?:\.(\d{1,2}))?", re.ASCII)
+MOST_CENTS: Final = 10**14 - 1
+"""No amount that is claimed, handed or missed is larger."""
+
+_AMOUNT: Final = re.compile(r"([+-]?)(\d{1,40}|\d{1,3}(?:,\d{3}){1,12})(?:\.(\d{1,2}))?", re.ASCII)
 
 
 def cents(text: str | None) -> int | None:
-    """An amount as people write it, in cents: 20, 2.50, 1,000, −16; None for anything else."""
-    match = _CORRECTION.fullmatch((text or "").strip().replace(",", ""))
-    if match is None:
-        return None
-    sign, whole, part = match.groups()
-    amount = int(whole) * 100 + int((part or "0").ljust(2, "0"))
-    return amount if sign in ("", "+") else -amount
-
-
-_AMOUNT: Final = re.compile(r"-?(\d{1,40}|\d{1,3}(,\d{3}){1,12})(\.\d{1,2})?", re.ASCII)
+    """An amount as people write it: 20, 2.50, 1,000, −16; None for anything else, or beyond what can be meant."""
+    amount = _read(text or "")
+    return amount if amount is not None and abs(amount) <= MOST_CENTS else None
 
 
 def amount_cents(typed: str, code: str = "bad_bet") -> int:
-    """An amount as it is typed at the table, such as 20, 12.50 or 1,000. What is legal there, the game says."""
-    text = typed.strip().replace("−", "-")
-    if not text:
+    """An amount as it is typed at the table. What is legal there, the game says, however large it is."""
+    if not typed.strip():
         raise Refused(code, "Type an amount in digits first, such as 20.", 422)
-    if not _AMOUNT.fullmatch(text):
+    amount = _read(typed)
+    if amount is None:
         raise Refused(code, f"“{typed.strip()[:20]}” is no amount: type it in digits, such as 20.", 422)
-    whole, _, part = text.lstrip("-").replace(",", "").partition(".")
-    amount = int(whole) * 100 + int(part.ljust(2, "0") or 0)
-    return -amount if text.startswith("-") else amount
+    return amount
+
+
+def _read(text: str) -> int | None:
+    match = _AMOUNT.fullmatch(text.strip().replace("−", "-"))
+    if match is None:
+        return None
+    sign, whole, part = match.groups()
+    amount = int(whole.replace(",", "")) * 100 + int((part or "0").ljust(2, "0"))
+    return -amount if sign == "-" else amount

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 
-from ledger import clock
+from ledger import clock, journal
 from ledger.clock import WrongClock
 from ledger.log import CHANNEL
 from ledger.models import Acknowledgement, Alert, Book
@@ -40,6 +40,7 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
         if isinstance(same, Alert):
             return same
         alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=now)
+        journal.enter(journal.ALERTS, alert.pk, now)
         _announce(alert)
     return alert
 
@@ -56,6 +57,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
     try:
         with transaction.atomic():
             taken = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
+            journal.enter(journal.ACKNOWLEDGEMENTS, taken.pk, taken.at, by)
             _announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused

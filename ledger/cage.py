@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from ledger.log import CHUNK, LAST_SEQ, Draft, append, seal, write
 from ledger.models import HOUSE, Account, Book, Transfer
+from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from ledger.proof.chips import (
     BANK,
@@ -29,24 +30,27 @@ from ledger.proof.chips import (
 )
 from ledger.proof.moves import Chart, Move, Place, Posted
 
-INSERT_TRANSFERS = """
-    INSERT INTO ledger_transfer (book_id, seq, legs, kind, source_id, source_place, target_id, target_place,
+INSERT_TRANSFERS = Statement(
+    "ledger_transfers",
+    "bigint, bigint, smallint, text[], bigint[], text[], bigint[], text[], bigint[], bigint[]",
+    """INSERT INTO ledger_transfer (book_id, seq, legs, kind, source_id, source_place, target_id, target_place,
         amount_cents, reverses_id, leg)
-    SELECT %s, %s, %s, move.* FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::bigint[], %s::text[],
-        %s::bigint[], %s::bigint[]) WITH ORDINALITY AS move"""
+    SELECT $1, $2, $3, move.* FROM unnest($4, $5, $6, $7, $8, $9, $10) WITH ORDINALITY AS move""",
+)
 
 
-def post(head: Head, draft: Draft, moves: Sequence[Move]) -> Head:
+def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = False) -> Head:
     """Write an entry and the chips that it moves after the head that lock() gave; returns the new head.
 
     One round trip. Entry, transfers, the book's new head and the announcement are stored together or not at all.
-    Raises surveillance.Stale or KeyReused; a movement that the house does not permit is an IntegrityError.
+    Raises Stale or KeyReused; a movement that the house does not permit is an IntegrityError. With ``commit`` the
+    transaction ends here, unless it is part of a larger one: nothing may be asked in it afterwards.
     """
     if not moves:
-        return append(head, draft)
+        return append(head, draft, commit=commit)
     sealed = seal(head, draft, [move.spelled() for move in moves])
     columns = (list(column) for column in zip(*map(astuple, moves), strict=True))
-    return write(sealed, INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns])
+    return write(sealed, (INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns]), commit=commit)
 
 
 def reverse(transfers: Iterable[Transfer]) -> list[Move]:

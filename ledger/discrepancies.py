@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from ledger import journal
 from ledger.models import Assignment, Book, Discrepancy, Finding
 from ledger.proof.chips import money
 
@@ -44,25 +45,27 @@ def open_(
 
     ``amount_cents``: counted less expected. ``involved``: user names of those whose finding it cannot be.
     """
-    with transaction.atomic():
-        Discrepancy.objects.bulk_create(
-            [
-                Discrepancy(
-                    book=book,
-                    at=timezone.now(),
-                    kind=kind,
-                    amount_cents=amount_cents,
-                    level=level_of(amount_cents),
-                    message=message,
-                    evidence=dict(evidence or {}),
-                    involved=sorted(set(involved)),
-                    key=key,
-                )
-            ],
-            ignore_conflicts=True,
-        )
-    found: Discrepancy = Discrepancy.objects.get(key=key)
-    return found
+    draft = Discrepancy(
+        book=book,
+        at=timezone.now(),
+        kind=kind,
+        amount_cents=amount_cents,
+        level=level_of(amount_cents),
+        message=message,
+        evidence=dict(evidence or {}),
+        involved=sorted(set(involved)),
+        key=key,
+    )
+    known: Discrepancy | None = Discrepancy.objects.filter(key=key).first()
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            draft.save()
+            journal.enter(journal.DISCREPANCIES, draft.pk, draft.at)
+    except IntegrityError:  # another worker was first
+        draft = Discrepancy.objects.get(key=key)
+    return draft
 
 
 def variance(book: Book, what: str, amount_cents: int, *, key: str, involved: Sequence[str], **evidence: Any) -> None:
@@ -88,7 +91,10 @@ def open_ones() -> QuerySet[Discrepancy]:
 
 def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assignment:
     """From now on this person looks into it."""
-    return Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
+    with transaction.atomic():
+        assigned = Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
+        journal.enter(journal.ASSIGNMENTS, assigned.pk, assigned.at, by)
+    return assigned
 
 
 def owner_of(discrepancy: Discrepancy) -> Assignment | None:
@@ -104,8 +110,10 @@ def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Fin
         raise NotClosed(f"{by} had part in it: somebody else has to write the finding.")
     try:
         with transaction.atomic():
-            return Finding.objects.create(
+            finding = Finding.objects.create(
                 discrepancy=discrepancy, username=username, by=by, at=timezone.now(), text=text.strip()
             )
+            journal.enter(journal.FINDINGS, finding.pk, finding.at, by)
     except IntegrityError as refused:
         raise NotClosed("Somebody else closed this discrepancy before.") from refused
+    return finding

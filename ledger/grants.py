@@ -41,7 +41,7 @@ def wrong_privileges(role: str | None = None) -> Iterator[str]:
     """What the role may do beyond the allow-list or lacks of it, and what no allow-list can take from it."""
     role = role or app_role()
     with connection.cursor() as cursor:
-        yield from _standing(cursor, role)
+        yield from standing(cursor, role)
         # Apply the list, look, and undo: the file itself is the measure, and nothing is changed.
         with transaction.atomic():
             found = _privileges(cursor, role)
@@ -117,6 +117,7 @@ STANDING = """
 """
 
 
-def _standing(cursor: CursorWrapper, role: str) -> list[str]:
+def standing(cursor: CursorWrapper, role: str) -> list[str]:
+    """What the role is or owns that no list can take from it, each in one sentence."""
     cursor.execute(STANDING, {"role": role})
     return [f"{role} {what}" for (what,) in cursor.fetchall()]

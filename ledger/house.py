@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -28,6 +30,17 @@ def leave(event: Saying, by: str) -> None:
     """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
     table nobody waits for the house."""
     notices.leave(_book_id(), Draft.of(event, by))
+
+
+def report(subject: str, kind: str, by: str, content: dict[str, Any], at: datetime) -> None:
+    """The same of what is told whatever is wrong, with the clocks or with the book itself."""
+    notices.report(_book_id(), Draft(subject, kind, by, content), at)
+
+
+def digest_of(kept: str) -> str:
+    """What an entry says of a secret: the SHA-256 of what the database keeps of it, which is a salted hash or the
+    digest of a long token itself, so nobody learns the secret from it; empty where there is none."""
+    return sha256(kept.encode()).hexdigest() if kept else ""
 
 
 def carry() -> int:

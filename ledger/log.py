@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from ledger import clock
+from ledger.prepared import Call, Statement, executed
 from ledger.proof.chain import MENDED, Entry, Head, canonical, timestamp
 
 CHUNK = 2_000
@@ -60,46 +61,65 @@ class Draft:
 
 # --- Writing --------------------------------------------------------------------------------------------------
 
+# NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. What follows in the same
+# round trip is a statement of its own: it sees what was committed while this one waited, and the clock after that.
+_BOOK = "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = $1 FOR NO KEY UPDATE"
+LOCK = Statement("ledger_lock", "bigint", _BOOK)
+LOCK_IF_FREE = Statement("ledger_lock_if_free", "bigint", f"{_BOOK} SKIP LOCKED")
+MOMENTS = Statement(
+    "ledger_moments",
+    "bigint",
+    f"SELECT {clock.NOW}, (SELECT {MOMENT} FROM ledger_logentry WHERE book_id = $1 ORDER BY seq DESC LIMIT 1)",  # noqa: S608
+)
+
 
 def lock(book_id: int, *, to_mend: bool = False) -> Head:
     """Take the book's lock until the transaction ends, and say where its chain ends.
 
     Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that.
     """
-    head = _lock(book_id, to_mend=to_mend)
+    head, _ = _lock(LOCK, book_id, to_mend=to_mend)
+    return _there(head, book_id)
+
+
+def lock_and_read(book_id: int, reading: Call) -> tuple[Head, tuple[Any, ...] | None]:
+    """The same, and a row that was read after the lock was had; all of it, and the begin of the transaction, in one
+    round trip."""
+    head, row = _lock(LOCK, book_id, reading)
+    return _there(head, book_id), row
+
+
+def lock_if_free(book_id: int) -> Head | None:
+    """The same without waiting for anybody: None where somebody else holds it."""
+    return _lock(LOCK_IF_FREE, book_id)[0]
+
+
+def _there(head: Head | None, book_id: int) -> Head:
     if head is None:
         raise LookupError(f"there is no book {book_id}")
     return head
 
 
-def lock_if_free(book_id: int) -> Head | None:
-    """The same without waiting for anybody: None where somebody else holds it."""
-    return _lock(book_id, "SKIP LOCKED")
-
-
-def _lock(book_id: int, or_else: str = "", *, to_mend: bool = False) -> Head | None:
+def _lock(
+    statement: Statement, book_id: int, *readings: Call, to_mend: bool = False
+) -> tuple[Head | None, tuple[Any, ...] | None]:
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
-    before = clock.host_now()
-    with connection.cursor() as cursor:
-        # NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. The second
-        # statement sees what was committed while the first waited for the lock, and the clock after that.
-        cursor.execute(
-            f"SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE {or_else};"  # noqa: S608
-            f"SELECT {clock.NOW},"
-            f" (SELECT {MOMENT} FROM ledger_logentry WHERE book_id = %s ORDER BY seq DESC LIMIT 1)",
-            [book_id, book_id],
-        )
+    before, read = clock.host_now(), None
+    with executed([(statement, [book_id]), (MOMENTS, [book_id]), *readings], begin=True) as cursor:
         row = cursor.fetchone()
         cursor.nextset()
         moment, latest = cursor.fetchone()
+        if readings:
+            cursor.nextset()
+            read = cursor.fetchone()
     clock.Reading(before, moment, clock.host_now()).refuse_drift()
     if row is None:
-        return None
+        return None, read
     pk, name, seq, digest = row
     if not to_mend:
         clock.refuse_ahead(name, latest, moment)
-    return Head(pk, name, seq, digest, latest, moment)
+    return Head(pk, name, seq, digest, latest, moment), read
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,29 +163,34 @@ def _dated(head: Head, draft: Draft) -> datetime:
     return max(draft.at, head.at or draft.at) if draft.at else head.moment
 
 
-INSERT_ENTRY = """
-    INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
-MOVE_HEAD = "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s AND head_seq = %s"
-ANNOUNCE = "SELECT pg_notify(%s, %s)"
+# One statement, and its parts in no order: what refers to what is checked at its end.
+WRITE = Statement(
+    "ledger_write",
+    "bigint, bigint, timestamptz, text, text, integer, text, uuid, smallint, bytea, bigint, bytea, bytea",
+    f"""WITH entry AS (
+        INSERT INTO ledger_logentry
+            (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ), head AS (
+        UPDATE ledger_book SET head_seq = $2, head_hash = $13 WHERE id = $1 AND head_seq = $2 - 1
+    ) SELECT pg_notify('{CHANNEL}', '{{"book": ' || $1 || ', "seq": ' || $2 || '}}')""",  # noqa: S608
+)
 
 
-def append(head: Head, draft: Draft) -> Head:
+def append(head: Head, draft: Draft, *, commit: bool = False) -> Head:
     """Write an entry that moves no chips after the head that lock() gave; returns the new head."""
-    return write(seal(head, draft))
+    return write(seal(head, draft), commit=commit)
 
 
-def write(sealed: Sealed, also: str = "", parameters: Sequence[Any] = ()) -> Head:
-    """Store a sealed entry, with the statement that goes with it, in one round trip."""
-    after = sealed.head
-    statements = [INSERT_ENTRY, *([also] if also else []), MOVE_HEAD, ANNOUNCE]
-    announcement = f'{{"book": {after.book_id}, "seq": {after.seq}}}'
-    values = [*sealed.row, *parameters, after.seq, after.hash, after.book_id, after.seq - 1, CHANNEL, announcement]
+def write(sealed: Sealed, *also: Call, commit: bool = False) -> Head:
+    """Store a sealed entry, with the statements that go with it, in one round trip.
+
+    ``commit``: the transaction ends with it, unless it is part of a larger one. Nothing may be asked in it afterwards.
+    """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("an entry is written under its book's lock, in a transaction")
-    with connection.cursor() as cursor, as_stale_or_reused(after):
-        cursor.execute(";".join(statements), values)
-    return after
+    with as_stale_or_reused(sealed.head), executed([(WRITE, sealed.row), *also], commit=commit):
+        return sealed.head
 
 
 @contextmanager

@@ -28,12 +28,23 @@ TRUE_TIME: Final = f"""coalesce((
     SELECT mend.since FROM {_SPANS} WHERE {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), {{entry}}.at)"""  # noqa: S608
 """When an entry of a book was written."""
 
+_NOT_MENDED: Final = f"""NOT coalesce((SELECT true FROM {_SPANS}
+    WHERE mend.entry <= {{head}} AND {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), false)"""  # noqa: S608
+
+# Times that were not mended never step back, so they are in the order of the numbers. The index has every sixteenth
+# entry: the last of those before the moment, and the first that is not, bound what is read. For execute(), "%%" is "%".
+_MARK: Final = f"""
+    SELECT mark.seq FROM ledger_logentry AS mark WHERE mark.book_id = {{book}} AND mark.seq %% 16 = 0
+        AND mark.at {{side}} {{moment}} AND mark.seq <= {{head}} AND {_NOT_MENDED.replace("{entry}", "mark")}
+    ORDER BY mark.at {{order}}, mark.seq {{order}} LIMIT 1"""  # noqa: S608
+_BELOW: Final = _MARK.replace("{side}", "<").replace("{order}", "DESC")
+_ABOVE: Final = _MARK.replace("{side}", ">=").replace("{order}", "ASC")
+
 LAST_BEFORE: Final = f"""
     SELECT greatest(
-        (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND e.at < {{moment}} AND e.seq <= {{head}}
-            AND NOT coalesce((SELECT true FROM {_SPANS}
-                WHERE mend.entry <= {{head}} AND e.seq BETWEEN mend.first AND mend.last LIMIT 1), false)
-            ORDER BY e.at DESC, e.seq DESC LIMIT 1),
+        (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND e.at < {{moment}}
+            AND e.seq >= coalesce(({_BELOW}), 0) AND e.seq <= least(({_ABOVE}), {{head}})
+            AND {_NOT_MENDED.replace("{entry}", "e")} ORDER BY e.seq DESC LIMIT 1),
         (SELECT max(mend.last) FROM {_SPANS} WHERE mend.entry <= {{head}} AND mend.since < {{moment}})) AS seq"""  # noqa: S608
 """The last entry of a book, as it was through a head, that was written before a moment; NULL for none."""
 

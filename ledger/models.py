@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, F, GeneratedField, Q, Value, When
 
 from ledger.proof.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
+from ledger.proof.slip_name import SlipName
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""
@@ -20,7 +21,8 @@ class Immutable(Exception):
 
 
 SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage")
-"""The series of slips. Each counts its own from 1 in every calendar year."""
+"""The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
+``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""
 
 T = TypeVar("T", bound=models.Model)
 
@@ -82,7 +84,10 @@ class Book(models.Model):
 
 
 class LogEntry(AppendOnly):
-    """One thing that happened. The body is what was hashed; the columns are its index and must agree with it."""
+    """One thing that happened. The body is what was hashed; the columns are its index and must agree with it.
+
+    What the indexes are for stands in docs/scale.md; those by time are in the migration 0015_lean_log.
+    """
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
     seq = models.BigIntegerField()
@@ -111,9 +116,12 @@ class LogEntry(AppendOnly):
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
         ]
         indexes = [
-            models.Index(fields=["book", "round", "seq"], name="ledger_logentry_round"),
-            models.Index(fields=["book", "subject", "seq"], name="ledger_logentry_subject"),
-            models.Index(fields=["book", "at", "seq"], name="ledger_logentry_moment_at"),
+            models.Index(
+                fields=["book", "round", "seq"], condition=Q(round__isnull=False), name="ledger_logentry_round"
+            ),
+            models.Index(
+                fields=["book", "subject", "seq"], condition=~Q(subject="round"), name="ledger_logentry_subject"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -347,7 +355,7 @@ class Slip(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return f"{self.series}/{self.year}/{self.number}"
+        return str(SlipName(self.series, self.year, self.number))
 
 
 class SlipSignature(AppendOnly):

@@ -7,13 +7,15 @@ is tried. Its entry says when it happened (``happened_at``), for its own time is
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from django.db import connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
 from ledger import clock, log
+from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import Book, Notice
 from ledger.proof.chain import Fault, Head, timestamp
@@ -34,6 +36,16 @@ def leave(book_id: int, draft: Draft) -> None:
             _keep(draft)
     if head is None:
         carry_if_free(book_id)  # whoever held it may have gone before they could see this notice
+
+
+def report(book_id: int, draft: Draft, at: datetime) -> None:
+    """The same of something that is told whatever is wrong: with the clocks, or with the book itself. Then the notice
+    stays at the door, and says so when the book is proved."""
+    try:
+        with transaction.atomic():
+            leave(book_id, draft)
+    except (WrongClock, IntegrityError, DataError, log.Stale, log.KeyReused):
+        _keep(replace(draft, at=at))
 
 
 def carry_if_free(book_id: int) -> int:
@@ -79,7 +91,7 @@ _WRONG: Final = """
         FULL JOIN (
             SELECT seq, key, subject, kind, by, convert_from(body, 'UTF8')::jsonb -> 'content' AS content
             FROM ledger_logentry WHERE book_id = %(book)s AND seq > %(since)s AND key IS NOT NULL
-            AND subject IN ('staff', 'terminal')) AS e
+            AND subject IN ('staff', 'terminal', 'alert', 'discrepancy', 'pepper')) AS e
         ON (e.seq, e.key) = (n.seq, n.key)
     WHERE (e.content ? 'happened_at' OR n.id IS NOT NULL)
         AND (n.subject, n.kind, n.by, n.content) IS DISTINCT FROM

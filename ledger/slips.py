@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
 from django.db.models import Max
+from django.utils import timezone
 
-from ledger.models import Slip, SlipSignature
+from ledger import discrepancies
+from ledger.models import Book, Slip, SlipSignature
+from ledger.proof.slip_name import SlipName
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """What a count found more, or below zero less, than the transfers say."""
+
+    what: str
+    amount_cents: int
+    involved: Sequence[str]
+    """The user names of those who counted, and of whoever dealt: none of them writes the finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signing:
     """A signature that is about to be written with its entry; the first one begins the slip."""
 
-    series: str
-    year: int
-    number: int
+    name: SlipName
     stage: str
     username: str
     role: str
     begins_cents: int | None = None
     """What the slip is about, in its first step."""
+    variance: Variance | None = None
+    """What two counts that agree differ from the transfers, where this signature ends them."""
+
+
+def next_name(series: str) -> SlipName:
+    """The next number of a series in this year, as next_number gives it."""
+    year = timezone.localtime().year
+    return SlipName(series, year, next_number(series, year))
 
 
 def next_number(series: str, year: int) -> int:
@@ -36,20 +56,41 @@ def next_number(series: str, year: int) -> int:
 
 
 def write(signing: Signing, book_id: int, seq: int) -> None:
-    """Keep a signature beside its entry, with the slip that it begins. An IntegrityError refuses what may not be."""
+    """Keep a signature beside the entry that was just written, with the slip that it begins and the discrepancy that it
+    finds: in one transaction with the entry. An IntegrityError refuses what may not be."""
+    name = signing.name
     if signing.begins_cents is not None:
         Slip.objects.create(
-            series=signing.series,
-            year=signing.year,
-            number=signing.number,
-            previous=signing.number - 1 or None,
+            series=name.series,
+            year=name.year,
+            number=name.number,
+            previous=name.number - 1 or None,
             book_id=book_id,
             seq=seq,
             total_cents=signing.begins_cents,
         )
-    slip = Slip.objects.get(series=signing.series, year=signing.year, number=signing.number)
+    slip = Slip.objects.get(series=name.series, year=name.year, number=name.number)
     SlipSignature.objects.create(
-        slip=slip, stage=signing.stage, username=signing.username, role=signing.role, book_id=book_id, seq=seq
+        slip=slip,
+        stage=signing.stage,
+        username=signing.username,
+        role=signing.role,
+        book_id=book_id,
+        seq=seq,
+    )
+    if signing.variance:
+        _open_discrepancy(name, signing.variance, book_id, seq)
+
+
+def _open_discrepancy(name: SlipName, variance: Variance, book_id: int, seq: int) -> None:
+    discrepancies.variance(
+        Book.objects.get(pk=book_id),
+        variance.what,
+        variance.amount_cents,
+        key=f"count:{book_id}:{seq}",
+        involved=variance.involved,
+        seq=seq,
+        slip=str(name),
     )
 
 

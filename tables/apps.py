@@ -20,6 +20,6 @@ class TablesConfig(AppConfig):
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import shoe_audit  # noqa: F401
         from tables.play import cash, doors, pots, rounds, seat_pages, shoes  # noqa: F401
-        from tables.slips import signing  # noqa: F401
+        from tables.slips import table_desk  # noqa: F401
 
         checks.register(pepper.check, checks.Tags.security, deploy=True)

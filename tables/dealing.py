@@ -7,31 +7,29 @@ on a round's last card, the transfers that settle it. An input with a known idem
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from typing import Final
 from uuid import UUID, uuid4
 
-from django.db import transaction
-from django.db.models import Exists
-from msgspec import structs
+from django.db import connection, transaction
 
-from ledger import alerts, cage, discrepancies, log
-from ledger import slips as trail
+from ledger import alerts, log
 from ledger.lanes import turn_at
-from ledger.log import Draft
 from ledger.models import LogEntry
-from ledger.proof.chain import Head, canonical
-from tables import standing
+from ledger.prepared import Statement
+from ledger.proof.chain import Head
+from tables import standing as standings
+from tables import writer
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
-from tables.inputs import Input, IssueSeatPage, SignIn, SignOut, spell
-from tables.log.catalog import fold, read
-from tables.log.event import Refusal
+from tables.inputs import Input, IssueSeatPage, SignIn, SignOut
+from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
 from tables.play import seat_pages
 from tables.refusals import Refused
 from tables.scene import AtSeat, Outcome, Scene
+from tables.writer import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +58,13 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
     """
-    fingerprint = _fingerprint(entered, by)
+    request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
-        head = log.lock(table.book_id)
-        table, known = _under_the_lock(table, key)
-        if known:
-            return _again(head, key, fingerprint)
-        scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing.at(head), by, head.moment)
+        head, table, is_known = _under_the_lock(table, key)
+        if is_known and (before := writer.recorded(head, request)):
+            return Answer(before[0], head.seq, again=True)
+        rules, limits = rules_of(table), limits_of(table)
+        scene = Scene(table, GAMES[table.game], rules, limits, standings.at(head), by, head.moment)
         handling = HANDLINGS[type(entered)]
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
@@ -75,11 +73,11 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = handling.enter(scene, entered)
-        now = _write(head, scene, outcome, key, fingerprint)
+        standing = _write(head, scene, outcome, request)
     if outcome.refusal:
-        outcome.refusal.facts["seq"] = now.seq
+        outcome.refusal.facts["seq"] = standing.seq
         raise outcome.refusal
-    return Answer(head.seq + 1, now.seq, after=After(table, now))
+    return Answer(head.seq + 1, standing.seq, after=After(table, standing))
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:
@@ -110,31 +108,28 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
 # --- the same thing twice --------------------------------------------------------------------------------------
 
 
-def _fingerprint(entered: Input, by: Staff | AtSeat) -> str:
-    return sha256(canonical({"input": spell(entered), "by": by.username})).hexdigest()
+# Settings and key are read after the lock was had: whoever changes a table's settings holds it too, and an input that
+# was recorded already must not come near its handler, which may open what is secret.
+_FIELDS: Final = Table._meta.concrete_fields
+_NAMES: Final = [column.attname for column in _FIELDS]  # as in the database: no column of ours has another name
+_READ: Final = Statement(
+    "tables_under_the_lock",
+    "bigint, uuid",
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
+        {", ".join(_NAMES)} FROM tables_table WHERE book_id = $1""",  # noqa: S608
+)
+_CONVERTED: Final = [(place, column) for place, column in enumerate(_FIELDS) if hasattr(column, "from_db_value")]
 
 
-def _under_the_lock(table: Table, key: UUID) -> tuple[Table, bool]:
-    """The table as it is set now, and whether the key was used before.
-
-    Both are read after the lock was had: whoever changes a table's settings holds it too, and an input that was
-    recorded already must not come near its handler, which may open what is secret.
-    """
-    used = LogEntry.objects.filter(book_id=table.book_id, key=key)
-    now = Table.objects.annotate(key_is_known=Exists(used)).get(pk=table.pk)
-    return now, now.key_is_known
-
-
-def _again(now: Head, key: UUID, fingerprint: str) -> Answer:
-    """The answer that this key had before. Raises Refused for another input under it."""
-    entries = LogEntry.objects.values_list("seq", "subject", "kind", "body")
-    seq, subject, kind, body = entries.get(book_id=now.book_id, key=key)
-    event = read(subject, kind, body)
-    if event.request != fingerprint:
-        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=now.seq)
-    if refused := event.refused:
-        raise Refused(refused.code, refused.sentence, refused.status, **refused.facts, seq=now.seq)
-    return Answer(seq, now.seq, again=True)
+def _under_the_lock(table: Table, key: UUID) -> tuple[Head, Table, bool]:
+    """Where the table's log ends, the table as it is set now, and whether the key was used before: one round trip."""
+    head, row = log.lock_and_read(table.book_id, (_READ, [table.book_id, key]))
+    if row is None:
+        raise Table.DoesNotExist(f"{table} is not there any more")
+    is_known, *values = row
+    for place, column in _CONVERTED:
+        values[place] = column.from_db_value(values[place], None, connection)
+    return head, Table.from_db(connection.alias, _NAMES, values), is_known
 
 
 def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
@@ -165,27 +160,15 @@ def _stale(now: Head) -> Refused:
 # --- writing ---------------------------------------------------------------------------------------------------
 
 
-def _write(head: Head, scene: Scene, outcome: Outcome, key: UUID, fingerprint: str) -> Standing:
-    """Write an outcome's entries; the first one carries the key and says what asked for it."""
-    now = scene.standing
-    for at, step in enumerate(outcome.steps):
-        event = step.event
-        if at == 0:
-            refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
-            event = structs.replace(event, request=fingerprint, refused=refused)
-        draft = Draft.of(event, scene.signature, round=step.round, key=key if at == 0 else None)
-        head = cage.post(head, draft, step.moves)
-        if at == 0 and outcome.signing:
-            trail.write(outcome.signing, head.book_id, head.seq)
-        if at == 0 and outcome.variance:
-            found = outcome.variance
-            discrepancies.variance(
-                scene.table.book, found.what, found.amount_cents, key=f"count:{head.book_id}:{head.seq}",
-                involved=found.involved, seq=head.seq, slip=found.slip,
-            )  # fmt: skip
-        now = fold(now, event, seq=head.seq, round=step.round)
-    now = replace(now, hash=head.hash)
-    standing.cache.put(scene.table.book_id, now)
+def _write(head: Head, scene: Scene, outcome: Outcome, request: Request) -> Standing:
+    """Write an outcome's entries; where the table stands since."""
+    standing = scene.standing
+    for written in writer.write(head, outcome, request, scene.signature):
+        standing = fold(standing, written.event, seq=written.head.seq, round=written.round)
+        head = written.head
+    standing = replace(standing, hash=head.hash)
+    standings.cache.put(scene.table.book_id, standing)
     if outcome.alert:
-        alerts.raise_alert(scene.table.book, outcome.steps[0].event.kind, outcome.alert, dict(outcome.evidence))
-    return now
+        kind = outcome.steps[0].event.kind
+        alerts.raise_alert(scene.table.book, kind, outcome.alert, dict(outcome.evidence))
+    return standing

@@ -17,11 +17,12 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models, transaction
 from django.utils.crypto import salted_hmac
 
-from ledger.house import note
+from ledger.house import digest_of, leave, note
 from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
+from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import StaffAdded
 from tables.log.fold import HOUSE_SHOE, signature_of
 from tables.log.fold import KEYED as KEYED_SHOE
@@ -29,6 +30,8 @@ from tables.roles import Role, may
 
 log = logging.getLogger(__name__)
 
+SECRETS: Final = ("password", "pin")
+"""The columns that keep the hashes of somebody's secrets."""
 PIN_DIGITS: Final = rf"[0-9]{{{settings.PIN_DIGITS_MIN},8}}"
 PIN_RULE: Final = f"A PIN has {settings.PIN_DIGITS_MIN} to 8 digits."
 
@@ -46,21 +49,29 @@ class StaffManager(BaseUserManager["Staff"]):
         badge: str | None = None,
         pin: str | None = None,
     ) -> Staff:
-        """Add one person; of password and PIN only sealed hashes are kept."""
+        """Add one person, as the house's book says; of password and PIN only sealed hashes are kept."""
         staff = self.model(username=username, name=name, role=role, badge=badge)
         staff.set_password(password)
         staff.set_pin(pin)
         staff.full_clean(exclude=["password", "pin"])
-        staff.save(using=self._db)
+        with transaction.atomic():
+            staff.save(using=self._db)
+            given = tuple(secret for secret, value in (("password", password), ("pin", pin)) if value)
+            event = StaffAdded(
+                username=username,
+                name=name,
+                role=Role(role).value,
+                badge=badge,
+                new=given,
+                secrets=staff.digests,
+            )
+            note(event, "the command line")
         return staff
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
         """Django's ``createsuperuser``: the first operator of a new house."""
         name = fields.get("name", username)
-        with transaction.atomic():
-            staff = self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
-            note(StaffAdded(username=username, name=name, role=Role.OPERATOR.value), "the command line")
-        return staff
+        return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
 
 
 class Staff(AbstractBaseUser):
@@ -131,17 +142,27 @@ class Staff(AbstractBaseUser):
             log.error("%s: nobody can sign with it", missing)
             return ""
 
-    def reseal(self, column: str) -> None:
-        """Seal a hash with the current key, unless somebody changed it in this moment."""
+    def reseal(self, column: str) -> bool:
+        """Seal a hash with the current key, unless somebody changed it in this moment; whether it did. The entry that
+        says so is for whoever calls it."""
         kept = getattr(self, column)
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
-        Staff.objects.filter(pk=self.pk, **{column: kept}).update(**{column: getattr(self, column)})
+        behind = Staff.objects.filter(pk=self.pk, **{column: kept})
+        return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What the log says of the secrets that are kept of them: another digest, another secret."""
+        return {column: digest_of(getattr(self, column)) for column in SECRETS}
 
     def _check(self, column: str, secret: str | None) -> bool:
         hashed = self.hash_of(column)
         right = check_password(secret, hashed or make_password(None)) and bool(hashed)
         if right and not pepper.is_current(getattr(self, column)):
-            self.reseal(column)
+            with transaction.atomic():
+                if self.reseal(column):
+                    digest = {self.username: {column: self.digests[column]}}
+                    leave(PepperCarriedOver(key=pepper.current(), secrets=digest), self.signature)
         return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:

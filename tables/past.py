@@ -15,11 +15,12 @@ from django.db import connection
 from ledger.models import LogEntry
 from ledger.proof.chain import canonical
 from tables.games.felt import Payout
-from tables.games.record import record_of
+from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
 from tables.log.fold import Round, Standing
+from tables.log.series import RACK_COUNTS
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500
@@ -49,12 +50,14 @@ class Past:
 
     @property
     def record_hash(self) -> str | None:
-        """The SHA-256 of its round record; None while it goes on and holds what nobody may know yet."""
+        """The SHA-256 of its round record, with its decisions as the log has them; None while it goes on and holds what
+        nobody may know yet."""
         if self.round.secret and not self.over:
             return None
         current = self.round
         actions = [action for one in current.plays for action in one.actions]
-        return sha256(canonical(record_of(current.game, current.rules, current.opening, actions))).hexdigest()
+        record = record_as_logged(current.game, current.rules, current.opening, actions)
+        return sha256(canonical(record)).hexdigest()
 
     def payout(self, seat: int) -> Payout | None:
         """What became of a seat, in cents."""
@@ -126,10 +129,10 @@ def last_count(book_id: int, through_seq: int) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
         since = int(cursor.fetchone()[0] or 0)
-    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind="rack_recounted")
+    counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind__in=RACK_COUNTS)
     between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
     for seq, body in between.values_list("seq", "body"):
-        if read_as(SlipSigned, body).now.agreed is not None:
+        if read_as(SlipSigned, body).after.agreed is not None:
             return int(seq)
     return since
 

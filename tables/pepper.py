@@ -60,7 +60,12 @@ def unseal(kept: str, owner: str) -> str:
 
 def is_current(kept: str) -> bool:
     """Whether nothing has to be carried over: sealed with the first key, or no hash at all."""
-    return not _is_hash(kept) or kept.startswith(f"{_SEALED}${next(iter(keys()))}$")
+    return not _is_hash(kept) or kept.startswith(f"{_SEALED}${current()}$")
+
+
+def current() -> str:
+    """The name of the key that hashes are sealed with now. It is no secret, and tells nothing of the key."""
+    return next(iter(keys()))
 
 
 def is_sealed(kept: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tables.log.paper import RACKS
+from ledger.proof.chips import RACK
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -59,8 +59,8 @@ def not_while_counted(scene: Scene, by: Staff) -> None:
     """Whoever works here, unless the rack is being counted: chips must not move then."""
     anybody_here(scene, by)
     for slip in scene.standing.slips:
-        if slip.series in RACKS:
-            says = f"The rack is being counted: sign {slip.series} {slip.number} first."
+        if slip.series.counts(RACK):
+            says = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
             raise Refused("count_open", says, 409)
 
 

@@ -48,7 +48,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
 cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
 ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
-what each ruling on a round is worth. Who may sign which step of a slip stands in ``paper.py``. Nobody may delete."""
+what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
+delete."""
 
 
 def may(role: Role, permission: str) -> bool:

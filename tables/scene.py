@@ -14,7 +14,8 @@ from django.utils import timezone
 from ledger import cage
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
-from tables.games.felt import Game, Limits
+from tables.games.felt import Limits
+from tables.games.game import BankedGame, Game, PotGame
 from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.models import Staff, Table
@@ -83,6 +84,16 @@ class Scene:
         return accounts(self.table.book_id, self.table.seats, self.game.banked)
 
     @property
+    def for_coins(self) -> bool:
+        """Whether the table's game is played for coins that lie at its seats."""
+        return isinstance(self.game, PotGame) and self.game.coins
+
+    @property
+    def at_cut(self) -> int:
+        """With how many cards left the cut card comes out; 0 where the table's game has none."""
+        return self.game.at_cut(self.rules) if isinstance(self.game, BankedGame) else 0
+
+    @property
     def signature(self) -> str:
         """How whoever enters it is named in the log: a dealer as they signed in, whatever was changed since."""
         dealer = self.standing.dealer
@@ -115,17 +126,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Variance:
-    """What a count found more or less than the transfers say."""
-
-    what: str
-    amount_cents: int
-    slip: str
-    involved: Sequence[str]
-    """The user names of those who counted, and of whoever dealt."""
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an input comes to. With a refusal, its steps are the report of it: they are written all the same."""
 
@@ -134,5 +134,4 @@ class Outcome:
     alert: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     signing: Signing | None = None
-    """The signature that the first step holds."""
-    variance: Variance | None = None
+    """The signature that the first step holds, with what a count found."""

@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from ledger import cage, log
-from ledger.house import difference
+from ledger.house import difference, note
 from ledger.log import Draft
 from ledger.models import Account
 from tables import dealing, inputs, pepper, standing
@@ -34,6 +34,8 @@ from tables.staff import terminals
 from tests.ready import ready
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
+SETS_UP = "test"
+"""Who wrote the entries of a house that a test begins with."""
 PASSWORD = "a password of some length"
 PIN = "1234"
 
@@ -43,7 +45,10 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     somebody = Staff(username=username, name=username.title(), role=role, badge=badge)
     somebody.password = pepper.seal(hashed(PASSWORD), somebody.owner_of("password"))
     somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
-    somebody.save()
+    with transaction.atomic():
+        somebody.save()
+        facts = {"name": somebody.name, "role": role.value, "badge": badge}
+        note("staff", "added", SETS_UP, {"username": username, **facts, "secrets": somebody.digests})
     return somebody
 
 
@@ -59,7 +64,10 @@ def terminal_cookie(by: Staff, table: Table | None = None) -> str:
     """What the browser of a new terminal holds."""
     token = secrets.token_urlsafe(16)
     name = f"Device {Terminal.objects.count() + 1}"
-    Terminal.objects.create(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
+    with transaction.atomic():
+        terminal = Terminal(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
+        terminal.save()
+        note("terminal", "enrolled", SETS_UP, terminals._whole(terminal))
     response = HttpResponse()
     terminals.remember(response, token)
     return response.cookies["terminal"].value
@@ -90,10 +98,13 @@ def table(name: str = "Rocket 1", **given: Any) -> Table:
         "options": {"decks": 1},
     } | given
     pot = not GAMES[str(chosen.get("game", "rocket"))].banked
+    note("table", "added", SETS_UP, {"name": name})
     made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:
-        chip, _ = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
+        chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         made.denominations.add(chip)
+        if is_new:
+            note("chips", "added", SETS_UP, {"value_cents": value, "colour": colour, "face": face})
     _bring_chips(made)
     return made
 

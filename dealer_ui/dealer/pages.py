@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Subquery, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -22,9 +22,9 @@ from dealer_ui import signatures
 from dealer_ui.dealer.screen import Screen
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
-from ledger.models import LogEntry, Transfer
-from tables import dealing, standing
-from tables.board.picture import Board, board
+from tables import dealing
+from tables import standing as standings
+from tables.board.picture import board
 from tables.games.cards import RANKS
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
@@ -69,14 +69,14 @@ def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
 def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
     table = get_object_or_404(Table, pk=pk)
-    now = standing.of(table)
-    if now.dealer and now.dealer.username == viewer.username:
+    standing = standings.of(table)
+    if standing.dealer and standing.dealer.username == viewer.username:
         return redirect("dealer:screen", pk)
     try:
         terminal = terminals.for_dealing(request, table)
         name = terminal.name if terminal else None
-        if now.dealer:
-            return _relieve(request, viewer, table, now, name)
+        if standing.dealer:
+            return _relieve(request, viewer, table, standing, name)
         dealing.sign_in(table, viewer, name)
     except Refused as refused:
         return _tables(request, viewer, refused)
@@ -84,10 +84,12 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     return redirect("dealer:screen", pk)
 
 
-def _relieve(request: HttpRequest, viewer: Staff, table: Table, now: Standing, terminal: str | None) -> HttpResponse:
+def _relieve(
+    request: HttpRequest, viewer: Staff, table: Table, standing: Standing, terminal: str | None
+) -> HttpResponse:
     """Ask who agrees; should another dealer have come in between, they are asked about instead."""
-    assert now.dealer is not None  # noqa: S101 -- the caller looked
-    dealer, refused = now.dealer, None
+    assert standing.dealer is not None  # noqa: S101 -- the caller looked
+    dealer, refused = standing.dealer, None
     if request.POST.get("relieves") == dealer.username:
         try:
             signatures.sign(
@@ -100,19 +102,21 @@ def _relieve(request: HttpRequest, viewer: Staff, table: Table, now: Standing, t
             refused = refusal
     own = Staff.objects.filter(username=dealer.username).values_list("badge", flat=True).first()
     badge = request.POST.get("badge", own or "")
-    context = {"table": table, "now": now, "refused": refused, "badge": badge}
+    context = {"table": table, "standing": standing, "refused": refused, "badge": badge}
     return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
 
 
 def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
     terminal = terminals.here(request)
-    drawn = [(table, standing.of(table)) for table in Table.objects.select_related("book")]
-    here = next((table for table, now in drawn if now.dealer and now.dealer.username == viewer.username), None)
+    drawn = [(table, standings.of(table)) for table in Table.objects.select_related("book")]
+    here = next(
+        (table for table, standing in drawn if standing.dealer and standing.dealer.username == viewer.username), None
+    )
     context = {
-        "tables": [(table, now) for table, now in drawn if now.is_open and _is_for(terminal, table)],
+        "tables": [(table, standing) for table, standing in drawn if standing.is_open and _is_for(terminal, table)],
         "terminal": terminal,
         "is_terminal": terminal is not None or settings.DEALING_WITHOUT_TERMINAL,
-        "closed": [table for table, now in drawn if not now.is_open],
+        "closed": [table for table, standing in drawn if not standing.is_open],
         "here": here,
         "refused": refused,
     }
@@ -201,20 +205,20 @@ def _draw(
     the live stream tells this one."""
     if after is None:
         table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-        now = standing.at(standing.head_of(table))
+        standing = standings.at(standings.head_of(table))
     else:
-        table, now = after.table, after.standing
+        table, standing = after.table, after.standing
     prefetch_related_objects([table], "denominations")
-    if now.dealer is None or now.dealer.username != viewer.username:
-        return gone(request, _why_gone(table, now))
+    if standing.dealer is None or standing.dealer.username != viewer.username:
+        return gone(request, _why_gone(table, standing))
     try:
         terminals.for_dealing(request, table)
     except Refused as elsewhere:
         return gone(request, elsewhere.sentence)
-    drawn = board(table, viewer, now)
+    picture = board(table, viewer, standing)
     context = {
-        "screen": Screen(drawn, now, typed=request.POST.dict(), refused=refused, bets_before=_bets_before(drawn)),
-        "board": drawn,
+        "screen": Screen(picture, standing, typed=request.POST.dict(), refused=refused),
+        "board": picture,
         "table": table,
         "refused": refused,
     }
@@ -222,25 +226,15 @@ def _draw(
     return render(request, name, context, status=refused.status if refused else 200)
 
 
-def _bets_before(drawn: Board) -> dict[int, int]:
-    """What each seat bet in the round before, while bets are taken: the stakes that its last input settled."""
-    if drawn.due != "bets":
-        return {}
-    book, number = drawn.table.book_id, drawn.round_number - 1
-    plays = LogEntry.objects.filter(book=book, round=number, subject="round", kind="play").order_by("-seq")
-    stakes = Transfer.objects.filter(book=book, seq=Subquery(plays.values("seq")[:1]), kind="stake")
-    return {seat or 0: amount for seat, amount in stakes.values_list("target__seat", "amount_cents")}
-
-
 # --- Who is not at the table -----------------------------------------------------------------------------------
 
 
-def _why_gone(table: Table, now: Standing) -> str:
-    if not now.is_open:
+def _why_gone(table: Table, standing: Standing) -> str:
+    if not standing.is_open:
         return f"{table.name} is closed."
-    if now.dealer is None:
+    if standing.dealer is None:
         return f"Nobody deals at {table.name} now: sign in there to deal."
-    return f"{now.dealer.name} deals at {table.name} now."
+    return f"{standing.dealer.name} deals at {table.name} now."
 
 
 # --- Reading what a form sent ----------------------------------------------------------------------------------

@@ -13,10 +13,13 @@ from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
 from ledger.proof.chips import Denomination, money
 from tables.board import secrecy
-from tables.board.picture import Board, Button, OutcomeLine, SeatBox
+from tables.board.buttons import Button
+from tables.board.picture import Board, SeatBox
+from tables.board.words import OutcomeLine
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet, Card, Part
+from tables.games.felt import Bet, Card
+from tables.games.game import Part
 from tables.games.script import words_of
 from tables.inputs import KeyCard, spell
 from tables.log.entries import rounds as log
@@ -24,6 +27,7 @@ from tables.log.fold import Standing
 from tables.log.paper import Slip
 from tables.play import seat_pages
 from tables.refusals import Refused
+from tables.roles import Role
 
 _CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
 _TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
@@ -81,19 +85,17 @@ class Screen:
     """Everything that one rendering of the dealer's screen draws."""
 
     board: Board
-    now: Standing
+    standing: Standing
     key: UUID = field(default_factory=uuid4)
     """Made for this rendering: an input from it is recorded once, however often it is sent."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
-    bets_before: Mapping[int, int] = field(default_factory=dict)
-    """What each seat bet in the round before."""
 
     @property
     def slips(self) -> tuple[Slip, ...]:
         """The slips in progress at the table that are a dealer's business."""
-        return tuple(slip for slip in self.now.slips if slip.series != "drop")
+        return tuple(slip for slip in self.standing.slips if Role.DEALER in slip.series.seen_by)
 
     @property
     def mode(self) -> str:
@@ -117,7 +119,7 @@ class Screen:
 
     @property
     def _choosing(self) -> list[Button]:
-        return [one for one in self.board.buttons if one.input["do"] == "choose"]
+        return [button for button in self.board.buttons if button.input["do"] == "choose"]
 
     @cached_property
     def ways(self) -> Ways:
@@ -132,7 +134,7 @@ class Screen:
     @cached_property
     def primary(self) -> Press | None:
         """The next step, which Enter takes."""
-        return next((_press(one) for one in self.board.buttons if one.primary), None)
+        return next((_press(button) for button in self.board.buttons if button.primary), None)
 
     @cached_property
     def choices(self) -> tuple[Press, ...]:
@@ -161,7 +163,7 @@ class Screen:
         return self._find(_RETIRES) if self.board.due != "retire" else None
 
     def _find(self, does: str) -> Press | None:
-        return next((_press(one) for one in self.board.buttons if one.input["do"] == does), None)
+        return next((_press(button) for button in self.board.buttons if button.input["do"] == does), None)
 
     @property
     def has_seat_pages(self) -> bool:
@@ -171,14 +173,13 @@ class Screen:
     @property
     def latest(self) -> str:
         """What taking back would take back, in words."""
-        actions = secrecy.latest(self.now.round)
-        return log.words_of(actions)
+        return log.words_of(secrecy.latest(self.standing.round))
 
     @cached_property
     def fresh(self) -> frozenset[int]:
         """Where the latest input put a card: it is seen to land. 0 is the dealer."""
-        current = self.now.round
-        if current is None or not current.plays or self.refused or not self.now.round_open:
+        current = self.standing.round
+        if current is None or not current.plays or self.refused or not self.standing.round_open:
             return frozenset()
         return frozenset(action.to for action in current.plays[-1].actions if isinstance(action, Card))
 
@@ -194,7 +195,7 @@ class Screen:
             yield Seat(
                 box,
                 selected=box.seat == self._selected,
-                again=_again(box, self.bets_before.get(box.seat, 0)),
+                again=_again(box),
                 paid=paying is not None and box.seat in walked and box.seat > paying,
                 paying=box.seat == paying,
                 walked=box.seat in walked,
@@ -218,10 +219,14 @@ class Screen:
     @property
     def hands(self) -> tuple[OutcomeLine, ...]:
         """What the dealer's hands do about the latest input, until the next one; a walk is the prompt's own."""
-        now = self.now
-        if now.round is None or now.round.paid or self.board.pay:
+        standing = self.standing
+        if standing.round is None or standing.round.paid or self.board.pay:
             return ()
-        shuffled_since = now.shoe is None or now.shoe.stage != "ready" or now.round.first_seq < now.shoe.ready_seq
+        shuffled_since = (
+            standing.shoe is None
+            or standing.shoe.stage != "ready"
+            or standing.round.first_seq < standing.shoe.ready_seq
+        )
         return () if shuffled_since else self.board.outcomes
 
     @property
@@ -240,7 +245,7 @@ class Screen:
     @property
     def tray(self) -> tuple[Denomination, ...]:
         """The chips that a bet can be made of, smallest first."""
-        return tuple(one for one in sorted(self.board.denominations) if one.value_cents <= self.board.max_cents)
+        return tuple(chip for chip in sorted(self.board.denominations) if chip.value_cents <= self.board.max_cents)
 
     @property
     def nearest(self) -> tuple[Press, ...]:
@@ -300,21 +305,21 @@ class Screen:
         table, title = self.board.table, GAMES[self.board.table.game].title
         if not self.board.coins:
             return title
-        said = (
+        terms = (
             f"{title}, coin {money(table.unit_cents)}, {money(self.board.min_cents)} to {money(self.board.max_cents)}"
         )
         if table.rake_permille:
             cap = f" up to {money(table.rake_cap_cents)}" if table.rake_cap_cents is not None else ""
-            said += f", rake {table.rake_permille / 10:g} %{cap}"
-        return said
+            terms += f", rake {table.rake_permille / 10:g} %{cap}"
+        return terms
 
 
 def _press(button: Button) -> Press:
     return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
 
 
-def _again(box: SeatBox, amount: int) -> Press | None:
-    ask = box.ask
+def _again(box: SeatBox) -> Press | None:
+    ask, amount = box.ask, box.last_bet_cents
     if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
         return None
     return _bet(box.seat, amount, f"Again {money(amount)}")

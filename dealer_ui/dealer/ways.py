@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tables.board.picture import Button
+from tables.board.buttons import Button
 from tables.games.cards import RANKS
 
 LARGEST_KEY: Final = 9
@@ -64,7 +64,7 @@ def ways(buttons: Sequence[Button], *, keyed: bool) -> Ways:
     """The keys of some choices. Where cards are keyed, the keys at hand are those; else whatever needs a pane most."""
     if not buttons:
         return Ways(None, (), ())
-    top, *panes = _panes("ways", "", buttons, at=0 if _differ(buttons, "seat") else 1)
+    top, *panes = _panes("ways", "", buttons, place=0 if _differ(buttons, "seat") else 1)
     openers = [key for key in top.keys if key.opens]
     if keyed or not openers:
         return Ways(None, top.keys, tuple(panes))
@@ -79,19 +79,19 @@ def _differ(buttons: Sequence[Button], asked: str) -> bool:
     return len({repr(button.input.get(asked)) for button in buttons}) > 1
 
 
-def _panes(name: str, says: str, buttons: Sequence[Button], at: int) -> Iterator[Pane]:
+def _panes(name: str, says: str, buttons: Sequence[Button], place: int) -> Iterator[Pane]:
     """A pane for the first thing that these inputs differ in, and those that its keys open."""
-    while at + 1 < len(_ASKED) and at != 1 and not _differ(buttons, _ASKED[at]):
-        at += 1
-    asked = _ASKED[at]
+    while place + 1 < len(_ASKED) and place != 1 and not _differ(buttons, _ASKED[place]):
+        place += 1
+    asked = _ASKED[place]
     keys: list[Press] = []
     further: list[Pane] = []
-    for said, group in _grouped(buttons, asked):
-        key = _key(asked, said, group)
+    for named, group in _grouped(buttons, asked):
+        key = _key(asked, named, group)
         if len(group) > 1:
             opened = f"{name}-{len(keys)}"
             words = f"{says}: {key.label.lower()}" if says else key.label
-            further += _panes(opened, words, group, at + 1)
+            further += _panes(opened, words, group, place + 1)
             key = replace(key, value="", does="", opens=opened, spoken="")
         keys.append(key)
     kind = _KINDS.get(asked, "ways")
@@ -106,23 +106,23 @@ def _panes(name: str, says: str, buttons: Sequence[Button], at: int) -> Iterator
 def _grouped(buttons: Sequence[Button], asked: str) -> Iterable[tuple[Any, list[Button]]]:
     groups: dict[str, tuple[Any, list[Button]]] = {}
     for button in buttons:
-        said = button.input.get(asked)
-        groups.setdefault(repr(said), (said, []))[1].append(button)
+        named = button.input.get(asked)
+        groups.setdefault(repr(named), (named, []))[1].append(button)
     return groups.values()
 
 
-def _key(asked: str, said: Any, group: Sequence[Button]) -> Press:
+def _key(asked: str, named: Any, group: Sequence[Button]) -> Press:
     """The key for one thing that is named, as if nothing else had to be."""
     button = group[0]
     value, does = json.dumps(button.input), button.input["do"]
-    if said is None and asked != "choice":
+    if named is None and asked != "choice":
         return Press(button.label, value, "", does)
     if asked in ("seat", "target"):
-        return Press(f"Seat {said}", value, str(said), does, button.label, target=said)
+        return Press(f"Seat {named}", value, str(named), does, button.label, target=named)
     if asked in ("card", "count"):
-        return Press(str(said), value, str(said % 10) if said <= 10 else "", does, button.label, count=said)
+        return Press(str(named), value, str(named % 10) if named <= 10 else "", does, button.label, count=named)
     if asked == "cards":
-        return Press(", ".join(map(str, said)) or "None", value, "", does, button.label)
+        return Press(", ".join(map(str, named)) or "None", value, "", does, button.label)
     return Press(button.label if len(group) == 1 else button.way, value, button.hotkey, does)
 
 

@@ -75,7 +75,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"terminal": terminal, "by_name": by_name, "after": after, "refused": refused}
-    return render(request, "dealer_ui/sign_in.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/door/sign_in.html", context, status=refused.status if refused else 200)
 
 
 def _prove(request: HttpRequest, by_name: bool) -> Staff:
@@ -129,7 +129,9 @@ def password(request: HttpRequest) -> HttpResponse:
             refused = refusal
             if not request.user.is_authenticated:
                 return _signed_out(request, refusal)
-    return render(request, "dealer_ui/password.html", {"refused": refused}, status=refused.status if refused else 200)
+    return render(
+        request, "dealer_ui/door/password.html", {"refused": refused}, status=refused.status if refused else 200
+    )
 
 
 def _signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
@@ -167,7 +169,7 @@ def emergency(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"refused": refused}
-    return render(request, "dealer_ui/emergency.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/door/emergency.html", context, status=refused.status if refused else 200)
 
 
 def _by_codes(request: HttpRequest) -> Staff:
@@ -196,9 +198,9 @@ def emergency_code(request: HttpRequest) -> HttpResponse:
             refused = refusal
             if not request.user.is_authenticated:
                 return _signed_out(request, refusal)
-    made = EmergencyCode.objects.filter(operator=staff).first()
-    context = {"code": code, "made": made, "refused": refused}
-    return render(request, "dealer_ui/emergency_code.html", context, status=refused.status if refused else 200)
+    kept = EmergencyCode.objects.filter(operator=staff).first()
+    context = {"code": code, "made": kept, "refused": refused}
+    return render(request, "dealer_ui/door/emergency_code.html", context, status=refused.status if refused else 200)
 
 
 # --- Terminals -------------------------------------------------------------------------------------------------
@@ -211,9 +213,9 @@ def enrol(request: HttpRequest, code: str) -> HttpResponse:
         if request.method == "POST":
             return _enrolled(request, code)
         context: dict[str, Terminal | Refused] = {"terminal": terminals.read_link(code)}
-        return render(request, "dealer_ui/enrol.html", context)
+        return render(request, "dealer_ui/door/enrol.html", context)
     except Refused as refused:
-        return render(request, "dealer_ui/enrol.html", {"refused": refused}, status=refused.status)
+        return render(request, "dealer_ui/door/enrol.html", {"refused": refused}, status=refused.status)
 
 
 def _enrolled(request: HttpRequest, code: str) -> HttpResponse:

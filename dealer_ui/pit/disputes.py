@@ -21,6 +21,7 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, runs, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
+from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
 from tables.disputes import claims, corrections, mispays
 from tables.disputes.claims import RULINGS, Case, Dispute
@@ -63,12 +64,12 @@ DONE: Final = {
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
     cases, all_cases = claims.listed(SHOWN)
-    made = sorted(corrections.shown(), key=lambda one: one.state != "proposed")
+    papers = sorted(corrections.shown(), key=lambda paper: paper.state != "proposed")
     context = {
         "cases": cases,
-        "made": made[:SHOWN],
+        "made": papers[:SHOWN],
         "all_cases": all_cases,
-        "all_made": len(made),
+        "all_made": len(papers),
     }
     return render(request, "dealer_ui/pit/disputes.html", context)
 
@@ -98,20 +99,22 @@ def corrections_csv(request: HttpRequest) -> HttpResponseBase:
 
 
 def _dispute_row(case: Case) -> exports.Row:
-    one = case.dispute
+    dispute = case.dispute
     return (
-        case.table, one.number, one.round, one.seat or "", case.opened_at, one.opened_by, one.claimant, one.claim,
-        one.claim_cents, "yes" if one.reportable else "no", one.state, one.ruling, one.reason, one.ruled_by,
-        " ".join(case.corrections), case.closed_at, one.record_hash, one.last_seq, one.last_hash,
+        case.table, dispute.number, dispute.round, dispute.seat or "", case.opened_at, dispute.opened_by,
+        dispute.claimant, dispute.claim, dispute.claim_cents, "yes" if dispute.reportable else "no",
+        dispute.state, dispute.ruling, dispute.reason, dispute.ruled_by,
+        " ".join(case.corrections), case.closed_at, dispute.record_hash, dispute.last_seq, dispute.last_hash,
     )  # fmt: skip
 
 
 def _correction_row(shown: Shown) -> exports.Row:
-    one = shown.correction
+    correction = shown.correction
     return (
-        shown.table, one.slip, shown.state, one.round, one.seat, one.recorded_cents, one.due_cents, one.handed_cents,
-        one.difference_cents, shown.off_cents, one.reason, one.dispute, one.earlier, shown.proposed_at,
-        one.proposed_as, shown.at, shown.by, shown.text,
+        shown.table, correction.slip, shown.state, correction.round, correction.seat,
+        correction.recorded_cents, correction.due_cents, correction.handed_cents, correction.difference_cents,
+        shown.off_cents, correction.reason, correction.dispute, correction.earlier, shown.proposed_at,
+        correction.proposed_as, shown.at, shown.by, shown.text,
     )  # fmt: skip
 
 
@@ -193,13 +196,13 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     case = claims.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
-    made = [one for one in corrections.shown(table.book_id) if one.correction.dispute == number]
+    papers = [paper for paper in corrections.shown(table.book_id) if paper.correction.dispute == number]
     context = _form(request, table, refused) | {
         "case": case,
         "dispute": case.dispute,
         "holds": _holds(table, case.dispute),
         "rulings": RULINGS,
-        "made": made,
+        "made": papers,
         "about_money": case.dispute.ruling in claims.MONEY,
         "may_run": may_run,
         "what_if": _what_if(request, table, case.dispute),
@@ -252,19 +255,19 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             seq = _record(request, table, _proposal(request, table, number), _viewer(request))
-            slip = corrections.waiting(table.book_id, seq)[-1].slip
+            name = SlipName.parse(corrections.waiting(table.book_id, seq)[-1].slip)
             messages.success(request, "Proposed. A second pit boss or an operator signs with badge and PIN.")
-            return redirect("pit:correction", pk, *slip.split("/")[1:])
+            return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
-    made = corrections.shown(table.book_id, number)
-    cases = [one for one in claims.cases(table.book_id, number) if one.dispute.ruling in claims.MONEY]
+    papers = corrections.shown(table.book_id, number)
+    cases = [case for case in claims.cases(table.book_id, number) if case.dispute.ruling in claims.MONEY]
     context = _form(request, table, refused) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.settled if round_.over and round_.round.game.banked else (),
-        "made": [one for one in made if one.state == "signed"],
-        "cases": [one for one in cases if one.dispute.state == claims.RULED],
+        "made": [paper for paper in papers if paper.state == "signed"],
+        "cases": [case for case in cases if case.dispute.state == claims.RULED],
     }
     return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
 
@@ -291,7 +294,7 @@ def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrect
 def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpResponse:
     """One correction on its slip; the second signature is a badge and a PIN."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    slip, refused = f"{corrections.SERIES}/{year}/{number}", None
+    slip, refused = str(SlipName(corrections.SERIES, year, number)), None
     if request.method == "POST":
         try:
             entered = _signature(request, slip)
@@ -301,7 +304,7 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
             refused = refusal
-    shown = next((one for one in corrections.shown(table.book_id) if one.correction.slip == slip), None)
+    shown = next((paper for paper in corrections.shown(table.book_id) if paper.correction.slip == slip), None)
     if shown is None:
         raise Http404("There is no such correction.")
     context = _form(request, table, refused) | {"shown": shown, "one": shown.correction}
@@ -328,11 +331,11 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
     start = past.last_count(table.book_id, max(through - 1, 0)) if since is None else since
     typed = request.GET.get("variance", "")
     variance = cents(typed)
-    found = mispays.find(table, variance, start, through) if variance is not None else None
+    mistakes = mispays.find(table, variance, start, through) if variance is not None else None
     context = {
         "table": table,
-        "found": found,
-        "most": found.suspects[0].weight if found and found.suspects else 1,
+        "found": mistakes,
+        "most": mistakes.suspects[0].weight if mistakes and mistakes.suspects else 1,
         "typed": typed,
         "wrong": bool(typed) and variance is None,
         "since": start,
@@ -383,15 +386,15 @@ def _text(request: HttpRequest, name: str) -> str:
 
 
 def _seat(request: HttpRequest) -> int:
-    found = number(request.POST.get("seat") or "0")
-    if found is None:
+    seat = number(request.POST.get("seat") or "0")
+    if seat is None:
         raise Refused("bad_form", "Choose the seat from the list.", 422)
-    return found
+    return seat
 
 
 def _cents(request: HttpRequest, name: str, default: int | None = None) -> int:
     typed = request.POST.get(name, "").strip()
-    found = cents(typed) if typed else default
-    if found is None:
+    amount = cents(typed) if typed else default
+    if amount is None:
         raise Refused("bad_amount", "Write an amount in plain digits: 20, 2.50, or −16 for what a player lost.", 422)
-    return found
+    return amount

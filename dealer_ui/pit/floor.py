@@ -23,9 +23,9 @@ from tables.board import secrecy
 from tables.board.picture import Board, board
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
-from tables.log import paper
 from tables.log.entries.rounds import whom, words_of
 from tables.log.fold import Standing
+from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
 from tables.standing import head_of
@@ -75,14 +75,10 @@ class Seen:
         return history.games()[self.table.game]
 
     @property
-    def paper(self) -> tuple[tuple[str, str], ...]:
-        """The slips that the pit may begin here: the series, and what it is called."""
-        if not self.may_run:
-            return ()
-        if not self.now.is_open:
-            return (("opener", "Open table"), ("fill", "Fill"), ("credit", "Credit"))
-        between = () if self.now.round_open else (("closer", "Close table"), ("rack", "Count rack"))
-        return (*between, ("fill", "Fill"), ("credit", "Credit"))
+    def paper(self) -> list[Series]:
+        """The slips that the pit may begin here."""
+        stands = {"is_open": self.now.is_open, "round_open": self.now.round_open}
+        return [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
 
     @property
     def has_seat_pages(self) -> bool:
@@ -211,7 +207,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
 
 def counts(viewer: Staff, now: Standing) -> bool:
     """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
-    counting = [slip.due for slip in now.slips if slip.series in paper.RACKS]
+    counting = [slip.due for slip in now.slips if slip.series.counts(RACK)]
     return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
@@ -287,17 +283,17 @@ class Strip:
 def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
     """The floor's line from its tables."""
     return Strip(
-        open=sum(one.now.is_open for one in tables),
+        open=sum(card.now.is_open for card in tables),
         tables=len(tables),
-        rounds_today=sum(one.rounds_today for one in tables),
-        racks_cents=sum(one.change_cents or 0 for one in tables if one.now.is_open),
+        rounds_today=sum(card.rounds_today for card in tables),
+        racks_cents=sum(card.change_cents or 0 for card in tables if card.now.is_open),
         alerts=alerts,
     )
 
 
-def consequences(found: Seen, chosen: Act) -> list[str]:
+def consequences(card: Seen, chosen: Act) -> list[str]:
     """What confirming will do, in sentences."""
-    now = found.now
+    now = card.now
     if chosen.name == "retire-shoe":
         opened = now.shoe is not None and now.shoe.commitment is not None
         return [

@@ -80,8 +80,8 @@ def alerts(request: HttpRequest) -> HttpResponse:
 
 
 def _alerts(before: int | None, count: int) -> Iterable[Alert]:
-    found = Alert.objects.select_related("book", "acknowledgement").order_by("-pk")
-    return found.filter(pk__lt=before)[:count] if before else found[:count]
+    alerts = Alert.objects.select_related("book", "acknowledgement").order_by("-pk")
+    return alerts.filter(pk__lt=before)[:count] if before else alerts[:count]
 
 
 @login_required
@@ -173,11 +173,11 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
 @require_GET
 def table(request: HttpRequest, pk: int) -> HttpResponse:
     """One table: as it is now, and its rounds."""
-    found = _one(request, pk)
+    card = _one(request, pk)
     return render(
         request,
         "dealer_ui/pit/table.html",
-        {"seen": found, "proof": _proof(found.table)} | _rounds(request, found.table, latest_of(found.now)),
+        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.now)),
     )
 
 
@@ -185,35 +185,35 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def rounds(request: HttpRequest, pk: int) -> HttpResponse:
     """Its rounds alone."""
-    found, latest = _table(pk)
-    return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, found, latest))
+    table, latest = _table(pk)
+    return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, table, latest))
 
 
 @watches
 @require_GET
 def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its rounds as CSV, from the newest asked for down to the first."""
-    found, latest = _table(pk)
-    shown = _filter(request.GET, found.book_id, latest)
-    pages = exports.round_pages(found, shown.through, shown.wanted)
-    return exports.answer(request, f"{_slug(found)}-rounds", exports.ROUND_HEADER, pages)
+    table, latest = _table(pk)
+    shown = _filter(request.GET, table.book_id, latest)
+    pages = exports.round_pages(table, shown.through, shown.wanted)
+    return exports.answer(request, f"{_slug(table)}-rounds", exports.ROUND_HEADER, pages)
 
 
 @watches
 @require_GET
 def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Its log, the newest entry first."""
-    found, _ = _table(pk)
+    table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    page = history.log(found.book_id, before=_number(request.GET, "before"), subject=subject)
+    page = history.log(table.book_id, before=_number(request.GET, "before"), subject=subject)
     context = {
-        "table": found,
+        "table": table,
         "entries": [(entry, history.words_of(entry)) for entry in page],
         "older": page[-1].seq if len(page) == history.LOG_PAGE and page[-1].seq > 1 else None,
         "paged": "before" in request.GET,
         "subject": subject,
         "subjects": SUBJECTS,
-        "proof": _proof(found),
+        "proof": _proof(table),
     }
     return render(request, "dealer_ui/pit/log.html", context)
 
@@ -222,15 +222,15 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Its log as CSV."""
-    found, _ = _table(pk)
+    table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    return exports.answer(request, f"{_slug(found)}-log", exports.LOG_HEADER, exports.log_pages(found.book_id, subject))
+    return exports.answer(request, f"{_slug(table)}-log", exports.LOG_HEADER, exports.log_pages(table.book_id, subject))
 
 
 def _table(pk: int) -> tuple[Table, int]:
     """A table, and the number of its latest round."""
-    found = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
-    return found, latest_of(standing.at(head_of(found)))
+    table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
+    return table, latest_of(standing.at(head_of(table)))
 
 
 def _proof(table: Table) -> Verification | None:
@@ -247,40 +247,40 @@ def _slug(table: Table) -> str:
 
 
 def _story(pk: int, number: int) -> tuple[Table, int, history.Story]:
-    found, latest = _table(pk)
-    told = history.story(found, number) if number <= latest else None
-    if told is None:
+    table, latest = _table(pk)
+    story = history.story(table, number) if number <= latest else None
+    if story is None:
         raise Http404("This round was not dealt.")
-    return found, latest, told
+    return table, latest, story
 
 
 @watches
 @require_GET
 def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One round: every input, the layout after it, and what it came to."""
-    found, latest, told = _story(pk, number)
+    table, latest, story = _story(pk, number)
     asked = _number(request.GET, "step")
-    at = min(max((asked or len(told.steps)) - 1, 0), len(told.steps) - 1)
+    place = min(max((asked or len(story.steps)) - 1, 0), len(story.steps) - 1)
     context = {
-        "table": found,
-        "told": told,
-        "line": told.line,
-        "step": told.steps[at],
-        "at": at + 1,
-        "before": at or None,
-        "after": at + 2 if at + 1 < len(told.steps) else None,
-        "last": len(told.steps),
+        "table": table,
+        "told": story,
+        "line": story.line,
+        "step": story.steps[place],
+        "at": place + 1,
+        "before": place or None,
+        "after": place + 2 if place + 1 < len(story.steps) else None,
+        "last": len(story.steps),
     }
     if "playback" in request.GET:
         return render(request, "dealer_ui/pit/_playback.html", context)
     context |= {
-        "report": history.prove(found, told),
+        "report": history.prove(table, story),
         "older": number - 1 or None,
         "newer": number + 1 if number < latest else None,
-        "moved": [(step, moved) for step in told.steps for moved in step.moved],
-        "file": f"{_slug(found)}-round-{number}.json",
-        "cases": claims.cases(found.book_id, number),
-        "made": corrections.shown(found.book_id, number),
+        "moved": [(step, moved) for step in story.steps for moved in step.moved],
+        "file": f"{_slug(table)}-round-{number}.json",
+        "cases": claims.cases(table.book_id, number),
+        "made": corrections.shown(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }
     return render(request, "dealer_ui/pit/round.html", context)
@@ -290,13 +290,13 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_GET
 def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """A round as a round record, for anyone to replay."""
-    found, _, told = _story(pk, number)
-    if told.sealed:
+    table, _, story = _story(pk, number)
+    if story.sealed:
         raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
-    if told.record is None:
+    if story.record is None:
         raise Http404("This round cannot be played again from the log.")
-    answer = JsonResponse(told.record, json_dumps_params={"indent": 1})
-    answer["Content-Disposition"] = f'attachment; filename="{_slug(found)}-round-{number}.json"'
+    answer = JsonResponse(story.record, json_dumps_params={"indent": 1})
+    answer["Content-Disposition"] = f'attachment; filename="{_slug(table)}-round-{number}.json"'
     return answer
 
 
@@ -304,8 +304,8 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_GET
 def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A round's inputs and transfers as CSV."""
-    found, _, told = _story(pk, number)
-    return exports.answer(request, f"{_slug(found)}-round-{number}", exports.STEP_HEADER, exports.step_rows(told))
+    table, _, story = _story(pk, number)
+    return exports.answer(request, f"{_slug(table)}-round-{number}", exports.STEP_HEADER, exports.step_rows(story))
 
 
 # --- Running the floor -----------------------------------------------------------------------------------------
@@ -325,14 +325,14 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
             return redirect("pit:floor")
         except Refused as refusal:
             refused = refusal
-    found = _one(request, pk)
+    card = _one(request, pk)
     context = {
-        "seen": found,
+        "seen": card,
         "act": chosen,
-        "says": consequences(found, chosen),
+        "says": consequences(card, chosen),
         "key": uuid4(),
         "refused": refused,
-        "possible": chosen in found.acts,
+        "possible": chosen in card.acts,
     }
     return render(request, "dealer_ui/pit/act.html", context, status=refused.status if refused else 200)
 

@@ -101,8 +101,8 @@ def _percent(part: float, digits: int) -> str:
     return f"{100 * part:.{digits}f} %"
 
 
-def _won(found: tuple[float, float]) -> str:
-    return f"{found[0]:+.2f} ± {found[1]:.2f}".replace("-", "−")
+def _won(wins: tuple[float, float]) -> str:
+    return f"{wins[0]:+.2f} ± {wins[1]:.2f}".replace("-", "−")
 
 
 @login_required
@@ -115,20 +115,20 @@ def penetration(request: HttpRequest) -> HttpResponse:
         asked = _asked(request)
     except Unknowable as refusal:
         asked, refused = Asked(), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
-    found = results()
+    measured = results()
     context = {
         "asked": asked,
         "refused": refused,
         "decks": DECKS,
         "seats": SEATS,
-        "lines": [Line(found.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(CUTS)],
-        "wins": _chart(found, asked, lambda cell: cell.wins(asked.spread)[0], "{:+g}"),
-        "time": _chart(found, asked, lambda cell: 100 * cell.shuffling(asked.pace), "{:g} %"),
-        "correlation": f"{found.cell(asked.decks, asked.seats, _CUT).correlation:.3f}",
-        "count": told(found.count).replace("-", "−"),
-        "threshold": found.count.threshold(asked.decks),
-        "measured": f"{found.rounds:,}",
-        "burn": found.burn,
+        "lines": [Line(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(CUTS)],
+        "wins": _chart(measured, asked, lambda cell: cell.wins(asked.spread)[0], "{:+g}"),
+        "time": _chart(measured, asked, lambda cell: 100 * cell.shuffling(asked.pace), "{:g} %"),
+        "correlation": f"{measured.cell(asked.decks, asked.seats, _CUT).correlation:.3f}",
+        "count": told(measured.count).replace("-", "−"),
+        "threshold": measured.count.threshold(asked.decks),
+        "measured": f"{measured.rounds:,}",
+        "burn": measured.burn,
         "query": request.GET.urlencode(),
     }
     return render(request, "dealer_ui/pit/penetration.html", context, status=422 if refused else 200)
@@ -161,9 +161,9 @@ def _row(cell: Cell, asked: Asked) -> tuple[float | None, ...]:
     )  # fmt: skip
 
 
-def _chart(found: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:
+def _chart(results: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:
     """A line for each number of decks, from the shallowest shoe to the deepest."""
-    series = [(f"{decks}", [value(found.cell(decks, asked.seats, cut)) for cut in reversed(CUTS)]) for decks in DECKS]
+    series = [(f"{decks}", [value(results.cell(decks, asked.seats, cut)) for cut in reversed(CUTS)]) for decks in DECKS]
     return charts.line_chart(series, [f"{cut:.0%}" for cut in reversed(CUTS)], f"{asked.decks}", written)
 
 

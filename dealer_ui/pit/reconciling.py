@@ -18,15 +18,13 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import number
-from dealer_ui.slips.pages import TITLES
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
-from ledger.proof.chips import money
+from ledger.proof.chips import RACK, money
+from ledger.proof.slip_name import SlipName
 from tables.audit import watch
-from tables.log.paper import RACKS
+from tables.log.series import SERIES
 from tables.models import Staff, Table
-from tables.roles import Role
-from tables.slips import slip_book
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
@@ -37,7 +35,7 @@ LONGEST: Final = 2_000
 class Case:
     """A discrepancy as the page shows it."""
 
-    found: Discrepancy
+    discrepancy: Discrepancy
     viewer: Staff
     names: Mapping[str, str] = field(default_factory=dict)
     """Of those who work here, by user name."""
@@ -47,71 +45,77 @@ class Case:
     @property
     def involved(self) -> list[str]:
         """Who had part in it, by name."""
-        return [self.names.get(one, one) for one in self.found.involved]
+        return [self.names.get(name, name) for name in self.discrepancy.involved]
 
     @property
     def evidence(self) -> list[tuple[str, Any]]:
         """What it was found by, as it is said; the slip has a link of its own."""
         return [
-            ("entry" if name == "seq" else name, value) for name, value in self.found.evidence.items() if name != "slip"
+            ("entry" if name == "seq" else name, value)
+            for name, value in self.discrepancy.evidence.items()
+            if name != "slip"
         ]
 
     @property
     def slip(self) -> str:
         """The slip that it was found on: "Closer 1 of 2026"; nothing where it was found without one."""
-        series, year, number = self._slip
-        return f"{TITLES[series]} {number} of {year}" if series else ""
+        name = self._slip
+        return f"{SERIES[name.series].title} {name.number} of {name.year}" if name else ""
 
     @property
     def slip_url(self) -> str | None:
         """The paper of that slip, for those who may see it."""
-        seen = slip_book.SEEN_BY[Role(self.viewer.role)]
-        return reverse("slips:slip", args=[self._table, *self._slip]) if self._slip[0] in seen else None
+        name = self._slip
+        if name is None or self.viewer.role not in SERIES[name.series].seen_by:
+            return None
+        return reverse("slips:slip", args=[self._table, name.series, name.year, name.number])
 
     @property
     def finder_url(self) -> str | None:
         """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
-        if self._slip[0] not in RACKS or "seq" not in self.found.evidence:
+        name = self._slip
+        if name is None or not SERIES[name.series].counts(RACK) or "seq" not in self.discrepancy.evidence:
             return None
-        asked = urlencode({"variance": money(self.found.amount_cents), "through": self.found.evidence["seq"]})
+        asked = urlencode(
+            {"variance": money(self.discrepancy.amount_cents), "through": self.discrepancy.evidence["seq"]}
+        )
         return f"{reverse('pit:mispays', args=[self._table])}?{asked}"
 
     @property
-    def _slip(self) -> tuple[str, str, str]:
-        name = str(self.found.evidence.get("slip", ""))
-        series, year, number = name.split("/") if name.count("/") == 2 else ("", "", "")
-        return series, year, number
+    def _slip(self) -> SlipName | None:
+        spelled = self.discrepancy.evidence.get("slip")
+        return SlipName.parse(spelled) if spelled else None
 
     @property
     def _table(self) -> int:
-        return self.tables.get(self.found.book_id, 0)
+        return self.tables.get(self.discrepancy.book_id, 0)
 
     @property
     def level(self) -> str:
         """How far it goes, in a word."""
-        return discrepancies.LEVELS[self.found.level]
+        return discrepancies.LEVELS[self.discrepancy.level]
 
     @property
     def owner(self) -> str | None:
         """Who looks into it."""
-        owner = discrepancies.owner_of(self.found)
+        owner = discrepancies.owner_of(self.discrepancy)
         return owner.name if owner else None
 
     @property
     def closed(self) -> bool:
         """Whether there is a finding."""
-        return hasattr(self.found, "finding")
+        return hasattr(self.discrepancy, "finding")
 
     @property
     def may_close(self) -> bool:
         """Whether whoever looks may write the finding."""
         has = self.viewer.has_perm("ledger.acknowledge_alert")
-        return not self.closed and has and self.viewer.username not in self.found.involved
+        return not self.closed and has and self.viewer.username not in self.discrepancy.involved
 
     @property
     def may_take(self) -> bool:
         """Whether whoever looks may take it upon themselves."""
-        owner = discrepancies.owner_of(self.found)
+        owner = discrepancies.owner_of(self.discrepancy)
         owns = owner is not None and owner.owner == self.viewer.username
         return not self.closed and not owns and self.viewer.has_perm("ledger.acknowledge_alert")
 
@@ -137,8 +141,8 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
     tables = dict(Table.objects.values_list("book_id", "pk"))
     waiting = [] if before else discrepancies.open_ones()[:PAGE]
     context = {
-        "open": [Case(one, viewer, names, tables) for one in waiting],
-        "closed": [Case(one, viewer) for one in page],
+        "open": [Case(row, viewer, names, tables) for row in waiting],
+        "closed": [Case(row, viewer) for row in page],
         "older": page[-1].pk if len(page) == PAGE else None,
         "paged": before is not None,
     }
@@ -150,9 +154,9 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 def take(request: HttpRequest, pk: int) -> HttpResponse:
     """Whoever sends this looks into it from now on."""
-    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
-    discrepancies.assign(found, viewer.username, viewer.name, by=viewer.signature)
-    messages.success(request, f"{viewer.name} looks into it: {found.message}")
+    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancies.assign(discrepancy, viewer.username, viewer.name, by=viewer.signature)
+    messages.success(request, f"{viewer.name} looks into it: {discrepancy.message}")
     return redirect("pit:discrepancies")
 
 
@@ -161,13 +165,13 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """What it came to, in writing."""
-    found, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
     text = request.POST.get("finding", "")
     try:
         if len(text) > LONGEST or "\x00" in text:
             raise discrepancies.NotClosed(f"Say it in at most {LONGEST:,} plain characters.")
-        discrepancies.close(found, text, username=viewer.username, by=viewer.signature)
-        messages.success(request, f"Closed: {found.message}")
+        discrepancies.close(discrepancy, text, username=viewer.username, by=viewer.signature)
+        messages.success(request, f"Closed: {discrepancy.message}")
     except discrepancies.NotClosed as refused:
         messages.error(request, str(refused))
     return redirect("pit:discrepancies")
@@ -198,21 +202,21 @@ def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
 def _pages(viewer: Staff) -> Iterator[list[tuple[Any, ...]]]:
     before = None
     while page := list(discrepancies.all_of_them().filter(**({"pk__lt": before} if before else {}))[:1_000]):
-        yield [_row(Case(one, viewer)) for one in page]
+        yield [_row(Case(row, viewer)) for row in page]
         before = page[-1].pk
 
 
 def _row(case: Case) -> tuple[Any, ...]:
-    one = case.found
-    end = (one.finding.text, one.finding.by, one.finding.at) if case.closed else ("", "", "")
+    discrepancy = case.discrepancy
+    end = (discrepancy.finding.text, discrepancy.finding.by, discrepancy.finding.at) if case.closed else ("", "", "")
     return (
-        one.pk,
-        one.at,
-        one.book.name,
-        one.message,
-        one.amount_cents,
+        discrepancy.pk,
+        discrepancy.at,
+        discrepancy.book.name,
+        discrepancy.message,
+        discrepancy.amount_cents,
         case.level,
-        " ".join(one.involved),
+        " ".join(discrepancy.involved),
         case.owner,
         *end,
     )
@@ -258,10 +262,10 @@ def _lane(state: runs.State, since: datetime) -> Lane:
 def runs_page(request: HttpRequest) -> HttpResponse:
     """The watch of the last 24 hours as a picture, and what is late."""
     reading = clock.read()
-    now = reading.database
-    since = now - DAY
-    lanes = [_lane(state, since) for state in runs.states(watch.PLANS, since, now)]
-    hours = [(round(at * 1_000 / 24), since + timedelta(hours=at)) for at in range(0, 24, 4)]
+    moment = reading.database
+    since = moment - DAY
+    lanes = [_lane(state, since) for state in runs.states(watch.PLANS, since, moment)]
+    hours = [(round(hour * 1_000 / 24), since + timedelta(hours=hour)) for hour in range(0, 24, 4)]
     return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "clock": reading})
 
 
@@ -279,10 +283,10 @@ def _run_pages() -> Iterator[list[tuple[Any, ...]]]:
     before = None
     rows = Run.objects.select_related("end").order_by("-pk")
     while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
-        yield [_run_row(one) for one in page]
+        yield [_run_row(run) for run in page]
         before = page[-1].pk
 
 
-def _run_row(one: Run) -> tuple[Any, ...]:
-    end = (one.end.at, one.end.found) if hasattr(one, "end") else ("", "")
-    return (one.task, one.slot, one.begun_at, *end, one.missed)
+def _run_row(run: Run) -> tuple[Any, ...]:
+    end = (run.end.at, run.end.found) if hasattr(run, "end") else ("", "")
+    return (run.task, run.slot, run.begun_at, *end, run.missed)

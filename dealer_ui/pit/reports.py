@@ -110,13 +110,15 @@ def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[
     if on < hours.day_of(timezone.now()):
         return None, []
     tables = list(Table.objects.select_related("book").order_by("name"))
-    now = standing.at_all([standing.head_of(one) for one in tables])
-    unseen = [one for one in tables if counts(request.user, now[one.book_id])]
-    return [one for one in tables if one not in unseen] if unseen else None, [one.name for one in unseen]
+    now = standing.at_all([standing.head_of(table) for table in tables])
+    unseen = [table for table in tables if counts(request.user, now[table.book_id])]
+    return [table for table in tables if table not in unseen] if unseen else None, [table.name for table in unseen]
 
 
 def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
-    return [one for one in outliers.day(on, whole) if (one.win or one.hold) and one.table not in unseen]
+    return [
+        outlier for outlier in outliers.day(on, whole) if (outlier.win or outlier.hold) and outlier.table not in unseen
+    ]
 
 
 def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]:
@@ -137,10 +139,10 @@ def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
         return [Part(says, read(on, told))]
-    begun = {one.name for one in hours.shifts_of(on) if one.start <= timezone.now()}
-    known = figures.by_shift(on, told).items()
+    begun = {shift.name for shift in hours.shifts_of(on) if shift.start <= timezone.now()}
+    shifts = figures.by_shift(on, told).items()
     return [
-        *(Part(name, report) for name, report in known if name in begun),
+        *(Part(name, report) for name, report in shifts if name in begun),
         Part("The whole day", figures.day(on, told)),
     ]
 

@@ -92,19 +92,19 @@ def shoes(request: HttpRequest) -> HttpResponse:
     today = hours.day_of(timezone.now())
     on = _day(request, today)
     shoe_audit.listed(_viewer(request), on)
-    found = _of_day(on)
-    lines = [Line(one) for one in found[:MOST]]
-    seats = [seat for one in found for seat in one.seats if "of" in seat]
+    audits = _of_day(on)
+    lines = [Line(audit) for audit in audits[:MOST]]
+    seats = [seat for audit in audits for seat in audit.seats if "of" in seat]
     context = {
         "on": on,
         "before": on - timedelta(days=1),
         "after": on + timedelta(days=1) if on < today else None,
         "lines": lines,
-        "more": len(found) - len(lines),
+        "more": len(audits) - len(lines),
         "tests": len(seats),
         "flagged": sum(map(shoe_audit.flagged, seats)),
         "by_chance": round(len(seats) * LEVEL, 1),
-        "evenings": _evenings(found),
+        "evenings": _evenings(audits),
     }
     return render(request, "dealer_ui/pit/shoes.html", context)
 
@@ -116,24 +116,26 @@ def _day(request: HttpRequest, today: date) -> date:
 def _of_day(on: date) -> list[ShoeAudit]:
     """The shoes that ended on a day, the newest first."""
     start, end = hours.span(on)
-    found = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
-    return list(found.select_related("book__table").defer("rounds").order_by("-ended_at", "-pk"))
+    audits = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
+    return list(audits.select_related("book__table").defer("rounds").order_by("-ended_at", "-pk"))
 
 
-def _evenings(found: Sequence[ShoeAudit]) -> list[Evening]:
+def _evenings(audits: Sequence[ShoeAudit]) -> list[Evening]:
     """Each seat over the shoes of a day, the least likely first."""
     by_seat: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for one in found:
-        for seat in one.seats:
-            by_seat.setdefault((one.table.name, seat["seat"]), []).append(seat)
-    made = [_evening(name, seat, said) for (name, seat), said in by_seat.items()]
-    return sorted(made, key=lambda one: (2 if one.tested.chance is None else one.tested.chance, one.table))
+    for audit in audits:
+        for seat in audit.seats:
+            by_seat.setdefault((audit.table.name, seat["seat"]), []).append(seat)
+    evenings = [_evening(name, seat, shoes) for (name, seat), shoes in by_seat.items()]
+    return sorted(
+        evenings, key=lambda evening: (2 if evening.tested.chance is None else evening.tested.chance, evening.table)
+    )
 
 
-def _evening(name: str, seat: int, said: Sequence[dict[str, Any]]) -> Evening:
-    chance = together([(one["as_much"], one["of"]) for one in said if "of" in one])
-    rounds, staked = sum(one["rounds"] for one in said), sum(one["staked_cents"] for one in said)
-    return Evening(name, len(said), Tested(seat, rounds, staked, chance))
+def _evening(name: str, seat: int, shoes: Sequence[dict[str, Any]]) -> Evening:
+    chance = together([(shoe["as_much"], shoe["of"]) for shoe in shoes if "of" in shoe])
+    rounds, staked = sum(shoe["rounds"] for shoe in shoes), sum(shoe["staked_cents"] for shoe in shoes)
+    return Evening(name, len(shoes), Tested(seat, rounds, staked, chance))
 
 
 LISTED: Final = (
@@ -151,15 +153,15 @@ def shoes_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
 
 
-def _seats_of(found: Sequence[ShoeAudit]) -> Iterator[tuple[ShoeAudit, Tested]]:
-    return ((one, seat) for one in found for seat in Line(one).seats)
+def _seats_of(audits: Sequence[ShoeAudit]) -> Iterator[tuple[ShoeAudit, Tested]]:
+    return ((audit, seat) for audit in audits for seat in Line(audit).seats)
 
 
 def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
-    one, seat = row
+    audit, seat = row
     return (
-        one.table.name, one.shoe, one.begun_seq, one.begun_at, one.ended_at, seat.seat, seat.rounds, seat.staked_cents,
-        seat.correlation, seat.chance, seat.flagged,
+        audit.table.name, audit.shoe, audit.begun_seq, audit.begun_at, audit.ended_at, seat.seat, seat.rounds,
+        seat.staked_cents, seat.correlation, seat.chance, seat.flagged,
     )  # fmt: skip
 
 
@@ -170,41 +172,41 @@ def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) ->
     """The audit of a shoe, once it is in the log who looks; or the sentence that says why there is none yet."""
     table = get_object_or_404(Table, pk=pk)
     try:
-        found = shoe_audit.of(table, seq)
+        audit = shoe_audit.of(table, seq)
     except NotFinished as refused:
         return render(request, "dealer_ui/pit/shoe_live.html", {"says": str(refused), "table": table}, status=409)
-    if found is None:
+    if audit is None:
         raise Http404("No shoe was shuffled with that entry.")
-    shoe_audit.viewed(_viewer(request), found, as_copy=as_copy)
-    return found
+    shoe_audit.viewed(_viewer(request), audit, as_copy=as_copy)
+    return audit
 
 
 @audits
 @require_GET
 def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
     """One shoe: the edge before each round, and what each seat bet."""
-    found = _asked(request, pk, seq)
-    if isinstance(found, HttpResponse):
-        return found
-    numbers = [seat["seat"] for seat in found.seats]
+    audit = _asked(request, pk, seq)
+    if isinstance(audit, HttpResponse):
+        return audit
+    numbers = [seat["seat"] for seat in audit.seats]
     context = {
-        "line": Line(found),
-        "table": found.table,
-        "chart": charts.edge_chart(found.rounds),
-        "rows": [_round(one, numbers) for one in found.rounds],
+        "line": Line(audit),
+        "table": audit.table,
+        "chart": charts.edge_chart(audit.rounds),
+        "rows": [_round(row, numbers) for row in audit.rounds],
         "numbers": numbers,
     }
     return render(request, "dealer_ui/pit/shoe.html", context)
 
 
-def _round(one: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
-    bets = {seat: bet for seat, bet, _ in one["bets"]}
+def _round(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
+    bets = {seat: bet for seat, bet, _ in row["bets"]}
     return {
-        "round": one["round"],
-        "unseen": one["unseen"],
-        "edge": one["edge"] / SCALE * 100,
-        "deviation": (one["variance"] / SCALE) ** 0.5,
-        "net_cents": -sum(net for _, _, net in one["bets"]),
+        "round": row["round"],
+        "unseen": row["unseen"],
+        "edge": row["edge"] / SCALE * 100,
+        "deviation": (row["variance"] / SCALE) ** 0.5,
+        "net_cents": -sum(net for _, _, net in row["bets"]),
         "bets": [bets.get(number, 0) for number in numbers],
     }
 
@@ -219,17 +221,17 @@ HEADER: Final = (
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
     """The same as a list: a row for each bet, with what nobody had seen before the round."""
-    found = _asked(request, pk, seq, as_copy=True)
-    if isinstance(found, HttpResponse):
-        return found
-    return exports.answer(request, f"shoe-{pk}-{seq}", HEADER, iter([_rows(found)]))
+    audit = _asked(request, pk, seq, as_copy=True)
+    if isinstance(audit, HttpResponse):
+        return audit
+    return exports.answer(request, f"shoe-{pk}-{seq}", HEADER, iter([_rows(audit)]))
 
 
-def _rows(found: ShoeAudit) -> Iterator[tuple[Any, ...]]:
-    for one in found.rounds:
-        unseen = [rank * one["decks"] - out for rank, out in enumerate(one["gone"], 1)]
-        for seat, bet, net in one["bets"]:
+def _rows(audit: ShoeAudit) -> Iterator[tuple[Any, ...]]:
+    for row in audit.rounds:
+        unseen = [rank * row["decks"] - out for rank, out in enumerate(row["gone"], 1)]
+        for seat, bet, net in row["bets"]:
             yield (
-                one["round"], one["seq"], one["unseen"], *unseen, str(one["edge"]), str(one["variance"]), seat, bet,
-                net, str(one["edge"] * bet),
+                row["round"], row["seq"], row["unseen"], *unseen, str(row["edge"]), str(row["variance"]), seat, bet,
+                net, str(row["edge"] * bet),
             )  # fmt: skip

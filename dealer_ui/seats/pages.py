@@ -82,7 +82,7 @@ def _players(view: Any) -> Any:
         try:
             response: HttpResponseBase = view(request, _page(request, token), token)
         except NoPage as none:
-            page = render_to_string("dealer_ui/seat/none.html", {"sentence": none.sentence})
+            page = render_to_string("dealer_ui/seats/none.html", {"sentence": none.sentence})
             response = HttpResponse(page, status=none.status)
         return keep_secret(request, response)
 
@@ -141,7 +141,7 @@ def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
 
 def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:
     screen = SeatScreen(page.table, page.seat, standing.of(page.table), token, refused)
-    name = "dealer_ui/seat/seat.html" if whole else "dealer_ui/seat/_board.html"
+    name = "dealer_ui/seats/seat.html" if whole else "dealer_ui/seats/_board.html"
     # Drawn without the request: what a page is not given, it cannot show.
     return HttpResponse(render_to_string(name, {"screen": screen}), status=refused.status if refused else 200)
 
@@ -194,10 +194,10 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     deals = now.dealer is not None and now.dealer.username == viewer.username and viewer.has_perm("tables.deal")
     if not (deals or viewer.has_perm("tables.run_floor")):
         return render(request, "403.html", status=403)
-    refused, made = None, None
+    refused, page = None, None
     if request.method == "POST":
         try:
-            made = _make(request, table, viewer)
+            page = _make(request, table, viewer)
         except Refused as refusal:
             refused = refusal
     context = {
@@ -205,18 +205,18 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "seq": standing.of(table).seq,
         "key": uuid4(),
         "refused": refused,
-        "made": made,
+        "made": page,
         "electronic": seat_pages.possible(table),
         "seats": _seats(table),
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }
     status = refused.status if refused else 200
-    return render(request, "dealer_ui/seat/hand_over.html", context, status=status)
+    return render(request, "dealer_ui/seats/hand_over.html", context, status=status)
 
 
 def _seats(table: Table) -> list[tuple[int, bool]]:
     having = set(SeatPage.objects.filter(table=table).values_list("seat", flat=True))
-    return [(one, one in having) for one in range(1, table.seats + 1)]
+    return [(seat, seat in having) for seat in range(1, table.seats + 1)]
 
 
 def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from uuid import UUID, uuid4
 
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
-from tables.games.felt import AskChoice, Choice, Choose, SeatView, View, Words
+from tables.games.felt import AskChoice, Choice, Choose, SeatView, View
+from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.inputs import spell
 from tables.log.fold import Round, Standing
@@ -51,7 +52,7 @@ class SeatScreen:
 
     table: Table
     seat: int
-    now: Standing
+    standing: Standing
     token: str
     refused: Refused | None = None
     key: UUID = field(default_factory=uuid4)
@@ -71,8 +72,8 @@ class SeatScreen:
     @cached_property
     def _round(self) -> Round | None:
         """The game on the table: the one that goes on, or the last one until the next."""
-        current = self.now.round
-        return current if self.now.is_open and current and current.plays and not current.game.banked else None
+        current = self.standing.round
+        return current if self.standing.is_open and current and current.plays and not current.game.banked else None
 
     @cached_property
     def view(self) -> View | None:
@@ -82,13 +83,13 @@ class SeatScreen:
     @property
     def mine(self) -> SeatView | None:
         """This seat."""
-        return next((one for one in self._seats if one.seat == self.seat), None)
+        return next((seat for seat in self._seats if seat.seat == self.seat), None)
 
     @property
     def others(self) -> tuple[SeatView, ...]:
         """The other seats of the game, clockwise from this one."""
-        others = [one for one in self._seats if one.seat != self.seat]
-        return tuple(sorted(others, key=lambda one: (one.seat < self.seat, one.seat)))
+        others = [seat for seat in self._seats if seat.seat != self.seat]
+        return tuple(sorted(others, key=lambda seat: (seat.seat < self.seat, seat.seat)))
 
     @property
     def _seats(self) -> Sequence[SeatView]:
@@ -97,7 +98,7 @@ class SeatScreen:
     @property
     def chips(self) -> Iterable[tuple[int, int]]:
         """What lies at each seat, in cents."""
-        return self.now.stacks.items()
+        return self.standing.stacks.items()
 
     @property
     def hand_is_called(self) -> str:
@@ -114,7 +115,7 @@ class SeatScreen:
     @property
     def asked(self) -> frozenset[int]:
         """The seats that are choosing."""
-        return frozenset(self._round.asked) if self._round and self.now.round_open else frozenset()
+        return frozenset(self._round.asked) if self._round and self.standing.round_open else frozenset()
 
     @property
     def asked_seq(self) -> int:
@@ -124,7 +125,7 @@ class SeatScreen:
     @property
     def says(self) -> str:
         """What goes on, in one sentence."""
-        if not self.now.is_open:
+        if not self.standing.is_open:
             return "The table is closed."
         if self._round is None or self.mine is None:
             return "You are dealt in with the next game."
@@ -142,7 +143,7 @@ class SeatScreen:
         if self._round is None or not self._round.asked:
             return False
         since = min(self._round.asked.values())
-        later = (action for one in self._round.plays if one.seq > since for action in one.actions)
+        later = (action for play in self._round.plays if play.seq > since for action in play.actions)
         return any(isinstance(action, Choose) and action.seat == self.seat for action in later)
 
     @property
@@ -158,8 +159,8 @@ class SeatScreen:
         if mine.payout is None:
             return "The game is over."
         called = {"win": "You win", "split": "You share the win", "lose": "You lose"}
-        said = called.get(mine.payout.outcome, f"You are out: {mine.payout.outcome.replace('_', ' ')}")
-        return f"The game is over. {said}."
+        words = called.get(mine.payout.outcome, f"You are out: {mine.payout.outcome.replace('_', ' ')}")
+        return f"The game is over. {words}."
 
     # --- what may be chosen ---
 
@@ -169,7 +170,7 @@ class SeatScreen:
         if self._round is None or self.seat not in self.asked:
             return None
         asks = prompts_for(self._round.game, self._round.state, self.seat)
-        return next((one for one in asks if isinstance(one, AskChoice) and one.seat == self.seat), None)
+        return next((prompt for prompt in asks if isinstance(prompt, AskChoice) and prompt.seat == self.seat), None)
 
     @cached_property
     def ways(self) -> tuple[Way, ...]:
@@ -186,22 +187,23 @@ class SeatScreen:
         sets = [choice.cards for choice in choices if choice.cards is not None]
         if not sets:
             return Way(name, label, rule, taps=tuple(self._taps(label, choices)))
-        return Way(name, label, rule, (), _pool(sets), max(map(len, sets)), choices[0].ordered)
+        most, ordered = max(map(len, sets)), choices[0].ordered
+        return Way(name, label, rule, cards=_pool(sets), most=most, ordered=ordered)
 
     def _taps(self, label: str, choices: Sequence[Choice]) -> Iterable[Tap]:
         for choice in choices:
-            named = [str(one) for one in (choice.card, choice.count) if one is not None]
+            named = [str(part) for part in (choice.card, choice.count) if part is not None]
             whom = f": seat {choice.target}" if choice.target is not None else ""
             coin = self._round.coin_cents if self._round else 0
             cost = f" for {money(choice.cost_cents * coin)}" if choice.cost_cents and coin else ""
-            made = Choose(self.ask.seat, choice.name, choice.card, None, choice.target, choice.count)  # type: ignore[union-attr]
+            choose = Choose(self.ask.seat, choice.name, choice.card, target=choice.target, count=choice.count)  # type: ignore[union-attr]
             alone = choice.card if choice.target is None and choice.count is None else None
-            yield Tap(" ".join([label, *named]) + whom + cost, json.dumps(spell(made)), alone)
+            yield Tap(" ".join([label, *named]) + whom + cost, json.dumps(spell(choose)), alone)
 
 
 def _pool(sets: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The cards that all these sets can be taken from, in ascending order."""
     most: Counter[int] = Counter()
-    for one in sets:
-        most |= Counter(one)
+    for cards in sets:
+        most |= Counter(cards)
     return tuple(sorted(most.elements()))

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import charts, signatures
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
+from tables.log.series import offered
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.slips import cage_desk
@@ -41,7 +42,8 @@ def cage(request: HttpRequest) -> HttpResponse:
     context = {
         "held": held,
         "counting": counting,
-        "bars": charts.shares([one for one in parts if not (counting and one[0] == "Cage")]),
+        "bars": charts.shares([(label, cents) for label, cents in parts if not (counting and label == "Cage")]),
+        "ways": offered("cage"),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,

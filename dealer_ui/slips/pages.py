@@ -21,43 +21,21 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import number
 from ledger.proof.chips import money
+from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import paper
+from tables.log.series import SLIPS, Chips, Series, offered
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import cage_desk, signing, slip_book
-from tables.slips.slip_book import SEEN_BY, Told
+from tables.slips import cage_desk, slip_book, table_desk
+from tables.slips.slip_book import Sheet
 
 Rest = ParamSpec("Rest")
 
-TITLES: Final = {
-    "opener": "Opener",
-    "closer": "Closer",
-    "rack": "Rack count",
-    "fill": "Fill",
-    "credit": "Credit",
-    "drop": "Drop box",
-    "withdrawal": "From the vault",
-    "deposit": "Into the vault",
-    "cage": "Cage count",
-}
-ASKS: Final = {
-    "opener": "Count the rack. The table opens when a dealer and a pit boss have counted the same.",
-    "closer": "Count the rack. The table closes when a dealer and a pit boss have counted the same.",
-    "rack": "Count the rack between two rounds: a dealer and a pit boss, each for themselves.",
-    "fill": "Chips from the cage to the rack.",
-    "credit": "Chips from the rack to the cage.",
-    "drop": "The box leaves the table; two people take it to the count, who did not work here in this shift.",
-    "withdrawal": "Chips from the vault to the cage.",
-    "deposit": "Chips from the cage into the vault.",
-    "cage": "Count the chips in the cage: two people, each for themselves.",
-}
-CASH: Final = tuple(sorted(signing.CASH, reverse=True))
-"""What a count of a box asks for: every note and coin that may lie in one."""
 COINS_BELOW: Final = 100
 
 
@@ -80,11 +58,14 @@ def _here(viewer: Staff) -> Table | None:
     return doors.table_of(viewer) if viewer.role == Role.DEALER else None
 
 
-def _permit(viewer: Staff, series: str, table: Table | None) -> None:
-    if series not in paper.STAGES:
+def _series(viewer: Staff, name: str, table: Table | None) -> Series:
+    """The series of that name, for those who may see it at this table."""
+    series = SLIPS.get(name)
+    if series is None:
         raise Http404("There is no such slip.")
     if not slip_book.may_see(viewer, series, table, _here(viewer)):
         raise PermissionDenied
+    return series
 
 
 # --- The list --------------------------------------------------------------------------------------------------
@@ -97,16 +78,16 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     here = _here(viewer)
     if viewer.role == Role.DEALER and here is None:
         raise PermissionDenied
-    series, before = sorted(SEEN_BY[Role(viewer.role)]), number(request.GET.get("before"))
-    page = [] if here else slip_book.recent(series, before)
+    before = number(request.GET.get("before"))
+    page = [] if here else slip_book.recent(slip_book.seen_by(viewer.role), before)
     context = {
         "waiting": slip_book.in_progress(viewer, here),
-        "page": [told for _, told in page],
+        "page": [sheet for _, sheet in page],
         "older": page[-1][0] if len(page) == slip_book.PAGE else None,
         "paged": before is not None,
-        "boxes": Table.objects.all() if viewer.role == Role.SECURITY else (),
+        "begins": [series for series in offered("slips") if viewer.role in series.first.by],
+        "tables": Table.objects.all(),
         "here": here,
-        "titles": TITLES,
     }
     return render(request, "dealer_ui/slips/book.html", context)
 
@@ -120,23 +101,23 @@ def book_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     """Every slip as CSV: a row for each signature."""
     if viewer.role == Role.DEALER:
         raise PermissionDenied
-    return exports.answer(request, "slips", _HEADER, _pages(sorted(SEEN_BY[Role(viewer.role)])))
+    return exports.answer(request, "slips", _HEADER, _pages(slip_book.seen_by(viewer.role)))
 
 
 def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
     before = None
     while page := slip_book.recent(series, before):
-        yield [row for _, told in page for row in _rows(told)]
+        yield [row for _, sheet in page for row in _rows(sheet)]
         before = page[-1][0]
 
 
-def _rows(told: Told) -> list[tuple[Any, ...]]:
-    about = (told.slip.name, told.where, told.slip.total_cents, told.state)
-    signed = [(line, line.by) for line in told.lines if line.by]
-    return [(*about, line.stage.name, by.name, by.role, line.at, line.hash) for line, by in signed]
+def _rows(sheet: Sheet) -> list[tuple[Any, ...]]:
+    about = (sheet.slip.name, sheet.where, sheet.slip.total_cents, sheet.state)
+    signed = [(line, line.by) for line in sheet.lines if line.by]
+    return [(*about, line.stage.name, by.name, by.role, line.moment, line.hash) for line, by in signed]
 
 
-# --- One -------------------------------------------------------------------------------------------------------
+# --- A slip ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,30 +139,29 @@ class Asked:
         return f"n{self.value_cents}"
 
 
+def _table(pk: int) -> Table | None:
+    """The table of an address; 0 stands for the house."""
+    return get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
+
+
 @on_paper
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResponse:
     """A new slip: what it is about, and its first signature."""
-    table = get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
-    _permit(viewer, series, table)
-    refused = None
+    table = _table(pk)
+    record, refused = _series(viewer, series, table), None
     if request.method == "POST":
         try:
-            chips = _chips(request, table, series)
+            chips = _chips(request, table, record)
             box = request.POST.get("box", "").strip()
-            answer = _enter(request, table, BeginSlip(series, chips, box))
-            return redirect(answer)
+            return redirect(_enter(request, table, BeginSlip(series, chips, box)))
         except Refused as refusal:
             refused = refusal
     context = {
         "table": table,
-        "series": series,
-        "title": TITLES[series],
-        "asks": ASKS[series],
-        "stage": paper.STAGES[series][0],
-        "asked": () if series == "drop" else _asked(request, table, series),
-        "needs_box": series == "drop",
+        "series": record,
+        "asked": _asked(request, table, record) if record.begins_with_chips else (),
         "where": table.name if table else "Cage",
         "kinds": _denominations(table),
         "box": request.POST.get("box", ""),
@@ -197,29 +177,27 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
 @require_http_methods(["GET", "POST"])
 def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, number: int) -> HttpResponse:
     """A slip on its paper, with the step that is to be signed next."""
-    table = get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
-    _permit(viewer, series, table)
-    name, refused = f"{series}/{year}/{number}", None
+    table = _table(pk)
+    record, refused = _series(viewer, series, table), None
+    name = SlipName(series, year, number)
     if request.method == "POST":
         try:
-            return redirect(_enter(request, table, _signed(request, table, series, name)))
+            return redirect(_enter(request, table, _entered(request, table, record, name)))
         except Refused as refusal:
             refused = refusal
-    told = slip_book.one(table, name)
-    if told is None:
+    sheet = slip_book.sheet_of(table, name)
+    if sheet is None:
         raise Http404("There is no such slip.")
-    due = told.slip.due
-    counts = due is not None and due.name.startswith(("counted", "recounted"))
+    due = sheet.slip.due
     context = {
-        "told": told,
+        "sheet": sheet,
         "table": table,
-        "slip": told.slip,
-        "begun": _begun(told),
-        "title": TITLES[series],
+        "slip": sheet.slip,
+        "begun": _begun(sheet),
         "kinds": _denominations(table),
         "due": due,
-        "asked": _asked(request, table, series) if counts else (),
-        "voidable": series in paper.VOIDABLE and "void_asked" not in told.slip.stages,
+        "asked": _asked(request, table, record) if due is not None and due.is_count else (),
+        "voidable": sheet.is_voidable,
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
         "reason": request.POST.get("reason", ""),
@@ -237,21 +215,21 @@ class Begun:
     shift: str
 
 
-def _begun(told: Told) -> Begun | None:
-    at = told.lines[0].at
-    if at is None:
+def _begun(sheet: Sheet) -> Begun | None:
+    moment = sheet.lines[0].moment
+    if moment is None:
         return None
     calendar = hours.calendar()
-    return Begun(calendar.day_of(at), calendar.shift_of(at).name)
+    return Begun(calendar.day_of(moment), calendar.shift_of(moment).name)
 
 
-def _signed(request: HttpRequest, table: Table | None, series: str, name: str) -> SlipInput:
+def _entered(request: HttpRequest, table: Table | None, series: Series, name: SlipName) -> SlipInput:
     """The signature that a form sends: a void, or the step that was due when it was drawn."""
     if request.POST.get("void") == "on":
-        return VoidSlip(name, request.POST.get("reason", ""))
-    stage = request.POST.get("stage", "")
-    counts = stage.startswith(("counted", "recounted"))
-    return SignSlip(name, stage, _chips(request, table, series) if counts else ())
+        return VoidSlip(str(name), request.POST.get("reason", ""))
+    step = request.POST.get("stage", "")
+    stage = series.stage(step)
+    return SignSlip(str(name), step, _chips(request, table, series) if stage and stage.is_count else ())
 
 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
@@ -260,25 +238,24 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    by, name = signatures.sign(request, lambda by: _recorded(table, entered, by, key))
-    series, year, number = name.split("/")
-    messages.success(request, f"{TITLES[series]} {number} is signed by {by.name}.")
-    return reverse("slips:slip", args=[table.pk if table else 0, series, year, number])
+    by, spelled = signatures.sign(request, lambda by: _recorded(table, entered, by, key))
+    name = SlipName.parse(spelled)
+    messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.")
+    return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 
 def _recorded(table: Table | None, entered: SlipInput, by: Staff, key: UUID) -> str:
-    """The slip's name."""
-    if table is not None:
-        return signing.name_at(table.book_id, dealing.record(table, entered, by=by, key=key, expected_seq=None).entry)
-    if isinstance(entered, VoidSlip):
-        raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
-    return cage_desk.sign(entered, by=by, key=key)
+    """The slip's name, once the signature is in the book that it belongs to."""
+    if table is None:
+        return cage_desk.sign(entered, by=by, key=key)
+    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None)
+    return table_desk.name_at(table.book_id, answer.entry)
 
 
-def _asked(request: HttpRequest, table: Table | None, series: str) -> list[Asked]:
-    """Every chip of the table, or the notes of a box, the largest first."""
-    chips = {} if series == "drop" else {one.value_cents: one for one in _denominations(table)}
-    values = sorted(chips, reverse=True) if series != "drop" else CASH
+def _asked(request: HttpRequest, table: Table | None, series: Series) -> list[Asked]:
+    """Every chip of the table, or the notes and coins of a box, the largest first."""
+    chips = {} if series.cash else {chip.value_cents: chip for chip in _denominations(table)}
+    values = sorted(series.cash or chips, reverse=True)
     return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
 
 
@@ -286,12 +263,12 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
     return table.denominations.all() if table else Denomination.objects.all()
 
 
-def _chips(request: HttpRequest, table: Table | None, series: str) -> paper.Chips:
+def _chips(request: HttpRequest, table: Table | None, series: Series) -> Chips:
     """What was typed for each kind. Raises Refused for what is no count."""
-    found = []
-    for one in _asked(request, table, series):
-        count = number(one.typed) if one.typed.strip() else 0
+    pairs = []
+    for asked in _asked(request, table, series):
+        count = number(asked.typed) if asked.typed.strip() else 0
         if count is None:
-            raise Refused("bad_count", f"How many of {money(one.value_cents)}? Type digits only.", 422)
-        found.append((one.value_cents, count))
-    return paper.as_chips(found)
+            raise Refused("bad_count", f"How many of {money(asked.value_cents)}? Type digits only.", 422)
+        pairs.append((asked.value_cents, count))
+    return paper.as_chips(pairs)

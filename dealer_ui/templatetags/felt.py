@@ -14,7 +14,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from ledger.proof import chips
-from tables.board.picture import Chips, ShoeBox
+from tables.board.picture import ShoeBox
+from tables.board.words import Chips
 from tables.games.cards import RANKS
 from tables.models import Denomination
 
@@ -93,7 +94,7 @@ def fan(stack: Sequence[int]) -> SafeString:
 
 @lru_cache(maxsize=4_096)
 def _fan(stack: tuple[int, ...]) -> SafeString:
-    rows = (stack[at : at + _ROW_LENGTH] for at in range(0, len(stack), _ROW_LENGTH))
+    rows = (stack[start : start + _ROW_LENGTH] for start in range(0, len(stack), _ROW_LENGTH))
     drawn = format_html_join("", '<span class="fan">{}</span>', ((_row(row),) for row in rows))
     return format_html(
         '<span class="stack" role="img" aria-label="Cards: {}">{}</span>', ", ".join(map(str, stack)), drawn
@@ -151,9 +152,9 @@ def _pip_places(rank: int) -> list[tuple[float, float]]:
     rows = _PIP_ROWS[rank]
     down = 20 if len(rows) > 3 else 24
     return [
-        (40 + 21 * (at - (count - 1) / 2), 83 + down * (row - (len(rows) - 1) / 2))
+        (40 + 21 * (place - (count - 1) / 2), 83 + down * (row - (len(rows) - 1) / 2))
         for row, count in enumerate(rows)
-        for at in range(count)
+        for place in range(count)
     ]
 
 
@@ -181,7 +182,7 @@ def chip_symbols(denominations: Iterable[Denomination]) -> SafeString:
 @lru_cache(maxsize=256)
 def _chip_symbols(smallest_first: tuple[tuple[int, str], ...]) -> SafeString:
     """They lie in every board, and hardly ever change."""
-    drawn = format_html_join("", "{}", ((_chip_symbol(*one, at),) for at, one in enumerate(smallest_first)))
+    drawn = format_html_join("", "{}", ((_chip_symbol(*chip, place),) for place, chip in enumerate(smallest_first)))
     return format_html('<svg class="symbols" aria-hidden="true">{}</svg>', drawn)
 
 
@@ -214,7 +215,7 @@ def _piles(cut: tuple[Chips, ...], named: bool) -> SafeString:
     )
 
 
-def _chip_symbol(value_cents: int, face: str, at: int) -> SafeString:
+def _chip_symbol(value_cents: int, face: str, place: int) -> SafeString:
     spots = "#2a3531" if _is_light(face) else "#fbf7ec"
     value = chips.money(value_cents)
     size = {1: 30, 2: 27, 3: 21, 4: 17, 5: 14}.get(len(value), 12)
@@ -228,7 +229,7 @@ def _chip_symbol(value_cents: int, face: str, at: int) -> SafeString:
         id=value_cents,
         face=face,
         spots=spots,
-        edge=_EDGES[at % len(_EDGES)],
+        edge=_EDGES[place % len(_EDGES)],
         y=36 + size * 0.35,
         size=size,
         value=value,
@@ -236,7 +237,7 @@ def _chip_symbol(value_cents: int, face: str, at: int) -> SafeString:
 
 
 def _is_light(face: str) -> bool:
-    red, green, blue = (int(face[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = (int(face[place : place + 2], 16) for place in (1, 3, 5))
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
 
 

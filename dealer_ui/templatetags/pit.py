@@ -13,7 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.proof import chips
-from tables.board.picture import OutcomeLine, SeatBox
+from ledger.proof.slip_name import SlipName
+from tables.board.picture import SeatBox
+from tables.board.words import OutcomeLine
 from tables.games.felt import Payout, SeatView
 from tables.log.entries import rounds
 from tables.log.fold import Play
@@ -105,10 +107,10 @@ def lasted(began: datetime, ended: datetime) -> str:
 @register.filter
 def by_outcome(seats: Sequence[SeatView]) -> list[tuple[str, list[SeatView]]]:
     """The seats of a round under what became of them; those that are still in under nothing."""
-    found: dict[str, list[SeatView]] = {}
+    groups: dict[str, list[SeatView]] = {}
     for seat in seats:
-        found.setdefault(seat.payout.outcome if seat.payout else "", []).append(seat)
-    return list(found.items())
+        groups.setdefault(seat.payout.outcome if seat.payout else "", []).append(seat)
+    return list(groups.items())
 
 
 @register.filter
@@ -130,15 +132,15 @@ def whom(seat: int) -> str:
 
 
 @register.filter
-def slip_parts(name: str) -> list[str]:
-    """The year and the number of a slip, of its name."""
-    return name.split("/")[1:]
+def slip_name(spelled: str) -> SlipName:
+    """The name of a slip, by its parts."""
+    return SlipName.parse(spelled)
 
 
 @register.filter
-def padded(number: str) -> str:
+def padded(number: int) -> str:
     """The number of a slip as it stands on its paper: 00012."""
-    return number.zfill(5)
+    return f"{number:05d}"
 
 
 @register.filter

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from tables.log import paper
-from tables.log.paper import Stage
+from tables.log.series import Stage, total
 from tables.models import Terminal
 from tables.staff import terminals
 
@@ -45,7 +45,7 @@ def times(value_cents: int, count: int) -> int:
 @register.filter
 def worth(chips: Any) -> int:
     """What chips are worth together, in cents."""
-    return paper.total(chips)
+    return total(chips)
 
 
 @register.filter

@@ -64,10 +64,10 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
         return redirect("practice:session", training.start(viewer).pk)
     rows = Practice.objects.filter(dealer=viewer).select_related("dealer")[:SHOWN]
     context = {
-        "sessions": [one for row in rows if (one := _readable(row))],
+        "sessions": [session for row in rows if (session := _readable(row))],
         "certificates": Certificate.objects.filter(dealer=viewer),
     }
-    return render(request, "dealer_ui/practice/begin.html", context)
+    return render(request, "dealer_ui/training/begin.html", context)
 
 
 def _readable(row: Practice) -> Session | None:
@@ -142,7 +142,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     if now.over or not own:
         context["certificate"] = Certificate.objects.filter(practice=row).first()
         context["badge"] = request.POST.get("badge", "")
-        return render(request, "dealer_ui/practice/result.html", context, status=status)
+        return render(request, "dealer_ui/training/result.html", context, status=status)
     due = now.due
     assert due is not None  # noqa: S101 -- it is not over
     context |= {
@@ -155,15 +155,15 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
         "calls": CALLS.items(),
         "over": OVER,
     }
-    return render(request, "dealer_ui/practice/session.html", context, status=status)
+    return render(request, "dealer_ui/training/session.html", context, status=status)
 
 
 def _spots(due: Question) -> list[Spot]:
     """The seats that bet, as they lie."""
     state = due.state
     stacks = state.stacks or ((),) * len(state.seats)
-    found = zip(state.seats, state.bets, stacks, strict=True)
-    return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in found if bet]
+    seats = zip(state.seats, state.bets, stacks, strict=True)
+    return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in seats if bet]
 
 
 def _told(now: Session) -> list[Told]:
@@ -179,20 +179,20 @@ def _told(now: Session) -> list[Told]:
 @require_GET
 def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpResponse:
     """One certificate, as it is printed: for its holder and for those who watch the floor."""
-    one = get_object_or_404(_certificates(), number=number)
-    if one.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
+    row = get_object_or_404(_certificates(), number=number)
+    if row.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
         raise PermissionDenied
-    context = {"one": one, "game": GAMES[one.game].title, "faults": training.faults(one)}
-    return render(request, "dealer_ui/practice/certificate.html", context)
+    context = {"one": row, "game": GAMES[row.game].title, "faults": training.faults(row)}
+    return render(request, "dealer_ui/training/certificate.html", context)
 
 
 @watches
 @require_GET
 def certificates(request: HttpRequest) -> HttpResponse:
     """Every certificate, the newest first."""
-    found = _certificates()
-    context = {"certificates": found[:100], "all": found.count()}
-    return render(request, "dealer_ui/practice/certificates.html", context)
+    rows = _certificates()
+    context = {"certificates": rows[:100], "all": rows.count()}
+    return render(request, "dealer_ui/training/certificates.html", context)
 
 
 _HEADER: Final = (
@@ -208,10 +208,10 @@ def certificates_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "certificates", _HEADER, iter([map(_line, _certificates())]))
 
 
-def _line(one: Any) -> exports.Row:
+def _line(row: Any) -> exports.Row:
     return (
-        one.number, one.dealer.name, one.dealer.badge, one.game, one.rules_version, one.answers_right,
-        one.answers_asked, one.on_day, one.valid_through, one.signed_as, one.seq, one.practice_id,
+        row.number, row.dealer.name, row.dealer.badge, row.game, row.rules_version, row.answers_right,
+        row.answers_asked, row.on_day, row.valid_through, row.signed_as, row.seq, row.practice_id,
     )  # fmt: skip
 
 

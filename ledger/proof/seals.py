@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ledger.proof.chain import canonical
+from ledger.proof.slip_name import SlipName
 
 BOOK_ROOT, DAY_ROOT, ROTATION = "book-root/1", "day-root/1", "key-rotation/1"
 """What the documents are called; a signature for one can never pass for one of another kind."""
@@ -125,12 +126,12 @@ def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Num
     known = {name: (highest, set(missing)) for name, highest, missing in before}
     wrong = [f"the slip {slip} is there twice" for slip in sorted(set(begun)) if begun.count(slip) > 1]
     for slip in sorted(set(begun)):
-        name, _, number = slip.rpartition("/")
-        highest, missing = known.get(name, (0, set()))
-        coming = missing | set(range(highest + 1, int(number) + 1))
-        if int(number) not in coming:
+        name = SlipName.parse(slip)
+        highest, missing = known.get(name.run, (0, set()))
+        coming = missing | set(range(highest + 1, name.number + 1))
+        if name.number not in coming:
             wrong.append(f"the slip {slip} is there twice")
-        known[name] = max(highest, int(number)), coming - {int(number)}
+        known[name.run] = max(highest, name.number), coming - {name.number}
     overdue = [f"{name}/{number}" for name, _, missing in before for number in missing]
     wrong += [f"the slip {slip} is missing" for slip in overdue if slip not in begun]
     return [[name, highest, sorted(missing)] for name, (highest, missing) in sorted(known.items())], next(

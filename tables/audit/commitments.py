@@ -6,17 +6,18 @@ the cards that were dealt; one that is still sealed, against the same, but only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.log import entries, read_head
-from ledger.proof.chain import Broken, Fault, walk
+from ledger.models import Book
+from ledger.proof.chain import Broken, Fault, Head, walk
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of, fold
 from tables.log.fold import Standing
-from tables.log.shoe_orders import Order, Seals, Unproven, check
+from tables.log.shoe_orders import Order, Seals, Unproven, check, commitment_of
 from tables.models import HouseShoe, Table
 
 
@@ -43,6 +44,33 @@ def prove(table: Table) -> Iterator[Order]:
             raise Unproven(live.committed_seq, "the order that it commits to was not kept")
         check(live, bytes(shoe.order), bytes(shoe.nonce), head.seq)
         yield live
+
+
+def kept_fault(book: Book, committed: Mapping[str, int], seals: Seals | None, through: Head) -> Fault | None:
+    """The first order that is not kept as a table's log commits to it, was kept without that, or was dealt otherwise.
+
+    ``committed``: every commitment up to ``through``, with its entry; ``seals``: what was dealt since the last one.
+    """
+    missing, live = dict(committed), seals.live if seals else None
+    for row in HouseShoe.objects.filter(table__book=book).order_by("pk").iterator():
+        seq = missing.pop(row.commitment, None)
+        if seq is None and row.commitment not in _committed_since(book, through):
+            return Fault(book.name, through.seq, f"an order of a house shoe is kept that no entry commits to, {row.pk}")
+        if seq is None:
+            continue
+        order, nonce = bytes(row.order), bytes(row.nonce)
+        if commitment_of(nonce, order) != row.commitment:
+            return Fault(book.name, seq, "the order that is kept is not the one that it commits to")
+        if live is not None and live.commitment == row.commitment:
+            check(live, order, nonce, through.seq)
+    if missing:
+        return Fault(book.name, min(missing.values()), "the order that it commits to was not kept")
+    return None
+
+
+def _committed_since(book: Book, through: Head) -> set[str | None]:
+    """What was committed to while the entries before were proved."""
+    return {event_of(entry).commits for entry in entries(book.pk, through.seq)}
 
 
 def fault(table: Table) -> Fault | None:

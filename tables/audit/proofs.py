@@ -7,7 +7,7 @@ first entry that does not hold. A check of new entries starts from the last prov
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -26,8 +26,9 @@ from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from tables import standing
-from tables.audit import sealed, sealing
+from tables.audit import commitments, sealed, sealing
 from tables.audit.conduct import Floor
+from tables.audit.rows import comparing
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
@@ -40,6 +41,10 @@ _UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, Recursio
 
 BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
 """Rows that are an index of the house's entries: whose, and of which entries."""
+
+
+AT_MOST: Final = 40
+"""So many rows that differ are alerts of their own: a crowd of them hides what else is wrong."""
 
 
 @dataclass(slots=True)
@@ -94,6 +99,8 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
         proof = _proof(book, after, report)
         for entry, posted in reconcile(chain, transfers(book.pk, start, through.seq), book.name):
             proof.check(entry, posted)
+        if after is None and book.name != HOUSE:
+            report.fault = commitments.kept_fault(book, proof.committed, proof.replay.seals, through)
     except Broken as broken:
         report.fault = broken.fault
     except Unproven as unproven:
@@ -156,6 +163,16 @@ def books(table: str | None = None) -> Sequence[Book]:
     return [found.book]
 
 
+def verify_rows() -> list[str]:
+    """What the rows beside the log say that the log does not, and where the database is not as it was made; an alert
+    for each."""
+    faults = comparing.compare().faults + comparing.shape_faults()
+    house = Book.objects.filter(name=HOUSE).first()
+    for says in faults[:AT_MOST]:
+        raise_alert(house, "row_differs", f"What is kept beside the log is not what it says: {says}", {"what": says})
+    return faults
+
+
 # --- one entry after the other ---------------------------------------------------------------------------------
 
 
@@ -166,12 +183,16 @@ class _Proof:
     report: Report
     floor: Floor
     replay: Replay
+    committed: dict[str, int] = field(default_factory=dict)
+    """The orders of house shoes that were committed to, and in which entries."""
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
         event = event_of(entry)
         self.floor.enact(self.replay.now, event, entry, {transfer.move.kind for transfer in posted})
         self.replay.follow(entry, event, posted)
+        if (commitment := event.commits) is not None:
+            self.committed[commitment] = entry.seq
         self.report.entries += 1
         self.report.transfers += len(posted)
         self.report.rounds = self.replay.rounds

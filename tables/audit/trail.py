@@ -8,10 +8,13 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
 from tables.audit.outside.cage_counts import SLACK
 from tables.handlers import checks
-from tables.log import paper
+from tables.log.catalog import read_as
+from tables.log.entries.journal import AlertRaised
+from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
+from tables.log.series import CAGE_COUNTS
 from tables.training import certificates
 
 
@@ -30,7 +33,7 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
         return
     if (str(row.slip), row.stage, row.username, row.role) != (event.slip, event.stage, event.username, event.role):
         raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
-    about = 0 if event.now.series in (*paper.COUNTS, "drop") else paper.total(event.chips)
+    about = event.after.series.about_cents(event.chips)
     if row.slip.seq == entry.seq and row.slip.total_cents != about:
         raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
 
@@ -40,9 +43,9 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     """The same; and the cage was counted against what the transfers of every book had left there, as far as each was
     read then."""
     check_signature(event, entry)
-    if event.kind != "cage_recounted":
+    if event.kind not in CAGE_COUNTS:
         return
-    expected, through = event.now.expected_cents, event.through or {}
+    expected, through = event.after.expected_cents, event.through or {}
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
@@ -63,3 +66,16 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
         raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+
+
+@checks(RowsTakenOver)
+def check_taking_over(event: RowsTakenOver, entry: Entry) -> None:
+    """Rows are taken over once, before the house wrote the first entry of a release that enters all of them: later it
+    would make of anything what was always so."""
+    before = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq)
+    for later in (TableAdded, AlertRaised, RowsNoted):
+        if before.filter(subject=later.subject, kind=later.kinds[0]).exists():
+            raise Misconduct(f"it takes rows over after the first {later.subject} {later.kinds[0]}")
+    earlier = before.filter(subject=RowsTakenOver.subject, kind=RowsTakenOver.kinds[0])
+    if any(read_as(RowsTakenOver, body).rows == event.rows for body in earlier.values_list("body", flat=True)):
+        raise Misconduct(f"it takes {event.rows} over after the first time")

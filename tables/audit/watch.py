@@ -25,6 +25,7 @@ from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.audit import commitments, proofs, sealing
+from tables.audit.rows import noted
 from tables.edge import shoe_audit
 from tables.models import Table
 
@@ -36,6 +37,8 @@ PLANS: Final = (
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
+    Plan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
+    Plan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
 )
 
@@ -109,6 +112,17 @@ def prove_all() -> int:
     return sum(proofs.alert(proofs.verify(book), book) is not None for book in proofs.books())
 
 
+def note_rows() -> int:
+    """What was run, recounted and proved since the last time, in one entry: none of it can be taken away later."""
+    noted.note()
+    return 0
+
+
+def prove_rows() -> int:
+    """Every row beside the log is what the log says, and the database is as its migrations make it."""
+    return len(proofs.verify_rows())
+
+
 def prove_shoes() -> int:
     """Every house shoe was dealt in the order that was committed to before its first card."""
     faults = [(table.book, commitments.fault(table)) for table in Table.objects.select_related("book")]
@@ -172,5 +186,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_shoes": prove_shoes,
     "reconcile": reconcile,
     "prove_sums": prove_sums,
+    "note_rows": note_rows,
+    "prove_rows": prove_rows,
     "prove_all": prove_all,
 }

@@ -71,8 +71,8 @@ def _unseen(entry: Entry, counting: set[str]) -> Entry:
     """An entry about slips without what was counted so far: whoever counts next must not know it."""
     event = catalog.read_as(SlipSigned, entry.body)
     if event.slip in counting:
-        event = structs.replace(event, chips=(), salt="", now=replace(event.now, counts=()))
-    blank = tuple(replace(slip, counts=()) if slip.name in counting else slip for slip in event.open)
+        event = structs.replace(event, chips=(), salt="", now=structs.replace(event.now, counts=()))
+    blank = tuple(structs.replace(slip, counts=()) if slip.read().name in counting else slip for slip in event.open)
     content = structs.replace(event, open=blank).content()
     return replace(entry, key=None, body=canonical(entry.document | {"content": content, "key": None}))
 

@@ -529,7 +529,7 @@ def _sum_up(found: Mapping[int, _Read]) -> None:
 
 
 def _box(seq: int, at: datetime, body: bytes, removal: int, door: str | None, closed: int | None) -> _After:
-    slip = read_as(SlipSigned, body).now
+    slip = read_as(SlipSigned, body).after
     anchor = closed if door == "closed" and closed else removal
     counted = seq != removal and slip.agreed is not None
     cents = slip.total_cents - slip.expected_cents if counted else 0

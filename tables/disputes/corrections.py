@@ -13,12 +13,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
-from django.utils import timezone
 
 from ledger import cage, slips
 from ledger.models import Account
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, money
+from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import past, permits
 from tables.disputes import claims
@@ -34,15 +34,15 @@ from tables.log.entries.corrections import (
     CorrectionSigned,
 )
 from tables.log.fold import UNREADABLE
+from tables.log.series import CORRECTION
 from tables.log.settlement import correction_moves
 from tables.models import Staff
 from tables.past import words
 from tables.refusals import Refused
-from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
 
-SERIES: Final = "correction"
-SIGNERS: Final = frozenset({Role.PIT_BOSS, Role.OPERATOR})
+SERIES: Final = CORRECTION.name
+SIGNERS: Final = CORRECTION.stages[-1].by
 """Who may give the second signature."""
 
 
@@ -82,10 +82,8 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
             raise Refused("bad_amount", f"Seat {entered.seat} can lose no more than its bet of {most}.", 422)
     if due == entered.handed_cents:
         raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_with_sign(due)}, which is what is due.", 422)
-    year = timezone.localtime().year
-    slip_name = slip or f"{SERIES}/{year}/{slips.next_number(SERIES, year)}"
     correction = Correction(
-        slip=slip_name,
+        slip=slip or str(slips.next_name(SERIES)),
         round=entered.round,
         seat=entered.seat,
         recorded_cents=payout.net_cents,
@@ -256,16 +254,7 @@ def _was_counted_since(scene: Scene, correction: Correction) -> bool:
 
 
 def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | None = None) -> Signing:
-    series, year, number = correction.slip.split("/")
-    return Signing(
-        series=series,
-        year=int(year),
-        number=int(number),
-        stage=stage,
-        username=by.username,
-        role=str(by.role),
-        begins_cents=begins_cents,
-    )
+    return Signing(SlipName.parse(correction.slip), stage, by.username, str(by.role), begins_cents)
 
 
 def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any) -> Step:

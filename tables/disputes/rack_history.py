@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from django.db import connection
 
-from tables.games.felt import Action, Game, Opening, Payout
+from tables.games.felt import Action, Opening, Payout
+from tables.games.game import Game
 from tables.log.catalog import read
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import CardRefused

@@ -35,6 +35,6 @@ def count(ranks: Iterable[int]) -> Composition:
 
 def add(composition: Composition, rank: int) -> Composition:
     """The composition with one more card of ``rank``."""
-    counts = list(composition)
+    counts = [*composition]
     counts[rank - 1] += 1
     return tuple(counts)

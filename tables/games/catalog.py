@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tables.games.blackstone import Blackstone
-from tables.games.felt import Game
 from tables.games.five_cards import FiveCards
+from tables.games.game import Game
 from tables.games.goblin_poker import GoblinPoker
 from tables.games.hawthorn import Hawthorn
 from tables.games.kitty import Kitty

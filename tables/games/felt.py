@@ -1,4 +1,4 @@
-"""The vocabulary that every game speaks: actions, prompts, payouts, views, and the Game protocol.
+"""The vocabulary that every game speaks: actions, prompts, payouts and views.
 
 An action changes a round. A prompt says what may happen next; an action is legal exactly when an open prompt
 admits it. When no prompt is open, the round is over. Money is in minor units (``_cents``), seats are numbered
@@ -8,7 +8,7 @@ clockwise from the dealer's left, and 0 stands for the dealer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -298,27 +298,6 @@ class Phrase(Struct, frozen=True):
     rule: str
 
 
-# --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
-
-Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns"]
-"""What may lie on a layout: each seat's faceup cards, its facedown ones, faceup and facedown cards that are nobody's,
-the pot, the button, points, the cards kept for them, and each seat's side of columns."""
-
-Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
-"""What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
-there, one of a few that were shuffled apart; and a shuffle."""
-
-
-class Words(Struct, frozen=True):
-    """A choice in words: its button, what the dealer does once it is made, and the rule behind it."""
-
-    label: str
-    does: str
-    rule: str
-    of: Literal["hand", "middle", "stack", "columns"] = "hand"
-    """Where the cards lie that it names."""
-
-
 # --- What a round is opened with, and what comes out of it -----------------------------------------------------
 
 
@@ -430,94 +409,6 @@ class View(Struct, frozen=True):
 
 def put(items: tuple[Item, ...], at: int, item: Item) -> tuple[Item, ...]:
     """The tuple with another item at one place."""
-    changed = list(items)
+    changed = [*items]
     changed[at] = item
     return tuple(changed)
-
-
-# --- The protocol ----------------------------------------------------------------------------------------------
-
-State = TypeVar("State")
-Rules = TypeVar("Rules")
-
-
-class Game(Protocol[State, Rules]):
-    """A game: pure functions of an immutable state."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    banked: ClassVar[bool]
-    """Whether each seat bets against the house."""
-    names: ClassVar[Mapping[str, str]]
-    """What a record calls the things that a decision names, where it is not their own name: {"from": "target"}."""
-    carries: ClassVar[frozenset[str]]
-    """The keys of a round record's carried-in state that this game has a use for."""
-    seat_counts: ClassVar[range]
-    """With how many seats it is played."""
-    coins: ClassVar[bool]
-    """Whether anything is paid in it."""
-    parts: ClassVar[Mapping[Part, str]]
-    """What its layout has, and what that is called there."""
-    words: ClassVar[Mapping[str, Words]]
-    """Its choices, by name, in the dealer's words."""
-    cards: ClassVar[Mapping[Due, str]]
-    """The rule behind each thing that may be due from its deck."""
-    outcomes: ClassVar[tuple[str, ...]]
-    """What may become of a seat in it."""
-    rules_type: type[Rules]
-
-    def open(self, rules: Rules, opening: Opening) -> State:
-        """A new round. Raises Illegal when the opening is impossible."""
-        ...
-
-    def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next; empty when the round is over."""
-        ...
-
-    def apply(self, state: State, action: Action) -> State:
-        """The state after an action that an open prompt admits (``play.play`` sees to that)."""
-        ...
-
-    def settle(self, state: State) -> tuple[Payout, ...]:
-        """The payouts decided so far, in seat order; all of them once the round is over."""
-        ...
-
-    def view(self, state: State, viewer: int | None) -> View:
-        """What ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see."""
-        ...
-
-    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
-        """The prompt in the dealer's words."""
-        ...
-
-    def pot(self, state: State) -> int:
-        """The coins in the pot; once the round is over, what stays there for the next."""
-        ...
-
-    def payments(self, state: State) -> tuple[Payment, ...]:
-        """The coins that changed hands so far, in order; none in games against the house."""
-        ...
-
-    def gone(self, state: State) -> Composition:
-        """What is gone from the shoe since its last shuffle, once this round's cards are discards."""
-        ...
-
-    def cards_left(self, state: State) -> int:
-        """How many cards can still be dealt before the shoe is empty."""
-        ...
-
-    def at_cut(self, rules: Rules) -> int:
-        """With how many cards left the cut card comes out; 0 where none is placed."""
-        ...
-
-    def decks(self, rules: Rules) -> int:
-        """How many decks it is dealt from."""
-        ...
-
-    def burned(self, rules: Rules) -> int:
-        """How many cards are burned after a shuffle."""
-        ...
-
-    def burning(self, rules: Rules, burn: int) -> Rules:
-        """The rules with the burn that was really made, where that is an option of the game."""
-        ...

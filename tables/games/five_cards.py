@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
+from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 

@@ -10,7 +10,8 @@ from math import inf
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import Choice, Due, Part, Struct, Words
+from tables.games.felt import Choice, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 

@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Choice, Due, Illegal, Opening, Part, Struct, Words
+from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script, cards_to, say_paid
 from tables.games.script import Scripted, State
 

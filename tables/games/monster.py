@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
-from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
+from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Script
 from tables.games.script import Scripted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from msgspec import structs
@@ -17,11 +17,11 @@ from tables.games.felt import (
     AskChoice,
     AskCloseBets,
     Bet,
-    Game,
     Illegal,
     Opening,
     Prompt,
 )
+from tables.games.game import BankedGame, Game
 
 State = TypeVar("State")
 Rules = TypeVar("Rules")
@@ -29,19 +29,27 @@ Rules = TypeVar("Rules")
 
 def play(game: Game[State, Rules], state: State, action: Action) -> State:
     """The state after ``action``. Raises Illegal, saying what would be right, when no open prompt admits it."""
-    prompts = game.prompts(state)
-    for prompt in prompts:
+    return game.apply(state, admitted(game, state, action))
+
+
+def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
+    """An action with all that it names: what it left out is filled in where only one thing is possible.
+
+    Raises Illegal, saying what would be right, when no open prompt admits it.
+    """
+    for prompt in game.prompts(state):
         if meant := prompt.admits(action):
-            return game.apply(state, meant)
+            return meant
     raise out_of_turn(prompts_for(game, state, None), action)
 
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
-    while (prompts := game.prompts(state)) and (action := answer(prompts)):
+    ask, apply = game.prompts, game.apply
+    while (prompts := ask(state)) and (action := answer(prompts)):
         for prompt in prompts:
             if meant := prompt.admits(action):
-                state = game.apply(state, meant)
+                state = apply(state, meant)
                 break
         else:
             raise out_of_turn(prompts, action)
@@ -56,6 +64,15 @@ def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: It
     return state
 
 
+def complete(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> Iterator[Action]:
+    """A round's actions, each with all that it names. Raises Illegal at the first that is not admitted."""
+    state = game.open(rules, opening)
+    for action in actions:
+        whole = admitted(game, state, action)
+        state = game.apply(state, whole)
+        yield whole
+
+
 def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:
     """What is open, as ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see it.
 
@@ -63,7 +80,7 @@ def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[P
     that a seat chooses; what it may choose, to itself, and to others only of a seat without facedown cards, for even
     the kinds of its choices tell something of a hand; all that is asked about bets and shuffles.
     """
-    if game.banked:
+    if isinstance(game, BankedGame):
         return game.prompts(state)  # nothing is hidden in these games
     hides = {seen.seat for seen in game.view(state, None).seats if seen.hand_size and seen.seat != viewer}
     return tuple(_allowed(ask, hides) for ask in game.prompts(state))

@@ -26,7 +26,6 @@ from tables.games.felt import (
     Card,
     Choose,
     CloseBets,
-    Game,
     Illegal,
     Opening,
     Payout,
@@ -35,7 +34,8 @@ from tables.games.felt import (
     Shuffle,
     Struct,
 )
-from tables.games.play import run
+from tables.games.game import BankedGame, Game, PotGame
+from tables.games.play import complete, run
 
 FORMAT: Final = "round-record/1"
 _SEAT = Annotated[int, Meta(ge=1, le=99)]
@@ -126,7 +126,12 @@ def judge(document: bytes | str) -> dict[str, Any]:
 
 
 def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
-    """A round of a table's log as a record that anyone can replay."""
+    """A round of a table's log as a record that anyone can replay: with all that older logs leave out of decisions."""
+    return record_as_logged(game, rules, opening, complete(game, rules, opening, actions))
+
+
+def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
+    """A round as a record, its decisions to the letter of the log: what was hashed once is hashed so for good."""
     bets: dict[int, int] = {}
     cards: list[int] = []
     decisions: list[dict[str, Any]] = []
@@ -163,7 +168,7 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
 def _seats(game: Game[Any, Any], opening: Opening, bets: dict[int, int]) -> list[dict[str, int]]:
     if opening.stacks:
         return [{"seat": seat, "coins": coins} for seat, coins in zip(opening.seats, opening.stacks, strict=True)]
-    if not game.banked:
+    if isinstance(game, PotGame):
         return [{"seat": seat} for seat in opening.seats]
     return [{"seat": seat, "bet": cents} for seat, cents in sorted(bets.items()) if cents]
 
@@ -226,8 +231,8 @@ def _rules(record: Record, game: Game[Any, Any]) -> Any:
 
 
 def _opening(record: Record, game: Game[Any, Any]) -> Opening:
-    for key in ("dealt", "button", "pot", "first"):
-        if getattr(record, key) is not UNSET and key not in game.carries:
+    for key in ("dealt", "button", "pot", "first", "rake", "blind"):
+        if getattr(record, key) is not UNSET and key not in _uses(game):
             raise RecordError(key, f"{game.name} has no use for it")
     seats = tuple(seat.seat for seat in record.seats)
     if len(seats) not in game.seat_counts:
@@ -241,20 +246,23 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
         raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
     button, pot, first = (None if value is UNSET else value for value in (record.button, record.pot, record.first))
     rake = None if isinstance(record.rake, UnsetType) else record.rake
-    stacks = _stacks(record, game)
-    for key, given in (("rake", rake is not None), ("blind", record.blind is not UNSET)):
-        if given and (game.banked or (key == "rake" and not game.coins)):
-            raise RecordError(key, f"{game.name} has no use for it")
     return Opening(
         seats,
         dealt=dealt,
         button=button,
         pot=pot or 0,
         first=first,
-        stacks=stacks,
+        stacks=_stacks(record, game),
         rake=rake,
         blind=record.blind is True,
     )
+
+
+def _uses(game: Game[Any, Any]) -> frozenset[str]:
+    """The keys that a game has a use for, of those that others have none for."""
+    if not isinstance(game, PotGame):
+        return game.carries
+    return game.carries | {"blind"} | ({"rake", "coins"} if game.coins else set())
 
 
 def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
@@ -263,7 +271,7 @@ def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
     if not given:
         return ()
     at = next((at for at, seat in enumerate(record.seats) if isinstance(seat.coins, UnsetType)), None)
-    if game.banked or not game.coins:
+    if "coins" not in _uses(game):
         raise RecordError(f"seats[{at or 0}].coins", "there are no coins in this game")
     if at is not None:
         raise RecordError(f"seats[{at}].coins", "either every seat says what it has on the table, or none does")
@@ -279,7 +287,7 @@ class _Answers:
     def __init__(self, record: Record, game: Game[Any, Any]) -> None:
         self.record = record
         self.names = {key: field for key, field in _OWN.items() if field not in game.names.values()} | dict(game.names)
-        if not game.banked:
+        if not isinstance(game, BankedGame):
             self._no_bets()
         self.bets = self.cards = self.actions = 0
         self.place = "dealt"  # all that a game may find impossible in an opening
@@ -297,18 +305,32 @@ class _Answers:
                 return None
             self.place = f"actions[{self.actions}]"
             self.actions += 1
-            return self._choose(record.actions[self.actions - 1])
+            return self._choose(prompts, record.actions[self.actions - 1])
         if type(ask) is AskShuffle:
             self.place = "cards"
             return Shuffle()
         return self._bet()
 
-    def _choose(self, decision: RecordAction) -> Choose:
+    def _choose(self, prompts: tuple[Prompt, ...], decision: RecordAction) -> Choose:
         named = decision.named()
         for key in named:
             if key not in self.names:
                 raise RecordError(f"{self.place}.{key}", "this game's decisions do not name such a thing")
-        return Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        made = Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        self._refuse_gaps(prompts, made)
+        return made
+
+    def _refuse_gaps(self, prompts: tuple[Prompt, ...], made: Choose) -> None:
+        """Raise RecordError where the engine would know what is left out: who reads a record need not work it out."""
+        asked = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == made.seat]
+        meant = [choice for ask in asked for choice in ask.choices if choice.means(made)]
+        if len(meant) != 1:
+            return  # the engine itself refuses what is unclear, or not offered
+        due = [key for key, field in self.names.items() if getattr(meant[0], field) is not None]
+        gaps = [repr(key) for key in due if getattr(made, self.names[key]) is None]
+        if gaps:
+            says = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
+            raise RecordError(self.place, f"seat {made.seat}: {made.choice!r} {says}")
 
     def _no_bets(self) -> None:
         for at, seat in enumerate(self.record.seats):
@@ -348,16 +370,16 @@ def _answer(game: Game[Any, Any], state: Any, prompts: tuple[Prompt, ...]) -> di
         "complete": not prompts,
         "results": [_result(payout) for payout in payouts],
         "house_net": _house_net(game, state, payouts),
-        "pot_left": game.pot(state),
+        "pot_left": game.pot(state) if isinstance(game, PotGame) else 0,
         "next": [_open_prompt(prompt) for prompt in prompts],
     }
 
 
 def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> int:
     """What the house won of the seats, or raked."""
-    if game.banked:
-        return -sum(payout.net_cents for payout in payouts)
-    return sum(one.coins for one in game.payments(state) if one.kind == "rake")
+    if isinstance(game, PotGame):
+        return sum(one.coins for one in game.payments(state) if one.kind == "rake")
+    return -sum(payout.net_cents for payout in payouts)
 
 
 def _result(payout: Payout) -> dict[str, Any]:

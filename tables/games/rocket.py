@@ -27,21 +27,18 @@ from tables.games.felt import (
     Choice,
     Choose,
     CloseBets,
-    Due,
     Illegal,
     Money,
     Opening,
-    Part,
-    Payment,
     Payout,
     Phrase,
     Prompt,
     SeatView,
     Struct,
     View,
-    Words,
     put,
 )
+from tables.games.game import BankedGame, Due, Part, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
@@ -87,16 +84,13 @@ class State(Struct, frozen=True):
     """Indices of the seats that have yet to act in this pass, or to get their first card: the first one is next."""
 
 
-class Rocket:
+class Rocket(BankedGame[State, Rules]):
     """The game, as the kernel plays it."""
 
     name: ClassVar[str] = "rocket"
     title: ClassVar[str] = "Rocket"
-    banked: ClassVar[bool] = True
-    names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"button", "dealt"})
     seat_counts: ClassVar[range] = range(1, 7)
-    coins: ClassVar[bool] = False
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "button": "button"}
     words: ClassVar[Mapping[str, Words]] = {
         "hit": Words("Hit", "Deal the seat a card faceup.", "A pair loses its rank in tenths of the bet."),
@@ -174,14 +168,6 @@ class Rocket:
             state.stage == OVER,
         )
 
-    def pot(self, state: State) -> int:
-        """There is none: every seat plays against the house."""
-        return 0
-
-    def payments(self, state: State) -> tuple[Payment, ...]:
-        """None: what a round comes to is settled between each seat and the house."""
-        return ()
-
     def gone(self, state: State) -> Composition:
         """What is gone since the shuffle."""
         return state.gone
@@ -233,10 +219,11 @@ def _ask_bets(rules: Rules, opening: Opening, bets: tuple[int, ...]) -> tuple[As
     limits, step = opening.limits, 10 * rules.unit
     low, high = max(limits.min_cents, step), limits.max_cents
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
-    return tuple(
-        AskBet(seat, low, min(high, room + own), step, own, room + own < high)
+    asks = [
+        AskBet(seat, low, room + own if room + own < high else high, step, own, room + own < high)
         for seat, own in zip(opening.seats, bets, strict=True)
-    )
+    ]
+    return tuple(asks)
 
 
 def _bet(state: State, action: Bet) -> State:
@@ -262,20 +249,19 @@ def _lowest(state: State, index: int) -> int:
 def _close(state: State) -> State:
     """From here on only the seats that bet count."""
     seats, bets = tuple(compress(state.seats, state.bets)), tuple(filter(None, state.bets))
-    order = tuple(range(len(seats)))
-    closed = _with(state, stage=DEAL, seats=seats, bets=bets, asks=(), order=order, waiting=order)
-    return _with(closed, stacks=((),) * len(seats), payouts=(None,) * len(seats))
+    order, stacks, none = tuple(range(len(seats))), ((),) * len(seats), (None,) * len(seats)
+    return _with(
+        state, stage=DEAL, seats=seats, bets=bets, asks=(), stacks=stacks, payouts=none, order=order, waiting=order
+    )
 
 
 def _deal(state: State, rank: int) -> State:
     """A seat's first card; after the last seat's the dealer's card is due."""
-    stacks = put(state.stacks, state.waiting[0], (rank,))
-    dealt = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1, waiting=state.waiting[1:])
-    if dealt.waiting:
-        return dealt
-    if state.rules.start == "low_card":
-        dealt = _low_card_starts(dealt)
-    return _with(dealt, stage=DEALER_CARD)
+    index, waiting = state.waiting[0], state.waiting[1:]
+    stacks, gone = put(state.stacks, index, (rank,)), add(state.gone, rank)
+    stage = DEAL if waiting else DEALER_CARD
+    dealt = _with(state, stage=stage, stacks=stacks, gone=gone, left=state.left - 1, waiting=waiting)
+    return dealt if waiting or state.rules.start == "dealer_left" else _low_card_starts(dealt)
 
 
 def _low_card_starts(state: State) -> State:
@@ -297,46 +283,48 @@ def _fold(state: State) -> State:
 
 
 def _hit(state: State, rank: int) -> State:
-    index = state.waiting[0]
+    index, waiting = state.waiting[0], state.waiting[1:]
     stack = state.stacks[index]
-    stacks = put(state.stacks, index, (*stack, rank))
-    drawn = _with(state, stacks=stacks, gone=add(state.gone, rank), left=state.left - 1)
+    stacks, gone, left = put(state.stacks, index, (*stack, rank)), add(state.gone, rank), state.left - 1
     if rank in stack:
+        drawn = _with(state, stacks=stacks, gone=gone, left=left)
         return _leave(drawn, "pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
-    return _next_turn(drawn, state.waiting[1:])
+    stage = DECIDE if waiting else DEALER_CARD
+    after = _with(state, stage=stage, stacks=stacks, gone=gone, left=left, waiting=waiting)
+    return after if left else _at_the_end(after)
 
 
 def _leave(state: State, outcome: str, rank: int, why: str) -> State:
     """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
-    index = state.waiting[0]
+    index, waiting = state.waiting[0], state.waiting[1:]
     bet = state.bets[index]
-    payout = Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why)
-    order = list(state.order)
+    payouts = put(state.payouts, index, Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why))
+    order = [*state.order]
     order.remove(index)
-    left = _with(state, payouts=put(state.payouts, index, payout), order=tuple(order))
-    return _next_turn(left, state.waiting[1:])
-
-
-def _next_turn(state: State, waiting: tuple[int, ...]) -> State:
-    """The next of those waiting decides; after the last one the dealer hits, if anyone is left to hit for."""
-    if waiting:
-        deciding = _with(state, stage=DECIDE, waiting=waiting)
-        # A fold that is the only legal answer is not asked, it is carried out.
-        return deciding if state.left or _can_refill(state) else _fold(deciding)
-    if not state.order:
-        return _with(state, stage=OVER)
-    if not (state.left or _can_refill(state)):
-        return _pay_all(state, "push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
-    return _with(state, stage=DEALER_CARD)
+    stage = DECIDE if waiting else DEALER_CARD if order else OVER
+    after = _with(state, stage=stage, payouts=payouts, order=tuple(order), waiting=waiting)
+    return after if state.left else _at_the_end(after)
 
 
 def _dealer_card(state: State, rank: int) -> State:
-    drawn = _with(state, dealer=(*state.dealer, rank), gone=add(state.gone, rank), left=state.left - 1)
+    """The dealer's card: it pays all, or the next pass begins."""
+    dealer, gone, left = (*state.dealer, rank), add(state.gone, rank), state.left - 1
+    after = _with(state, stage=DECIDE, dealer=dealer, gone=gone, left=left, waiting=state.order)
     if rank == DEATH_CARD:
-        return _pay_all(drawn, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
+        return _pay_all(after, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
     if rank in state.dealer:
-        return _pay_all(drawn, "dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
-    return _next_turn(drawn, drawn.order)
+        return _pay_all(after, "dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
+    return after if left else _at_the_end(after)
+
+
+def _at_the_end(state: State) -> State:
+    """The shoe is empty: what follows, if not even a shuffle of the discards gives a card."""
+    if state.stage == OVER or _can_refill(state):
+        return state
+    if state.stage == DECIDE:
+        # A fold that is the only legal answer is not asked, it is carried out.
+        return _fold(state)
+    return _pay_all(state, "push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
 
 
 def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str) -> State:

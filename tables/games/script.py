@@ -1,12 +1,14 @@
 """Games told as scripts: one generator tells the whole game, and the kernel plays it as a pure state machine.
 
-A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. The
-running generator of the newest states is kept beside them; a state whose generator is gone is told again from its
-actions. So a script reads like the rules of its game, and states behave as if there were no generator at all.
+A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. Beside
+the picture it keeps the script that stopped there, until one action takes the script further; after that, or as a copy,
+a state is told again from its actions. So a script reads like the rules of its game, states behave as if there were no
+generator at all, and a script lives no longer than the state that it stopped at.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -18,11 +20,9 @@ from tables.games.felt import (
     AskChoice,
     AskShuffle,
     Choice,
-    Due,
     Illegal,
     Money,
     Opening,
-    Part,
     Payment,
     Payout,
     Phrase,
@@ -30,8 +30,8 @@ from tables.games.felt import (
     SeatView,
     Struct,
     View,
-    Words,
 )
+from tables.games.game import Due, Part, PotGame, Words
 from tables.games.layout import Layout, Player, Script
 
 Rules = TypeVar("Rules")
@@ -50,8 +50,15 @@ class Seen(Struct, frozen=True):
     columns: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-class State(Struct, frozen=True):
-    """A game between two actions."""
+Telling = tuple[Script[None], Layout]
+"""A script that stopped to ask, and the layout that it works on."""
+
+
+class State(Struct, frozen=True, dict=True, gc=True):
+    """A game between two actions.
+
+    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
+    """
 
     rules: Any
     opening: Opening
@@ -66,41 +73,38 @@ class State(Struct, frozen=True):
     left: int
     button: int | None
 
+    def lay_by(self, telling: Telling) -> None:
+        """Keep the script that stopped here for the action to come."""
+        self.__dict__["telling"] = telling
 
-Told = tuple[State, Script[None], Layout]
+    def take(self) -> Telling | None:
+        """The script that stopped here, once: it goes on, and will never stop here again."""
+        telling: Telling | None = self.__dict__.pop("telling", None)
+        return telling
 
 
-class Scripted(Generic[Rules]):
+class Scripted(PotGame[State, Rules], Generic[Rules]):
     """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    banked: ClassVar[bool] = False
-    names: ClassVar[Mapping[str, str]] = {}
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
-    seat_counts: ClassVar[range]
     burn: ClassVar[int] = 0
-    coins: ClassVar[bool] = True
-    """Whether it is played for coins."""
     parts: ClassVar[Mapping[Part, str]] = {"stack": "cards"}
     words: ClassVar[Mapping[str, Words]] = {}
     cards: ClassVar[Mapping[Due, str]] = {}
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose")
-    rules_type: type[Rules]
 
-    _KEPT: ClassVar[int] = 64
-
-    def __init__(self) -> None:
-        self._running: dict[int, Told] = {}
-
+    @abstractmethod
     def tell(self, rules: Rules, layout: Layout) -> Script[None]:
         """The whole game, from the first card to the last payment."""
-        raise NotImplementedError
 
     # --- as a state machine ---
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """A new game. Raises Illegal when the opening is impossible."""
+        script, layout = self._begin(rules, opening)
+        return _go_on(rules, (), (script, layout), None)
+
+    def _begin(self, rules: Rules, opening: Opening) -> Telling:
         left = DECK_SIZE - self.burn - sum(opening.dealt)
         if left < 0 or any(not 0 <= out <= rank for rank, out in enumerate(opening.dealt, 1)):
             raise Illegal("impossible_shoe", "more cards are gone than the deck holds after the burn")
@@ -113,8 +117,7 @@ class Scripted(Generic[Rules]):
             left=left,
             button=opening.button,
         )
-        script = self.tell(rules, layout)
-        return self._go_on(rules, layout, script, (), None)
+        return self.tell(rules, layout), layout
 
     def prompts(self, state: State) -> tuple[Prompt, ...]:
         """What may happen next; empty when the game is over."""
@@ -122,45 +125,16 @@ class Scripted(Generic[Rules]):
 
     def apply(self, state: State, action: Action) -> State:
         """The state after an action that an open prompt admits."""
-        told = self._running.pop(id(state), None)
-        if told is None or told[0] is not state:
-            told = self._tell_again(state)
-        _, script, layout = told
-        return self._go_on(state.rules, layout, script, (*state.actions, action), action)
+        telling = state.take() or self._tell_again(state)
+        return _go_on(state.rules, (*state.actions, action), telling, action)
 
-    def _tell_again(self, state: State) -> Told:
-        now = self.open(state.rules, state.opening)
+    def _tell_again(self, state: State) -> Telling:
+        """The script, told up to a state whose own one has gone on."""
+        script, layout = self._begin(state.rules, state.opening)
+        next(script)
         for action in state.actions:
-            now = self.apply(now, action)
-        return self._running.pop(id(now))
-
-    def _go_on(
-        self, rules: Rules, layout: Layout, script: Script[None], actions: tuple[Action, ...], action: Action | None
-    ) -> State:
-        try:
-            prompts = next(script) if action is None else script.send(action)
-        except StopIteration:
-            prompts = ()
-        state = State(
-            rules,
-            layout.opening,
-            actions,
-            prompts,
-            tuple(_seen(player) for player in layout.players),
-            tuple(layout.middle),
-            len(layout.pool),
-            layout.pot,
-            tuple(layout.payments),
-            layout.gone,
-            layout.left,
-            layout.button,
-        )
-        if prompts:
-            self._running[id(state)] = (state, script, layout)
-            if len(self._running) > self._KEPT:
-                # The oldest one; another thread may have been quicker.
-                self._running.pop(next(iter(list(self._running))), None)
-        return state
+            script.send(action)
+        return script, layout
 
     # --- what comes out ---
 
@@ -197,10 +171,6 @@ class Scripted(Generic[Rules]):
         """Cards still to be dealt from the deck."""
         return state.left
 
-    def at_cut(self, rules: Rules) -> int:
-        """These games deal to the end of the deck."""
-        return 0
-
     def decks(self, rules: Rules) -> int:
         """One."""
         return 1
@@ -208,10 +178,6 @@ class Scripted(Generic[Rules]):
     def burned(self, rules: Rules) -> int:
         """As the game has it: no option."""
         return self.burn
-
-    def burning(self, rules: Rules, burn: int) -> Rules:
-        """The same rules."""
-        return rules
 
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words; ``money`` says coins."""
@@ -278,6 +244,32 @@ def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
         label += f" {min(counts)}" + (f" to {max(counts)}" if len(counts) > 1 else "")
     costs = {choice.cost_cents for choice in choices}
     return f"{label} for {money(costs.pop())}" if len(costs) == 1 and choices[0].cost_cents else label
+
+
+def _go_on(rules: Any, actions: tuple[Action, ...], telling: Telling, action: Action | None) -> State:
+    """The state in which a script stops next; the script is laid by there if it asks for anything."""
+    script, layout = telling
+    try:
+        prompts = next(script) if action is None else script.send(action)
+    except StopIteration:
+        prompts = ()
+    state = State(
+        rules,
+        layout.opening,
+        actions,
+        prompts,
+        tuple(_seen(player) for player in layout.players),
+        tuple(layout.middle),
+        len(layout.pool),
+        layout.pot,
+        tuple(layout.payments),
+        layout.gone,
+        layout.left,
+        layout.button,
+    )
+    if prompts:
+        state.lay_by(telling)
+    return state
 
 
 def _players(opening: Opening) -> list[Player]:

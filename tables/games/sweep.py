@@ -11,7 +11,8 @@ from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
-from tables.games.felt import MIDDLE, Due, Part, Struct, Words
+from tables.games.felt import MIDDLE, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script, cards_to
 from tables.games.script import Scripted
 

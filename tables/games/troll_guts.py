@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import ClassVar, Final
 
-from tables.games.felt import Choice, Due, Part, Struct, Words
+from tables.games.felt import Choice, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 

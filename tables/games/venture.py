@@ -12,7 +12,8 @@ from typing import Annotated, ClassVar, Final
 from msgspec import Meta
 
 from tables.games.cards import RANKS
-from tables.games.felt import MIDDLE, Choice, Due, Part, Struct, Words
+from tables.games.felt import MIDDLE, Choice, Struct
+from tables.games.game import Due, Part, Words
 from tables.games.layout import Layout, Player, Script
 from tables.games.script import Scripted
 

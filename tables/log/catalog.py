@@ -17,6 +17,8 @@ from tables.log.entries import (
     days,
     disputes,
     doors,
+    journal,
+    kept,
     keys,
     rounds,
     seats,
@@ -47,8 +49,12 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
     staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
     staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.CertificateIssued,
-    terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked, terminals.TerminalLockedOut,
+    terminals.TerminalAdded, terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked,
+    terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,
+    kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
+    journal.AlertRaised, journal.AlertAcknowledged, journal.DiscrepancyOpened, journal.DiscrepancyAssigned,
+    journal.DiscrepancyFound,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip
 

@@ -14,7 +14,6 @@ from tables.games.felt import (
     Action,
     AskBet,
     Card,
-    Game,
     Illegal,
     Opening,
     Payment,
@@ -22,6 +21,7 @@ from tables.games.felt import (
     SeatView,
     View,
 )
+from tables.games.game import Game, PotGame
 from tables.log.paper import Slip
 
 UNREADABLE: Final = (Illegal, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError)
@@ -114,7 +114,11 @@ class Round:
     @property
     def payments(self) -> tuple[Payment, ...]:
         """The coins that changed hands: none once the start of the game was taken back."""
-        return self.game.payments(self.state) if self.plays else ()
+        return self.game.payments(self.state) if isinstance(self.game, PotGame) and self.plays else ()
+
+    def payments_since(self, state: Any) -> tuple[Payment, ...]:
+        """The coins that change hands on the way to a later state."""
+        return self.game.payments(state)[len(self.payments) :] if isinstance(self.game, PotGame) else ()
 
     @property
     def stacks_now(self) -> dict[int, int]:

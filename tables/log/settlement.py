@@ -8,6 +8,7 @@ from typing import Any
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.proof.moves import Chart, Move
 from tables.games.felt import Payment, Payout
+from tables.games.game import PotGame
 from tables.log.fold import Round
 
 # --- a round ---------------------------------------------------------------------------------------------------
@@ -16,7 +17,7 @@ from tables.log.fold import Round
 def chips_moved(chart: Chart, before: Round, state: Any) -> list[Move]:
     """What an input moved that led from a round to a state: the whole settlement with a round's last card; in a game
     for a pot, every payment as it is made."""
-    if not before.game.banked:
+    if isinstance(before.game, PotGame):
         payments = before.game.payments(state)[len(before.payments) :]
         return game_moves(chart, payments, before.coin_cents)
     return [] if before.game.prompts(state) else settlement(chart, before.game.settle(state))

@@ -10,7 +10,8 @@ import msgspec
 
 from tables.games.cards import NOTHING
 from tables.games.catalog import GAMES
-from tables.games.felt import Game, Limits, Opening, Rake
+from tables.games.felt import Limits, Opening, Rake
+from tables.games.game import BankedGame, Game, PotGame
 from tables.log.fold import KEYED, Standing
 
 
@@ -82,7 +83,7 @@ def banked_opening(table: Set, rules: Any, now: Standing) -> tuple[Any, Opening]
     """The rules and the opening of the next round against the house: the options and limits of now, the shoe as it
     lies. The burn was made when this shoe was shuffled, whatever the option says since."""
     game, shoe = GAMES[table.game], now.shoe
-    pinned = game.burning(rules, shoe.burn) if shoe else rules
+    pinned = game.burning(rules, shoe.burn) if shoe and isinstance(game, BankedGame) else rules
     return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), now.gone, now.button)
 
 
@@ -95,7 +96,7 @@ def pot_opening(table: Set, now: Standing, seats: tuple[int, ...]) -> Opening:
         dealt=now.gone if "dealt" in carries else NOTHING,
         button=now.button if "button" in carries else None,
         pot=now.pot_cents // coin if "pot" in carries else 0,
-        stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if game.coins else (),
+        stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if isinstance(game, PotGame) and game.coins else (),
         rake=_rake(table),
         blind=table.source == KEYED,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tables.games.felt import Game
+from tables.games.game import Game
 
 
 def house_edge(game: Game[Any, Any], rules: Any) -> tuple[float, float] | None:

@@ -8,10 +8,10 @@ from typing import Final
 from django.db import connection
 
 from ledger.proof.chain import Entry
+from ledger.proof.chips import RACK
 from tables import permits
 from tables.handlers import enacts, enters
 from tables.inputs import SignIn, SignOut
-from tables.log import paper
 from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
 from tables.log.event import Misconduct
 from tables.log.paper import Slip
@@ -26,7 +26,7 @@ from tables.training import certificates
 def follows(scene: Scene, slip: Slip) -> list[Step]:
     """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
     or closes, its seat pages are revoked and its dealer is tapped out."""
-    door = DOORS.get(slip.series)
+    door = DOORS.get(slip.series.door)
     if door is None or slip.agreed is None:
         return []
     if door is TableOpened:
@@ -42,7 +42,7 @@ def enact_door(scene: Scene, event: TableOpened | TableClosed, entry: Entry) -> 
     slip = scene.standing.counted
     if slip is None:
         raise Misconduct(f"the table is {event.kind} without {'an opener' if event.kind == 'opened' else 'a closer'}")
-    return Step(DOORS[slip.series].after(slip))
+    return Step(DOORS[slip.series.door].after(slip))
 
 
 @enters(SignIn, permit=permits.a_dealer)
@@ -132,18 +132,18 @@ def _tap_out(username: str, name: str) -> Step:
 
 def may_count(scene: Scene, slip: Slip) -> None:
     """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
-    if slip.series not in paper.RACKS:
+    if not slip.series.counts(RACK):
         return
     now, table = scene.standing, scene.table.name
-    if slip.series == "opener" and now.is_open:
+    if slip.series.opens and now.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
-    if slip.series != "opener" and not now.is_open:
+    if not slip.series.opens and not now.is_open:
         raise Refused("table_closed", f"{table} is closed already.", 409)
     if now.round_open:
         raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
     if any(one.moves_on for one in now.slips):
         raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
-    if slip.series == "closer" and now.stacks:
+    if slip.series.closes and now.stacks:
         seats = ", ".join(map(str, sorted(now.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
 

@@ -106,7 +106,7 @@ def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
 
 def between_games(scene: Scene) -> dict[int, int]:
     """The chips in play at each seat. Raises Refused during a game, or where nobody plays for a pot."""
-    if scene.game.banked or not scene.game.coins:
+    if not scene.for_coins:
         raise Refused("no_pot", f"{scene.game.title} is not played for chips on the table.", 422)
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the game first: chips are bought and cashed between games.", 409)
@@ -159,7 +159,7 @@ def _opened(scene: Scene, opening: Opening) -> tuple[Opening, Any]:
 
 def able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:
     """The seats that can be dealt in."""
-    if not scene.game.coins:
+    if not scene.for_coins:
         return tuple(range(1, scene.table.seats + 1))
     return tuple(seat for seat, cents in sorted(stacks.items()) if cents >= scene.table.unit_cents)
 
@@ -171,7 +171,7 @@ def _refuse_seats(scene: Scene, chosen: Sequence[int], stacks: Mapping[int, int]
         raise Refused(
             "unknown_seat", f"There is no seat {unknown[0]}: {scene.table.name} has {scene.table.seats}.", 422
         )
-    if game.coins and (broke := [seat for seat in chosen if stacks.get(seat, 0) < scene.table.unit_cents]):
+    if scene.for_coins and (broke := [seat for seat in chosen if stacks.get(seat, 0) < scene.table.unit_cents]):
         raise Refused("no_chips", f"Seat {broke[0]} has no chips in play: buy in first, or leave it out.", 422)
     if len(chosen) not in counts:
         says = f"{game.title} is played by {counts[0]} to {counts[-1]}; {len(chosen)} can be dealt in."

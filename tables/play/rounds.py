@@ -25,7 +25,7 @@ from tables.games.felt import (
     Illegal,
     Shuffle,
 )
-from tables.games.play import out_of_turn, play
+from tables.games.play import admitted, out_of_turn
 from tables.handlers import enacts, enters
 from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
 from tables.log.entries import rounds as log
@@ -275,9 +275,10 @@ def _start(scene: Scene, current: Round, made: Made, *, house: bool) -> Any:
 
 
 def _play_one(current: Round, state: Any, action: Action, made: Made) -> Any:
-    state = play(current.game, state, action)
+    """The log is to say what was played: with all that the action names, though a key may leave it out."""
+    action = admitted(current.game, state, action)
     made.actions.append(action)
-    return state
+    return current.game.apply(state, action)
 
 
 def _keyed(current: Round, entered: KeyCard, made: Made) -> Any:

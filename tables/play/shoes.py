@@ -18,6 +18,7 @@ from tables import permits
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
 from tables.games.felt import Action, Shuffle
+from tables.games.game import BankedGame
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.log.entries.shoes import (
@@ -164,11 +165,11 @@ def cut_step(scene: Scene) -> Step:
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
-    shoe = scene.standing.shoe
-    at_cut = current.game.at_cut(current.rules)
-    if shoe is None or shoe.cut_out or not at_cut:
+    shoe, game = scene.standing.shoe, current.game
+    if shoe is None or shoe.cut_out or not isinstance(game, BankedGame):
         return False
-    return current.game.cards_left(state) <= at_cut
+    at_cut = game.at_cut(current.rules)
+    return at_cut > 0 and game.cards_left(state) <= at_cut
 
 
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
@@ -211,7 +212,7 @@ def _no_round(scene: Scene) -> None:
 
 def _behind(scene: Scene) -> int:
     """How many cards lie behind the cut card."""
-    return scene.game.at_cut(scene.rules)
+    return scene.at_cut
 
 
 # --- enacted anew ----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from django.db import transaction
 
-from ledger import cage, log
+from ledger import cage, house, log
 from ledger.house import Difference, difference
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
@@ -22,7 +22,9 @@ from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import can_cut, money
 from tables import standing
 from tables.games.catalog import GAMES
-from tables.games.felt import MOST_CENTS, Game
+from tables.games.felt import MOST_CENTS
+from tables.games.game import Game, PotGame
+from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
 from tables.log.terms import Settings, made_rules, rules_of
@@ -75,6 +77,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     refuse(name_faults(name) | faults(settings))
     settings = _full_settings(settings)
     with transaction.atomic():
+        house.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)
@@ -263,7 +266,7 @@ def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         )
     if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
         sentences["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
-    if not sentences and (rake or charge) and (game.banked or not game.coins):
+    if not sentences and (rake or charge) and not (isinstance(game, PotGame) and game.coins):
         return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
     if not sentences and rake and charge:
         return {"time_charge_cents": "A table takes a rake or a time charge, not both."}

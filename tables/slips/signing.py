@@ -1,216 +1,298 @@
-"""Slips at a table: begun, signed step by step, made void. Each signature is an entry by the person who signed.
+"""How a slip is signed, in whichever book it is written: begun, signed step by step, made void.
 
-What a signature takes and brings about stands in ``paper.py``; here it meets the ledger: the slip's number, what the
-rack and the box should hold, and the table that opens with its opener and closes with its closer.
+Each signature is an entry by the person who signed. What it takes and brings about stands in the record of its series
+(``tables/log/series.py``) and in ``tables/log/paper.py``. Here it meets the ledger: the slip's number, what a place
+holds, and what it should hold. A ``Desk`` is the book in which that happens: a table's, or the house's own.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Final
-
-import msgspec
-from django.utils import timezone
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature, Transfer
-from ledger.proof.chain import Entry
-from ledger.proof.chips import CAGE, DROP_BOX, HOUSE_PLACES, RACK, money
-from ledger.proof.moves import Move
-from ledger.slips import Signing
-from tables import permits
-from tables.handlers import enacts, enters
+from ledger.proof.chips import HOUSE_PLACES, money
+from ledger.proof.moves import Chart, Move
+from ledger.proof.slip_name import NotASlipName, SlipName
+from ledger.slips import Signing, Variance
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import paper
 from tables.log.catalog import read_as
-from tables.log.entries.slips import SlipSigned
-from tables.log.event import Misconduct
-from tables.log.paper import RACKS, STAGES, Said, Slip, Wrong
+from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
+from tables.log.paper import Signature, Slip, Wrong
+from tables.log.series import SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
 from tables.models import Staff
-from tables.play import doors
 from tables.refusals import Refused
-from tables.scene import Outcome, Scene, Step, Variance
+from tables.scene import Outcome, Step
 
-CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-"""What may lie in a drop box, in cents: coins and notes."""
-MOST_OF_ONE: Final = 100_000
-"""So many chips of one kind are a mistake in counting them."""
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
 
 
-@enters(BeginSlip, permit=permits.anybody_here)
-def begin(scene: Scene, entered: BeginSlip) -> Outcome:
-    """The first signature on a slip, which gives it its number. Raises Refused."""
-    if entered.series not in STAGES or entered.series in paper.IN_THE_HOUSE:
-        known = [one for one in STAGES if one not in paper.IN_THE_HOUSE]
-        raise Refused("unknown_slip", f"A slip of a table is one of {', '.join(known)}.", 422)
-    chips, first = _sane(scene, entered.series, entered.chips), STAGES[entered.series][0]
-    year = timezone.localtime().year
-    number = slips.next_number(entered.series, year)
-    slip = f"{entered.series}/{year}/{number}"
-    outcome = _signed(
-        scene, slip, first.name, chips=chips, box=entered.box, begins_cents=_begins(entered.series, chips)
-    )
-    if entered.series in paper.VOIDABLE:
-        _refuse_amount(scene, entered.series, paper.total(chips))
-    if entered.series == "drop":
-        _refuse_mark(entered.box)
-    _refuse_second(scene, entered.series)
+class Desk(ABC):
+    """What a book provides for the signing of its slips, under its lock."""
+
+    in_house: ClassVar[bool]
+    of: ClassVar[str]
+    """Whose slips these are, in sentences."""
+    most_of_one: ClassVar[int]
+    """So many chips of one kind are a mistake in counting them."""
+    no_such_chip: ClassVar[str]
+
+    records: Mapping[str, Series] = SLIPS
+
+    @property
+    @abstractmethod
+    def by(self) -> Staff:
+        """Who signs."""
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """What the book is called where something is not found in it."""
+
+    @property
+    @abstractmethod
+    def book_id(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def next_seq(self) -> int:
+        """The number of the entry that is about to be written."""
+
+    @property
+    @abstractmethod
+    def chart(self) -> Chart: ...
+
+    @property
+    @abstractmethod
+    def in_progress(self) -> tuple[Slip, ...]:
+        """The book's slips that wait for a signature."""
+
+    @property
+    @abstractmethod
+    def dealer(self) -> str | None:
+        """The user name of who stands at the table; None where nobody does."""
+
+    @abstractmethod
+    def chips(self) -> Collection[int]:
+        """The values of the chips that can be counted here."""
+
+    @abstractmethod
+    def expected_cents(self, place: str) -> int:
+        """What the transfers say lies in a place."""
+
+    @abstractmethod
+    def permit(self, slip: Slip) -> None:
+        """Raises Refused where this book's log alone shows that a slip cannot stand so now. A proof asks it too."""
+
+    @abstractmethod
+    def refuse_signer(self, slip: Slip, stage: Stage) -> None:
+        """Raises Refused where somebody may not sign this step, though their role may. Asked on the floor alone."""
+
+    @abstractmethod
+    def through(self, stage: Stage) -> Mapping[str, int] | None:
+        """How far each table's book was read for a count, where more than this book has to be."""
+
+    @abstractmethod
+    def follows(self, slip: Slip) -> list[Step]:
+        """The entries that a signature brings about beside its own."""
+
+
+# --- The three inputs ------------------------------------------------------------------------------------------
+
+
+def enter(desk: Desk, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
+    """What a signature comes to; its own entry is the first step. Raises Refused, with nothing done."""
+    match entered:
+        case BeginSlip():
+            return _begin(desk, entered)
+        case SignSlip():
+            return _sign(desk, entered)
+        case VoidSlip():
+            return _void(desk, entered)
+
+
+def _begin(desk: Desk, entered: BeginSlip) -> Outcome:
+    """The first signature on a slip, which gives it its number."""
+    series = desk.records.get(entered.series)
+    if series is None or series.in_house is not desk.in_house:
+        names = [record.name for record in desk.records.values() if record.in_house is desk.in_house]
+        raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
+    chips = _sane(desk, series, entered.chips)
+    box = entered.box if series.is_boxed else ""
+    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, box=box)
+    outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
+    if series.is_boxed:
+        _refuse_mark(box)
+    _refuse_second(desk, series)
     return outcome
 
 
-def _begins(series: str, chips: paper.Chips) -> int:
-    """What a slip is about, beside its number; of a count nothing is said before it is agreed upon."""
-    return 0 if series in (*RACKS, "drop") else paper.total(chips)
+def _sign(desk: Desk, entered: SignSlip) -> Outcome:
+    """The next signature on a slip in progress."""
+    if entered.stage == VOID_ASKED:
+        # A void takes a reason, whichever form asks for it.
+        return _void(desk, VoidSlip(entered.slip, ""))
+    name = _name(desk, entered.slip)
+    slip = next((slip for slip in desk.in_progress if slip.name == entered.slip), None)
+    if slip is None:
+        # Asked here and not by paper.sign alone, for which a first step begins a slip: only _begin gives out a number.
+        raise _refused(paper.not_in_progress(name))
+    # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
+    stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
+    chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
+    return _signed(desk, _signature(desk, name, stage, chips=chips))
 
 
-@enters(SignSlip, permit=permits.anybody_here)
-def sign(scene: Scene, entered: SignSlip) -> Outcome:
-    """The next signature on a slip in progress. Raises Refused."""
-    series = entered.slip.split("/")[0]
-    counts = entered.stage.startswith(("counted", "recounted"))
-    return _signed(scene, entered.slip, entered.stage, chips=_sane(scene, series, entered.chips) if counts else ())
-
-
-@enters(VoidSlip, permit=permits.anybody_here)
-def void(scene: Scene, entered: VoidSlip) -> Outcome:
-    """Ask for a slip to be void, with the reason. Raises Refused."""
+def _void(desk: Desk, entered: VoidSlip) -> Outcome:
+    """Ask for a slip to be void, with the reason."""
     reason = entered.reason.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         raise Refused("bad_reason", f"Say in 1 to {LONGEST_REASON} plain characters why the slip is void.", 422)
-    finished = None
-    if entered.slip not in {slip.name for slip in scene.standing.slips}:
-        finished = _finished(scene, entered.slip)
-    return _signed(scene, entered.slip, "void_asked", reason=reason, finished=finished)
+    name, finished = _name(desk, entered.slip), None
+    if entered.slip not in {slip.name for slip in desk.in_progress}:
+        finished = _finished(desk, name)
+    return _signed(desk, _signature(desk, name, VOID[0], reason=reason, finished=finished))
 
 
-def _signed(scene: Scene, slip: str, stage: str, *, begins_cents: int | None = None, **adds: Any) -> Outcome:
-    """The outcome of a signature; the table opens or closes with the one that completes its opener or closer."""
-    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign
-    series, year, number = slip.split("/") if slip.count("/") == 2 else ("", "0", "0")
-    who = scene.by
-    expected = expected_cents(scene, series) if paper.expects(series, stage) else 0
-    salt = secrets.token_hex(16) if paper.is_count(stage) else ""
-    said = Said(slip, stage, who.username, who.name, who.badge, who.role, expected_cents=expected, salt=salt, **adds)
-    step, after = entry(scene, said)
-    _refuse_own_shift(scene, after)
-    _refuse_empty(scene, after, step.moves)
-    signing = Signing(series, int(year), int(number), stage, who.username, who.role, begins_cents)
-    return Outcome([step, *doors.follows(scene, after)], signing=signing, variance=_variance(scene, after))
+# --- A signature and its entry ---------------------------------------------------------------------------------
 
 
-_COUNTED: Final = {"opener": "the opener", "closer": "the closer", "rack": "the rack", "drop": "the drop box"}
-
-
-def _variance(scene: Scene, slip: Slip) -> Variance | None:
-    """What a count that was just agreed upon differs from the transfers, if it does."""
-    if slip.agreed is None or slip.total_cents == slip.expected_cents:
-        return None
-    dealer = scene.standing.dealer
-    involved = [one.username for one in slip.signed] + ([dealer.username] if dealer else [])
-    return Variance(_COUNTED[slip.series], slip.total_cents - slip.expected_cents, slip.name, involved)
-
-
-def entry(scene: Scene, said: Said) -> tuple[Step, Slip]:
-    """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
-    now = scene.standing
-    dealer = now.dealer.username if now.dealer else None
-    try:
-        after = paper.sign(now.slips, said, scene.next_seq, dealer)
-    except Wrong as wrong:
-        raise Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409) from None
-    doors.may_count(scene, after)
-    undone = cage.reverse(_moved(scene, after)) if said.stage == "voided" else ()
-    event = msgspec.convert(paper.content(said, after, now.slips), SlipSigned)
-    return Step(event, moves=paper.moves(scene.chart, after, undone)), after
-
-
-@enacts(SlipSigned)
-def enact_signature(scene: Scene, event: SlipSigned, signed: Entry) -> Step:
-    """By the person whom the entry names."""
-    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
-    if author.signature != signed.by:
-        raise Misconduct(f"it is signed by {author.signature}, and {signed.by} wrote it")
-    return entry(replace(scene, by=author), event.said)[0]
-
-
-def _moved(scene: Scene, slip: Slip) -> Sequence[Transfer]:
-    """Everything that a slip moved so far."""
-    seqs = [one.seq for one in slip.signed]
-    return list(Transfer.objects.filter(book_id=scene.table.book_id, seq__in=seqs))
-
-
-def _finished(scene: Scene, slip: str) -> dict[str, Any]:
-    """A slip of this table that was complete, as its last signature left it."""
-    series, year, number = slip.split("/") if slip.count("/") == 2 else ("", "", "")
-    found = SlipSignature.objects.filter(
-        slip__series=series, slip__year=year or 0, slip__number=number or 0, book_id=scene.table.book_id
+def _signature(desk: Desk, name: SlipName, stage: Stage, **adds: Any) -> Signature:
+    """What whoever signs signs, with what the house notes of that step."""
+    return Signature(
+        slip=str(name),
+        stage=stage.name,
+        username=desk.by.username,
+        name=desk.by.name,
+        badge=desk.by.badge,
+        role=desk.by.role,
+        expected_cents=desk.expected_cents(stage.expects) if stage.expects else 0,
+        salt=secrets.token_hex(16) if stage.is_count else "",
+        **adds,
     )
-    last = found.order_by("-seq").values_list("seq", flat=True).first() if number.isdecimal() else None
+
+
+def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -> Outcome:
+    step, after = entry(desk, signature)
+    stage = after.latest
+    assert stage is not None  # noqa: S101 -- it was just signed
+    desk.refuse_signer(after, stage)
+    _refuse_missing(after, stage, step.moves, desk)
+    signing = Signing(
+        name=SlipName.parse(signature.slip),
+        stage=signature.stage,
+        username=signature.username,
+        role=signature.role,
+        begins_cents=begins_cents,
+        variance=_variance(desk, after),
+    )
+    return Outcome([step, *desk.follows(after)], signing=signing)
+
+
+def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
+    """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
+    waiting = desk.in_progress
+    try:
+        after = paper.sign(waiting, signature, desk.next_seq, desk.dealer, records=desk.records)
+    except Wrong as wrong:
+        raise _refused(wrong) from None
+    desk.permit(after)
+    stage = after.latest
+    assert stage is not None  # noqa: S101 -- it was just signed
+    moves = paper.moves(desk.chart, after, cage.reverse(_moved(desk, after)) if after.is_void else ())
+    return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
+
+
+def _variance(desk: Desk, slip: Slip) -> Variance | None:
+    """What a count that was just agreed upon differs from the transfers, if it does."""
+    if slip.series.count is None or not slip.variance_cents:
+        return None
+    involved = [line.username for line in slip.signed] + ([desk.dealer] if desk.dealer else [])
+    return Variance(slip.series.count.of, slip.variance_cents, involved)
+
+
+def _moved(desk: Desk, slip: Slip) -> Sequence[Transfer]:
+    """Everything that a slip moved so far."""
+    return list(Transfer.objects.filter(book_id=desk.book_id, seq__in=[line.seq for line in slip.signed]))
+
+
+def _finished(desk: Desk, name: SlipName) -> Slip:
+    """A slip of this book that was complete, as its last signature left it."""
+    signatures = SlipSignature.objects.filter(
+        slip__series=name.series, slip__year=name.year, slip__number=name.number, book_id=desk.book_id
+    )
+    last = signatures.order_by("-seq").values_list("seq", flat=True).first()
     if last is None:
-        raise Refused("unknown_slip", f"There is no slip {slip} at {scene.table.name}.", 404)
-    body = LogEntry.objects.values_list("body", flat=True).get(book_id=scene.table.book_id, seq=last)
-    return read_as(SlipSigned, body).now.spelled()
+        raise Refused("unknown_slip", f"There is no slip {name} at {desk.where}.", 404)
+    body = LogEntry.objects.values_list("body", flat=True).get(book_id=desk.book_id, seq=last)
+    return read_as(HouseSlipSigned if desk.in_house else SlipSigned, body).after
 
 
-def name_at(book_id: int, seq: int) -> str:
-    """The slip that an entry signs."""
-    body = LogEntry.objects.values_list("body", flat=True).get(book_id=book_id, seq=seq)
-    return read_as(SlipSigned, body).slip
+def _name(desk: Desk, spelled: str) -> SlipName:
+    try:
+        return SlipName.parse(spelled)
+    except NotASlipName:
+        raise Refused("unknown_slip", f"There is no slip {spelled} at {desk.where}.", 404) from None
 
 
-# --- What the ledger and the house know ------------------------------------------------------------------------
+# --- What is refused -------------------------------------------------------------------------------------------
 
 
-def expected_cents(scene: Scene, series: str) -> int:
-    """What the transfers say lies where a count is made."""
-    place = DROP_BOX if series == "drop" else RACK
-    return cage.balance(Account.objects.get(book_id=scene.table.book_id, place=place))
+def _refused(wrong: Wrong) -> Refused:
+    return Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409)
 
 
-def _sane(scene: Scene, series: str, chips: Sequence[Sequence[int]]) -> paper.Chips:
+def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
     """What was typed, if such chips or notes there are here."""
-    known = CASH if series == "drop" else tuple(scene.table.denominations.values_list("value_cents", flat=True))
+    known_values = series.cash or desk.chips()
     for value, count in chips:
-        if value not in known:
-            raise Refused("unknown_chip", f"There is nothing worth {money(value)} to be counted here.", 422)
-        if not 0 <= count <= MOST_OF_ONE:
-            raise Refused("bad_count", f"Of {money(value)}, count 0 to {MOST_OF_ONE:,}.", 422)
+        if value not in known_values:
+            raise Refused("unknown_chip", desk.no_such_chip.format(money(value)), 422)
+        if not 0 <= count <= desk.most_of_one:
+            raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
     return paper.as_chips(chips)
 
 
-def _refuse_amount(scene: Scene, series: str, cents: int) -> None:
+def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
+    """What is moved has to be there when it is asked for, and again when it moves."""
+    if stage.takes_from:
+        _refuse_amount(slip, stage, desk)
+    elif slip.series.count is None:
+        _refuse_gone(moves)
+
+
+def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
+    place, cents = stage.takes_from, slip.total_cents
     if cents <= 0:
-        raise Refused("bad_amount", f"Say how many chips of each kind the {series} is for.", 422)
-    place = CAGE if series == "fill" else RACK
-    account = Account.objects.get(place=CAGE) if series == "fill" else _own(scene, RACK)
-    there = cage.balance(account)
+        raise Refused("bad_amount", f"Say how many chips of each kind the {slip.series.name} is for.", 422)
+    if stage.moves and place in HOUSE_PLACES:
+        # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
+        cage.hold_shared()
+    own = Account.objects.filter(place=place)
+    there = cage.balance(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
         raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(cents)}.", 422)
 
 
-def _refuse_empty(scene: Scene, slip: Slip, moves: Sequence[Move]) -> None:
+def _refuse_gone(moves: Sequence[Move]) -> None:
     """Chips that were there when a slip was begun may have gone elsewhere before they are carried, or brought back."""
-    if slip.series not in paper.VOIDABLE:
-        return
-    gone: dict[int, int] = {}
     if any(move.source_place in HOUSE_PLACES for move in moves):
+        # Two tables hold two books, and may empty the cage between them: the second one waits, and then counts anew.
         cage.hold_shared()
+    gone: dict[int, int] = {}
     for move in moves:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
-    for account in Account.objects.filter(pk__in=[one for one, cents in gone.items() if cents > 0]):
+    for account in Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0]):
         there, cents = cage.balance(account), gone[account.pk]
         if cents > there:
             says = f"The {account.place} holds {money(there)} by now: it cannot give {money(cents)}."
             raise Refused("bad_amount", says, 409)
-
-
-def _own(scene: Scene, place: str) -> Account:
-    return Account.objects.get(book_id=scene.table.book_id, place=place)
 
 
 def _refuse_mark(box: str) -> None:
@@ -218,21 +300,9 @@ def _refuse_mark(box: str) -> None:
         raise Refused("bad_box", f"Give the mark on the box, in 1 to {LONGEST_MARK} characters.", 422)
 
 
-def _refuse_second(scene: Scene, series: str) -> None:
+def _refuse_second(desk: Desk, series: Series) -> None:
     """One count at a time, and one box: a second would be of the same chips."""
-    same = [slip for slip in scene.standing.slips if slip.series in (RACKS if series in RACKS else (series,))]
-    if same and (series in RACKS or (series == "drop" and "witnessed" not in same[-1].stages)):
-        raise Refused("count_open", f"{same[-1].series.capitalize()} {same[-1].number} is to be signed first.", 409)
-
-
-def _refuse_own_shift(scene: Scene, after: Slip) -> None:
-    """Nobody of the table's own shift carries its box away. Shifts end with a closer: the shift is who signed here
-    since the table opened."""
-    if after.series != "drop" or after.signed[-1].stage not in ("removed", "witnessed"):
-        return
-    who = scene.by
-    since = LogEntry.objects.filter(book_id=scene.table.book_id, subject="table", kind="opened").order_by("-seq")
-    opened = since.values_list("seq", flat=True).first() or 0
-    mine = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=opened, by=who.signature)
-    if mine.exclude(subject="slip", kind__startswith="drop").exists():
-        raise Refused("own_shift", f"{who.name} worked at {scene.table.name} in this shift: another has to.", 403)
+    for slip in desk.in_progress:
+        looked_up = any(stage.expects and stage.name in slip.stages for stage in slip.series.stages)
+        if series.excludes(slip.series) and not looked_up:
+            raise Refused("count_open", f"{slip.label} is to be signed first.", 409)

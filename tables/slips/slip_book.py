@@ -12,41 +12,31 @@ from django.db.models import QuerySet
 
 from ledger import cage, models
 from ledger.models import SlipSignature
+from ledger.proof.slip_name import SlipName
 from tables import standing
-from tables.log import paper
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.paper import Chips, Signed, Slip, Stage
+from tables.log.paper import Signed, Slip
+from tables.log.series import SLIPS, VOID, Chips, Series, Stage
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk
 
 PAGE: Final = 50
 
-SEEN_BY: Final = {
-    Role.PIT_BOSS: frozenset(paper.STAGES) - {"drop", "cage"},
-    Role.CASHIER: frozenset({*paper.VOIDABLE, *paper.IN_THE_HOUSE}),
-    Role.SECURITY: frozenset({*paper.VOIDABLE, "drop"}),
-    Role.COUNTER: frozenset({"drop"}),
-    Role.OPERATOR: frozenset(paper.STAGES),
-    Role.AUDITOR: frozenset(paper.STAGES),
-    Role.DEALER: frozenset(paper.STAGES) - {"drop", *paper.IN_THE_HOUSE},
-}
-"""The series that each role sees. A dealer sees them at their own table alone."""
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One signature as it stands on the paper."""
+    """One step as it stands on the paper, with its signature once it is given."""
 
     stage: Stage
     by: Signed | None
-    at: datetime | None
+    moment: datetime | None
     hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Sheet:
     """A slip with its table, its lines and when they were signed."""
 
     table: Table | None
@@ -67,15 +57,13 @@ class Told:
     @property
     def state(self) -> str:
         """Where it stands, in a word or two."""
-        if "voided" in self.slip.stages:
+        if self.slip.is_void:
             return "Void"
-        if "void_asked" in self.slip.stages:
+        if self.slip.is_to_be_void:
             return "To be made void"
         if self.slip.due is not None:
             return f"T{self.slip.due.to_be[1:]}"
-        if self.slip.series in paper.COUNTS and self.slip.agreed is None:
-            return "Counts differ: nothing came of it"
-        return "Complete"
+        return "Counts differ: nothing came of it" if self.slip.came_to_nothing else "Complete"
 
     @property
     def is_open(self) -> bool:
@@ -83,120 +71,126 @@ class Told:
         return self.slip.due is not None
 
     @property
+    def is_voidable(self) -> bool:
+        """Whether somebody may still ask for it to be void."""
+        return self.slip.series.is_voidable and not self.slip.is_to_be_void
+
+    @property
     def since(self) -> datetime | None:
         """When it was signed last."""
-        return max((line.at for line in self.lines if line.at), default=None)
+        return max((line.moment for line in self.lines if line.moment), default=None)
 
     @property
     def counts_shown(self) -> tuple[tuple[str, Chips], ...]:
         """Who counted what: only once nobody is to count unseen any more."""
-        if self.slip.due is not None and self.slip.counts:
+        if self.is_open and self.slip.counts:
             return ()
-        names = [one.name for one in self.slip.signed if one.stage.startswith(("counted", "recounted"))]
+        names = [line.by.name for line in self.lines if line.by and line.stage.is_count]
         return tuple(zip(names, self.slip.counts, strict=True))
 
     @property
     def counts_differ(self) -> bool:
-        """Whether a box is counted on because no two counts agree yet."""
-        return self.slip.series == "drop" and len(self.slip.counts) > 1 and self.slip.agreed is None
+        """Whether it is counted on because no two counts agree yet."""
+        return self.is_open and len(self.slip.counts) > 1 and self.slip.agreed is None
 
     @property
     def variance_cents(self) -> int | None:
         """What was counted more or less than the transfers say; None while nothing is agreed upon."""
-        return None if self.slip.agreed is None else self.slip.total_cents - self.slip.expected_cents
+        return None if self.slip.agreed is None else self.slip.variance_cents
 
     @property
     def denominated(self) -> list[tuple[Denomination | None, int, int]]:
         """What is to be moved or was agreed upon: the chip (None: a note or coin), its value, how many."""
-        chips = self.slip.chips or self.slip.agreed or ()
-        known = {one.value_cents: one for one in Denomination.objects.all()} if self.slip.series != "drop" else {}
-        return [(known.get(value), value, count) for value, count in chips]
+        counted = self.slip.chips or self.slip.agreed or ()
+        chips = {} if self.slip.series.cash else {chip.value_cents: chip for chip in Denomination.objects.all()}
+        return [(chips.get(value), value, count) for value, count in counted]
 
 
-def may_see(viewer: Staff, series: str, table: Table | None, here: Table | None) -> bool:
+def seen_by(role: str) -> list[str]:
+    """The series whose slips a role sees, by name. A dealer sees them at their own table alone."""
+    return sorted(name for name, series in SLIPS.items() if role in series.seen_by)
+
+
+def may_see(viewer: Staff, series: Series, table: Table | None, here: Table | None) -> bool:
     """Whether a slip of this series at this table is any of their business."""
-    if (table is None) is not (series in paper.IN_THE_HOUSE):
-        return False
-    if series not in SEEN_BY.get(Role(viewer.role), ()):
+    if (table is None) is not series.in_house or viewer.role not in series.seen_by:
         return False
     return viewer.role != Role.DEALER or here == table
 
 
-def in_progress(viewer: Staff, here: Table | None = None) -> list[Told]:
+def in_progress(viewer: Staff, here: Table | None = None) -> list[Sheet]:
     """The slips in progress on the whole floor that somebody may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
-    standings = standing.at_all([standing.head_of(one) for one in tables])
-    found: list[tuple[Table | None, Slip]] = [
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    waiting: list[tuple[Table | None, Slip]] = [
         (table, slip)
         for table in tables
         for slip in standings[table.book_id].slips
         if may_see(viewer, slip.series, table, here)
     ]
     ours = cage_desk.in_progress(cage.open_house().pk)
-    found += [(None, slip) for slip in ours if may_see(viewer, slip.series, None, here)]
-    return sorted(_told(found), key=lambda told: told.since.timestamp() if told.since else 0)
+    waiting += [(None, slip) for slip in ours if may_see(viewer, slip.series, None, here)]
+    return sorted(_sheets(waiting), key=lambda sheet: sheet.since.timestamp() if sheet.since else 0)
 
 
-def one(table: Table | None, name: str) -> Told | None:
+def sheet_of(table: Table | None, name: SlipName) -> Sheet | None:
     """A slip of a table or of the house, in progress or long complete."""
-    series, year, number = name.split("/")
-    found = models.Slip.objects.filter(book_id=_book(table), series=series, year=year, number=number).first()
-    return None if found is None else _latest([(table, found)])[0]
+    rows = models.Slip.objects.filter(series=name.series, year=name.year, number=name.number)
+    row = rows.filter(book_id=_book(table)).first()
+    return None if row is None else _latest([(table, row)])[0]
 
 
-def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, Told]]:
+def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, Sheet]]:
     """The latest slips of these series, with the row that each has; older ones than a row of that number."""
     rows: QuerySet[models.Slip] = models.Slip.objects.filter(series__in=list(series)).order_by("-pk")
     page = list(rows.filter(pk__lt=before)[:count] if before else rows[:count])
-    tables = {one.book_id: one for one in Table.objects.filter(book_id__in={row.book_id for row in page})}
-    known = [(tables.get(row.book_id), row) for row in page if row.series in paper.STAGES]
-    return list(zip([row.pk for _, row in known], _latest(known), strict=True))
+    tables = {table.book_id: table for table in Table.objects.filter(book_id__in={row.book_id for row in page})}
+    placed = [(tables.get(row.book_id), row) for row in page if row.series in SLIPS]
+    return list(zip([row.pk for _, row in placed], _latest(placed), strict=True))
 
 
 def _book(table: Table | None) -> int:
     return table.book_id if table else cage.open_house().pk
 
 
-def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Told]:
+def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Sheet]:
     """Slips as their last signatures left them."""
     last: dict[int, SlipSignature] = {}
-    signed = SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq")
-    for signature in signed:
+    for signature in SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq"):
         last[signature.slip_id] = signature
-    bodies = _entries((signature.book_id, signature.seq) for signature in last.values())
-    found: list[tuple[Table | None, Slip]] = []
+    entries = _entries((signature.book_id, signature.seq) for signature in last.values())
+    slips: list[tuple[Table | None, Slip]] = []
     for table, row in rows:
-        body = bodies[row.book_id, last[row.pk].seq][1]
-        found.append((table, read_as(SlipSigned if table else HouseSlipSigned, body).now))
-    return _told(found)
+        body = entries[row.book_id, last[row.pk].seq][1]
+        slips.append((table, read_as(SlipSigned if table else HouseSlipSigned, body).after))
+    return _sheets(slips)
 
 
-def _told(found: Sequence[tuple[Table | None, Slip]]) -> list[Told]:
-    books = {table: _book(table) for table, _ in found}
-    entries = _entries((books[table], one.seq) for table, slip in found for one in slip.signed)
-    told = []
-    for table, slip in found:
+def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[Sheet]:
+    """Slips on paper. What all their signatures say is read in one query, however many there are."""
+    books = {table: _book(table) for table, _ in slips}
+    entries = _entries((books[table], signed.seq) for table, slip in slips for signed in slip.signed)
+    sheets = []
+    for table, slip in slips:
+        signatures = {signed.stage: signed for signed in slip.signed}
         lines = []
         for stage in _stages(slip):
-            by = next((one for one in slip.signed if one.stage == stage.name), None)
-            at, _, digest = entries[books[table], by.seq] if by else (None, b"", "")
-            lines.append(Line(stage, by, at, digest))
-        told.append(Told(table, slip, tuple(lines)))
-    return told
+            by = signatures.get(stage.name)
+            moment, _, digest = entries[books[table], by.seq] if by else (None, b"", "")
+            lines.append(Line(stage, by, moment, digest))
+        sheets.append(Sheet(table, slip, tuple(lines)))
+    return sheets
 
 
 def _stages(slip: Slip) -> list[Stage]:
     """Every step that was signed or is to be, in order."""
-    own = {stage.name: stage for stage in (*paper.STAGES[slip.series], *paper.VOID)}
-    stages = [own.get(name) or own[paper.kind_of(name)]._replace(name=name) for name in slip.stages]
-    if "voided" in slip.stages:
-        return stages
-    if "void_asked" in slip.stages:
-        return [*stages, paper.VOID[1]]
-    ahead = [stage for stage in paper.STAGES[slip.series] if stage.name not in slip.stages]
-    if not ahead and slip.due is not None:
-        ahead = [slip.due]
-    return [*stages, *ahead]
+    signed = [stage for stage in map(slip.series.stage, slip.stages) if stage is not None]
+    if slip.is_void:
+        return signed
+    if slip.is_to_be_void:
+        return [*signed, VOID[1]]
+    ahead = [stage for stage in slip.series.stages if stage.name not in slip.stages]
+    return [*signed, *(ahead or ([slip.due] if slip.due else []))]
 
 
 def _entries(which: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[datetime, bytes, str]]:
@@ -209,4 +203,4 @@ def _entries(which: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[da
             " JOIN ledger_logentry ON book_id = w.book AND ledger_logentry.seq = w.seq",
             [[book for book, _ in pairs], [seq for _, seq in pairs]],
         )
-        return {(book, seq): (at, bytes(body), digest) for book, seq, at, body, digest in cursor.fetchall()}
+        return {(book, seq): (moment, bytes(body), digest) for book, seq, moment, body, digest in cursor.fetchall()}

@@ -14,7 +14,7 @@ from typing import Final
 from django.db import transaction
 
 from ledger.alerts import raise_alert
-from ledger.house import note
+from ledger.house import digest_of, note
 from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn
 from tables.models import EmergencyCode, Staff
 from tables.refusals import Refused
@@ -33,8 +33,8 @@ def make(operator: Staff) -> str:
     code = base64.b32encode(secrets.token_bytes(_BITS // 8)).decode().rstrip("=")
     with transaction.atomic():
         EmergencyCode.objects.filter(operator=operator).delete()
-        EmergencyCode.objects.create(operator=operator, digest=_digest(code))
-        note(EmergencyCodeMade(username=operator.username), operator.signature)
+        row = EmergencyCode.objects.create(operator=operator, digest=_digest(code))
+        note(EmergencyCodeMade(username=operator.username, code=digest_of(row.digest)), operator.signature)
     return "-".join(code[start : start + _GROUP] for start in range(0, len(code), _GROUP))
 
 

@@ -21,7 +21,7 @@ from tables import pepper, standing
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PIN_DIGITS, PIN_RULE, Staff, Table
+from tables.models import PIN_DIGITS, PIN_RULE, SECRETS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
@@ -29,7 +29,6 @@ from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import attempts, emergency
 
 _FACTS: Final = ("name", "role", "badge", "is_active")
-_SECRETS: Final = ("password", "pin")
 
 
 def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_secrets: Any) -> Staff:
@@ -46,6 +45,7 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_sec
             "role": str(staff.role),
             "badge": staff.badge,
             "new": tuple(_new_secrets(changes)),
+            "secrets": staff.digests,
         }
         note(StaffAdded(username=username, **facts), by.signature)
     return staff
@@ -70,7 +70,10 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         new = _new_secrets(changes)
         changed = difference(before, _facts(staff))
         if new or changed.after:
-            note(StaffChanged(username=staff.username, new=tuple(new), **changed._asdict()), by.signature)
+            note(
+                StaffChanged(username=staff.username, new=tuple(new), secrets=staff.digests, **changed._asdict()),
+                by.signature,
+            )
     return staff
 
 
@@ -80,7 +83,7 @@ def change_password(staff: Staff, *, new: str) -> None:
     staff.set_password(new)
     with transaction.atomic():
         staff.save(update_fields=["password"])
-        note(StaffChanged(username=staff.username, new=("password",)), staff.signature)
+        note(StaffChanged(username=staff.username, new=("password",), secrets=staff.digests), staff.signature)
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
@@ -107,13 +110,13 @@ def _facts(staff: Staff) -> dict[str, Any]:
 
 
 def _new_secrets(changes: Mapping[str, Any]) -> list[str]:
-    return [name for name in _SECRETS if changes.get(name)]
+    return [name for name in SECRETS if changes.get(name)]
 
 
 def _hashes(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
     """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
     locked."""
-    secrets = {name: changes[name] for name in _SECRETS if changes.get(name)}
+    secrets = {name: changes[name] for name in SECRETS if changes.get(name)}
     return {name: pepper.seal(make_password(secret), staff.owner_of(name)) for name, secret in secrets.items()}
 
 

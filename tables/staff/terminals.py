@@ -19,8 +19,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
-from ledger.house import difference, leave, note
+from ledger.house import difference, digest_of, leave, note
 from tables.log.entries.terminals import (
+    TerminalAdded,
     TerminalChanged,
     TerminalEnrolled,
     TerminalLinkMade,
@@ -53,13 +54,16 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
     token = _token()
     with transaction.atomic():
         terminal = _add(name, table, _digest(token), by, enrolled=True)
-        note(TerminalEnrolled(**_facts(terminal)), by.signature)
+        note(TerminalEnrolled(**_whole(terminal)), by.signature)
     return terminal, token
 
 
 def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
     """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
-    return _add(name, table, _digest(_token()), by, enrolled=False)
+    with transaction.atomic():
+        terminal = _add(name, table, _digest(_token()), by, enrolled=False)
+        note(TerminalAdded(**_whole(terminal)), by.signature)
+    return terminal
 
 
 def link_for(terminal: Terminal, *, by: Staff) -> str:
@@ -84,7 +88,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         terminal.token_digest, terminal.is_active = _digest(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
-        note(TerminalEnrolled(**_facts(terminal), link=True), by.signature)
+        note(TerminalEnrolled(**_whole(terminal), link=True), by.signature)
     return terminal, token
 
 
@@ -94,7 +98,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = _digest(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
-        note(TerminalRevoked(**_facts(terminal)), by.signature)
+        note(TerminalRevoked(**_whole(terminal)), by.signature)
 
 
 def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
@@ -207,6 +211,12 @@ def _permit(by: Staff) -> None:
 
 def _facts(terminal: Terminal) -> dict[str, Any]:
     return {"name": terminal.name, "table": terminal.table.name if terminal.table else None}
+
+
+def _whole(terminal: Terminal) -> dict[str, Any]:
+    """With the device that it is, by the digest of what is kept of its token, and with who enrolled it."""
+    device = {"device": digest_of(terminal.token_digest), "enrolled_by": terminal.enrolled_by.username}
+    return _facts(terminal) | device
 
 
 def _token() -> str:

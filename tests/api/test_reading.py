@@ -259,3 +259,49 @@ def test_answers_are_what_the_description_says(house: Floor, described: dict[str
     check(caller.get("tables/77/"), "Problem")
     for line in caller.get("tables/").json():
         jsonschema.validate(line, described | {"$ref": "#/components/schemas/TableLine"})
+
+
+def last_bets(house: Floor) -> dict[int, int]:
+    seats = house.as_(house.dealer.by).get(f"tables/{house.table.pk}/").json()["seats"]
+    return {seat["seat"]: seat["last_bet_cents"] for seat in seats if seat["last_bet_cents"]}
+
+
+def test_the_bets_of_the_round_before_are_told_until_bets_are_closed(house: Floor) -> None:
+    """Harm: a program repeats bets, and after the first of them every other seat seems to have bet nothing."""
+    dealer = house.dealer
+    assert last_bets(house) == {}
+    dealer.bets(seat2=2_000, seat5=5_000)
+    assert last_bets(house) == {}
+    dealer.cards(8, 9, 3)
+    dealer.pay()
+    assert last_bets(house) == {2: 2_000, 5: 5_000}
+    dealer("bet", seat=5, amount_cents=3_000)
+    assert last_bets(house) == {2: 2_000, 5: 5_000}
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert last_bets(house) == {2: 2_000, 5: 5_000}
+    dealer("close_bets")
+    assert last_bets(house) == {}
+    dealer.cards(4, 6, 3)
+    dealer.pay()
+    assert last_bets(house) == {1: 1_000, 5: 3_000}
+
+
+def test_a_round_that_is_settled_anew_is_told_by_its_new_bets(house: Floor) -> None:
+    """Harm: a bet that was taken back is offered again, since the round before is told as it was settled first."""
+    dealer = house.dealer
+    dealer.bets(seat2=2_000, seat5=5_000)
+    dealer.cards(8, 9, 3)
+    dealer.pay()
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert last_bets(house) == {2: 2_000, 5: 5_000}
+    seats = {2, 5}
+    while seats:
+        house.boss("take_back")
+        round_ = standing.of(house.table).round
+        assert round_ is not None
+        seats &= {box.seat for box in dealer.board.seats if box.bet_cents} if not round_.over else seats
+    dealer.bets(seat3=4_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    dealer("bet", seat=1, amount_cents=1_000)
+    assert last_bets(house) == {3: 4_000}

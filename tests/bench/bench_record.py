@@ -16,7 +16,7 @@ from itertools import groupby
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import django
@@ -48,6 +48,8 @@ class Phase:
     ended: float
     inputs: list[float]
     """Seconds of each input, one transaction."""
+    worked: float
+    """Seconds of this process's own processor time, which others at work on the machine change least."""
 
 
 # --- record() -------------------------------------------------------------------------------------------------
@@ -66,13 +68,14 @@ class Dealt:
         seq, seconds = read_head(self.table.book_id).seq, []
         if ready:
             ready.wait()
-        began = last = perf_counter()
+        worked, began = process_time(), perf_counter()
+        last = began
         for made in inputs:
             seq = dealing.record(self.table, made, by=self.dealer, key=uuid.uuid4(), expected_seq=seq).seq
             now = perf_counter()
             seconds.append(now - last)
             last = now
-        return Phase(began, last, seconds)
+        return Phase(began, last, seconds, process_time() - worked)
 
 
 def open_table(name: str, seed: int, rounds: int) -> Dealt:
@@ -119,7 +122,8 @@ class ByHand:
         seconds = []
         with psycopg.connect(self.url) as plain, plain.cursor() as cursor:
             ready.wait()
-            began = last = perf_counter()
+            worked, began = process_time(), perf_counter()
+            last = began
             for rows in transactions:
                 cursor.execute(LOCK, [self.table.book_id])
                 cursor.fetchone()
@@ -132,7 +136,7 @@ class ByHand:
                 now = perf_counter()
                 seconds.append(now - last)
                 last = now
-        return Phase(began, last, seconds)
+        return Phase(began, last, seconds, process_time() - worked)
 
     def _same_rows(self) -> Iterator[Transaction]:
         """What record() has written since the last time, chained onto this table's log."""
@@ -213,10 +217,12 @@ def describe(title: str, measured: Measured) -> None:
         inputs = [seconds for phases in repeats for one in phases for seconds in one.inputs]
         cuts = quantiles(inputs, n=100)
         rounds = median(rate(phases) for phases in repeats)
+        worked = sum(one.worked for phases in repeats for one in phases) / len(inputs)
         a_round = len(inputs) / sum(ROUNDS * len(phases) for phases in repeats)
         print(
             f"  {side:<10} {rounds:7.1f} rounds/s  {rounds * a_round:8.0f} inputs/s"
             f"   p50 {cuts[49] * 1e3:6.2f} ms   p99 {cuts[98] * 1e3:6.2f} ms"
+            f"   {worked * 1e3:5.2f} ms of Python's processor"
         )
     print({side: round(median(rate(p) for p in reps), 1) for side, reps in measured.items()})
     first, second = list(measured)[:2]

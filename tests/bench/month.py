@@ -256,6 +256,7 @@ def lay_month(tables: int, transfers: int, whole: bool) -> Month:
         cursor.execute("SET maintenance_work_mem = '512MB'")
         for statement in taken_off:
             cursor.execute(statement)
+        prove_guards(cursor)
         cursor.execute("SELECT setval('ledger_slip_id_seq', %s)", [laying.slip_id])
         owner.commit()
         say("indexes, unique and foreign keys made again", began)
@@ -305,11 +306,33 @@ def take_off(cursor: psycopg.Cursor[Any]) -> list[str]:
     indexes = cursor.fetchall()
     for name, _ in indexes:
         cursor.execute(f"DROP INDEX {name}")
+    for table in (*big, "ledger_book"):
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     made = [f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind != "f"]
     made += [definition for _, definition in indexes]
-    return made + [
-        f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind == "f"
-    ]
+    made += [f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}" for name, table, kind, what in keys if kind == "f"]
+    return made + [f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in (*big, "ledger_book")]
+
+
+UNGUARDED: Final = {
+    "entries that do not follow the one before": """SELECT count(*) FROM ledger_logentry AS e
+        LEFT JOIN ledger_logentry AS p ON p.book_id = e.book_id AND p.seq = e.prev_seq AND p.hash = e.prev_hash
+        WHERE e.prev_seq IS NOT NULL AND p.seq IS NULL""",
+    "transfers without their entry": """SELECT count(*) FROM ledger_transfer AS t
+        LEFT JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq AND e.legs = t.legs
+        WHERE e.seq IS NULL""",
+    "books that end elsewhere": """SELECT count(*) FROM ledger_book AS b
+        LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = b.head_seq AND e.hash = b.head_hash
+        WHERE b.head_seq > 0 AND e.seq IS NULL""",
+}
+"""What triggers refuse, which saw none of the rows that were laid."""
+
+
+def prove_guards(cursor: psycopg.Cursor[Any]) -> None:
+    """Every row that was laid is one that the triggers would have let in."""
+    for what, statement in UNGUARDED.items():
+        cursor.execute(statement)
+        assert cursor.fetchone() == (0,), what
 
 
 @dataclass

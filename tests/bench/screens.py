@@ -1,8 +1,9 @@
 """The screens of a floor as HTTP clients: what a dealer's browser and a pit boss's browser send, and when.
 
-They follow dealer.js and pit.js. Standard library only and no Django, so that they take little of the processor that
-they share with what is measured: a connection reads just as much of HTTP as the house answers with. Run as a process
-of its own (`python -m tests.bench.screens`): a plan comes in by standard input, what was measured goes out.
+They follow the scripts of both screens (dealer/inputs.js, pit/live.js). Standard library only and no Django, so that
+they take little of the processor that they share with what is measured: a connection reads just as much of HTTP as the
+house answers with. Run as a process of its own (`python -m tests.bench.screens`): a plan comes in by standard input,
+what was measured goes out.
 """
 
 from __future__ import annotations
@@ -156,7 +157,8 @@ REFUSED = re.compile(r'data-refused="(\w+)"')
 
 @dataclass
 class Dealer:
-    """A dealer's screen (dealer.js): posts an input from the board that it shows, and shows the board that answers."""
+    """A dealer's screen (dealer/inputs.js): posts an input from the board that it shows, and shows the board that
+    answers."""
 
     port: int
     table: int
@@ -248,9 +250,9 @@ FLOOR = "/pit/"
 
 @dataclass
 class Pit:
-    """The pit's floor (pit.js). An event that brings a table's card is all that there is to it. One that only says how
-    far a table has moved has its card fetched, and the floor's line, where the page names their addresses (as it once
-    did); else the page. Each is fetched once at a time, and once more if it was asked for meanwhile."""
+    """The pit's floor (pit/live.js). An event that brings a table's card is all that there is to it. One that only says
+    how far a table has moved has its card fetched, and the floor's line, where the page names their addresses (as it
+    once did); else the page. Each is fetched once at a time, and once more if it was asked for meanwhile."""
 
     port: int
     cookies: str

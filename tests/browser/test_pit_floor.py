@@ -72,13 +72,19 @@ def test_a_card_comes_by_the_stream_and_nothing_is_fetched(looking: Looking) -> 
     assert not fetched
 
 
+def hears(page: Any, **news: Any) -> None:
+    """The page is told by its stream that a table has moved."""
+    script = "document.querySelector('script[src*=\"pit/live\"]').src"
+    page.evaluate(f"async (news) => (await import({script})).moved(news)", news)
+
+
 def test_an_older_card_never_replaces_a_newer_one(looking: Looking) -> None:
     dealer, boss = dealt()
     page = looking(boss.by, "/pit/")
     older = page.evaluate("document.querySelector('.table-card').outerHTML")
     dealer("bet", seat=1, amount_cents=1_000)
     shows(page, dealer)
-    page.evaluate("(card) => moved({ table: 0, seq: 1, card })", older)
+    hears(page, table=0, seq=1, card=older)
     assert "10" in page.inner_text(f"{card(dealer)} .spot__bet >> nth=0")
 
 
@@ -86,7 +92,7 @@ def test_a_card_that_is_older_than_the_stream_says_is_caught_up(looking: Looking
     dealer, boss = dealt()
     page = looking(boss.by, "/pit/")
     page.evaluate("(selector) => { document.querySelector(selector).dataset.seq = 1 }", card(dealer))
-    page.evaluate("([table, seq]) => moved({ table, seq })", [dealer.table.pk, dealer.now.seq])
+    hears(page, table=dealer.table.pk, seq=dealer.now.seq)
     shows(page, dealer)
 
 

@@ -61,7 +61,7 @@ def test_the_arrows_walk_through_the_round(looking: Looking, corrected: tuple[Ha
 
 def test_a_step_shows_the_layout_as_it_was(looking: Looking, corrected: tuple[Hand, Hand]) -> None:
     page = open_round(looking, corrected[1], "?step=4")
-    dealer_cards = ".felt__dealer .stack"
+    dealer_cards = ".layout__dealer .stack"
     assert page.get_attribute(dealer_cards, "aria-label") == "Cards: 3"
     assert page.locator(".playback s").inner_text() == "Dealer: 3"
     assert "death card" in page.inner_text(".decided") or "sudden death" in page.inner_text(".decided")

@@ -122,11 +122,11 @@ def test_a_set_of_cards_is_tapped_with_the_keyboard(phones: Callable[..., Any]) 
     seat = next(iter(dealer.now.round.asked))
     legal = max((one.cards for one in players[seat].choices if one.cards is not None), key=len)
     page = phones(players[seat])
-    ranks = [int(box.get_attribute("value")) for box in page.locator(".pick input").all()]
+    ranks = [int(box.get_attribute("value")) for box in page.locator(".cardpick input").all()]
     for rank in legal:
         at = ranks.index(rank)
         ranks[at] = 0
-        page.locator(".pick input").nth(at).focus()
+        page.locator(".cardpick input").nth(at).focus()
         page.keyboard.press("Space")
     page.locator("[data-confirm]").focus()
     page.keyboard.press("Enter")
@@ -174,7 +174,7 @@ def test_it_can_be_seen_reached_and_read_by_everyone(
     seat = next(iter(dealer.now.round.asked))
     page = phones(players[seat], viewport)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
-    for target in page.locator("main button:visible, main select:visible, main .pick:visible").all():
+    for target in page.locator("main button:visible, main select:visible, main .cardpick:visible").all():
         box = target.bounding_box()
         assert box["width"] >= 48, target.inner_html()
         assert box["height"] >= 48, target.inner_html()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Opening
-from tables.games.record import FORMAT, RecordError, judge, record_of
+from tables.games.record import FORMAT, RecordError, judge, record_as_logged, record_of
 from tables.games.rocket import Rocket, Rules
 from tests.games.goldens import goldens
 from tests.pace import by_pace
@@ -260,6 +260,45 @@ def test_a_plain_record_says_no_more_than_it_must() -> None:
     record = record_of(Rocket(), Rules(), Opening((1,)), [Bet(1, 10), CloseBets()])
     assert {"dealt", "button"}.isdisjoint(record)
     assert msgspec.json.decode(json.dumps(record))["cards"] == []
+
+
+LEFT_OUT: list[Action] = [
+    *(Card(rank, seat) for rank, seat in zip((9, 8, 10, 4, 8, 5, 6, 7, 9), (1, 2, 3) * 3, strict=True)),
+    Choose(1, "gift", card=9),
+]
+"""Only seat 2 may get the 9, and an older log does not say so."""
+
+
+def test_a_record_names_what_an_older_log_leaves_out() -> None:
+    """Harm: a game of an older log is exported as a record that nobody judges."""
+    game = GAMES["regent"]
+    record = record_of(game, game.rules_type(), Opening((1, 2, 3)), LEFT_OUT)
+    assert record["actions"] == [{"seat": 1, "do": "gift", "card": 9, "target": 2}]
+    assert [ask["seat"] for ask in judge(json.dumps(record))["next"]] == [2]
+
+
+def test_a_record_to_the_letter_of_the_log_is_refused_where_that_leaves_something_out() -> None:
+    """Harm: two readers of a record work out what it means, and come to different games."""
+    game = GAMES["regent"]
+    record = record_as_logged(game, game.rules_type(), Opening((1, 2, 3)), LEFT_OUT)
+    assert record["actions"] == [{"seat": 1, "do": "gift", "card": 9}]
+    line = "actions[0]: seat 1: 'gift' leaves out 'target', which a record names even where only one is possible"
+    assert refusal_of(json.dumps(record)) == line
+
+
+@pytest.mark.parametrize("name", [name for name, game in GAMES.items() if game.kind == "pot"])
+def test_no_record_is_judged_that_leaves_out_what_a_decision_names(name: str) -> None:
+    """Harm: one game takes a decision at its word, and guesses at the next."""
+    met = 0
+    for golden in goldens(name).values():
+        record = golden["record"]
+        for at, decision in enumerate(record["actions"] if "answer" in golden else ()):
+            for key in decision.keys() - {"seat", "do"}:
+                rest = {word: value for word, value in decision.items() if word != key}
+                changed = record | {"actions": [*record["actions"][:at], rest, *record["actions"][at + 1 :]]}
+                assert refusal_of(json.dumps(changed)).startswith(f"actions[{at}]: ")
+                met += 1
+    assert met or name in ("port", "starboard"), "no golden round has a decision that names something"
 
 
 def test_the_format_is_described_as_it_is_read() -> None:

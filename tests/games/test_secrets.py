@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Game, Illegal, Opening, Struct
+from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct
+from tables.games.game import Game
 from tables.games.layout import Layout, Script, cards_to
 from tables.games.play import play, prompts_for
 from tables.games.script import Scripted

@@ -16,7 +16,8 @@ from msgspec import structs
 from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
 from tables.games.cards import count as cards_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Game, Opening, Payment, Rake, Struct
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Opening, Payment, Rake, Struct
+from tables.games.game import Game
 from tables.games.layout import Layout, Script
 from tables.games.play import play, replay
 from tables.games.record import RecordError, judge, record_of

@@ -11,7 +11,8 @@ import pytest
 from msgspec import structs
 
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, AskCard, AskChoice, Due, Game, Part, SeatView, View
+from tables.games.felt import DEALER, AskCard, AskChoice, SeatView, View
+from tables.games.game import Due, Game, Part
 from tests.games.test_every_game import WHOLE, PlayOut, _possible_start, play_outs
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Game, Illegal, Opening
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
+from tables.games.game import Game
 from tables.games.play import play, prompts_for
 
 

@@ -16,6 +16,10 @@ from ledger.recount import recount
 from tests import intruder
 
 FLOAT_CENTS = 1_000_000
+INSERT_ENTRY = """
+    INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+"""A sealed entry's row, by whoever does not write through the ledger."""
 
 
 @dataclass

@@ -13,6 +13,7 @@ from django.urls import reverse
 from ledger import slips
 from ledger.alerts import open_alerts, raise_alert
 from ledger.models import Acknowledgement, Book, Discrepancy, Finding, LogEntry, Run, RunEnd
+from ledger.proof.slip_name import SlipName
 from ledger.recount import recount
 from tables.models import Staff
 from tables.roles import Role
@@ -48,7 +49,7 @@ def busy(felt: Felt) -> Felt:
 def watched(book: Book, number: int) -> None:
     """A slip with a signature, a discrepancy with its finding, and a run that ended."""
     now = datetime.now(UTC)
-    signing = slips.Signing("rack", 2026, number, "counted", "eve", "dealer", 0)
+    signing = slips.Signing(SlipName("rack", 2026, number), "counted", "eve", "dealer", 0)
     slips.write(signing, book.pk, number)
     found = Discrepancy.objects.create(book=book, at=now, kind="count", amount_cents=5, level=0, message="5 over",
                                        key=str(number))  # fmt: skip

@@ -79,4 +79,5 @@ def test_alerts_are_announced(open_felt: Felt, app_connection: psycopg.Connectio
         raise_alert(open_felt.book, "negative", "rack")
     acknowledge(alert, "7 Eve")
     news = f'{{"book": {open_felt.book.pk}, "alert": {alert.pk}}}'
-    assert [note.payload for note in app_connection.notifies(timeout=5, stop_after=2)] == [news, news]
+    heard = [note.payload for note in app_connection.notifies(timeout=5, stop_after=4)]
+    assert [payload for payload in heard if '"alert"' in payload] == [news, news]

@@ -44,6 +44,7 @@ from tables.inputs import (
 )
 from tables.log import paper
 from tables.log.fold import Standing
+from tables.log.series import SLIPS, Chips, Stage, kind_of, total
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -66,6 +67,7 @@ KEPT = ("retire_shoe", "take_back", "cut_card_out")
 """Buttons that would make of most floors the shuffling of a shoe."""
 ERRORS = st.sampled_from((-20_001 // WHITE * WHITE, -WHITE, 0, 0, WHITE, 30_000))
 """By how much both who count are wrong."""
+VOIDABLE = [name for name, series in SLIPS.items() if series.is_voidable]
 RACK_COUNTS = st.sampled_from(("rack", "rack", "opener", "closer"))
 CHANCE = st.integers(0, 2**32)
 WHICH = st.sampled_from((0, 0, 0, 1))
@@ -376,25 +378,25 @@ class Floor(RuleBasedStateMachine):
             assert slip.name not in {one.name for one in at.now.slips}
             self.done["counted unlike"] += 1
 
-    def _count_again(self, at: Known, chips: paper.Chips) -> None:
+    def _count_again(self, at: Known, chips: Chips) -> None:
         slip = at.now.slips[-1]
         answer = self.enter(at, SignSlip(slip.name, "recounted", chips), self.house.staff["pip"])
         assert answer is not None, "what was begun can be finished"
-        expected, found = self.held(at, "rack"), paper.total(chips)
+        expected, found = self.held(at, "rack"), total(chips)
         self.moved(at, "over_short", "rack", found - expected)
-        self.done[slip.series] += 1
+        self.done[slip.series.name] += 1
         self.done["over" if found > expected else "short"] += found != expected
         assert Discrepancy.objects.filter(key=f"count:{at.table.book_id}:{answer.entry}").exists() == (
             found != expected
         )
         for one in at.mispays:
             one.is_counted = True
-        if slip.series == "opener":
+        if slip.series.name == "opener":
             at.earlier_cents += sum(at.reckoned.values())
             at.reckoned, at.opened_cents = Counter(), found
         else:
             at.reckoned["counts"] += found - expected
-        if slip.series == "closer":
+        if slip.series.name == "closer":
             self._closes(at, found)
 
     @rule(which=WHICH, pick=st.integers(0, 5), steps=st.integers(1, 5), error=ERRORS)
@@ -413,23 +415,24 @@ class Floor(RuleBasedStateMachine):
         if due.name.startswith(("counted", "recounted")):
             chips = paper.as_chips(((WHITE, max(0, slip.expected_cents + error) // WHITE),))
         if self.enter(at, SignSlip(slip.name, due.name, chips), self._signer(at, slip, due)):
-            self.done[f"{slip.series} {paper.kind_of(due.name)}"] += 1
+            self.done[f"{slip.series.name} {kind_of(due.name)}"] += 1
             self._follow(at, slip, due.name, chips)
 
-    def _signer(self, at: Known, slip: paper.Slip, due: paper.Stage) -> Staff:
+    def _signer(self, at: Known, slip: paper.Slip, due: Stage) -> Staff:
         """Somebody of the right role who did not sign yet; the carriers of boxes are not those of chips."""
         signed = {one.username for one in slip.signed}
         if due.here and at.now.dealer:
             return self.house.staff[at.now.dealer.username]
         names = [name for role in sorted(due.by, reverse=True) for name in PEOPLE.get(Role(role), ())]
         boxes = {"sue", "sly"}
-        fit = [name for name in names if name not in signed and (slip.series == "drop" or name not in boxes)]
-        return self.house.staff[(fit if slip.series != "drop" else sorted(fit, key=lambda name: name not in boxes))[0]]
+        of_a_box = slip.series.name == "drop"
+        fit = [name for name in names if name not in signed and (of_a_box or name not in boxes)]
+        return self.house.staff[(sorted(fit, key=lambda name: name not in boxes) if of_a_box else fit)[0]]
 
-    def _follow(self, at: Known, slip: paper.Slip, stage: str, chips: paper.Chips) -> None:
+    def _follow(self, at: Known, slip: paper.Slip, stage: str, chips: Chips) -> None:
         """What a signature moves, by FLOOR's words."""
-        cents = paper.total(slip.chips)
-        match slip.series, paper.kind_of(stage):
+        cents = total(slip.chips)
+        match slip.series.name, kind_of(stage):
             case "fill", "carried":
                 self.moved(at, "cage", "transit", cents)
             case "fill", "confirmed":
@@ -443,14 +446,14 @@ class Floor(RuleBasedStateMachine):
             case "drop", "witnessed":
                 self.moved(at, "drop_box", "boxes", self.held(at, "drop_box"))
             case "drop", "recounted" if chips in slip.counts:
-                self.moved(at, "cash_over_short", "boxes", paper.total(chips) - slip.expected_cents)
-                self.moved(at, "boxes", "bank", paper.total(chips))
-                at.boxes_cents += paper.total(chips) - slip.expected_cents
+                self.moved(at, "cash_over_short", "boxes", total(chips) - slip.expected_cents)
+                self.moved(at, "boxes", "bank", total(chips))
+                at.boxes_cents += total(chips) - slip.expected_cents
                 self.done["box counted"] += 1
 
     def _go_back(self, at: Known, slip: paper.Slip, cents: int) -> None:
-        start, end = ("cage", "rack") if slip.series == "fill" else ("rack", "cage")
-        if {"confirmed": "fill", "received": "credit"}.get(slip.signed[-2].stage) == slip.series:
+        start, end = ("cage", "rack") if slip.series.name == "fill" else ("rack", "cage")
+        if {"confirmed": "fill", "received": "credit"}.get(slip.signed[-2].stage) == slip.series.name:
             self.moved(at, end, start, cents)
         elif slip.moves_on or "carried" in slip.stages:
             self.moved(at, "transit", start, cents)
@@ -459,7 +462,7 @@ class Floor(RuleBasedStateMachine):
     def ask_to_void(self, which: int, pick: int, chance: int) -> None:
         """A slip is to be void: one in progress, or one that was complete."""
         at = self.known[which]
-        mine = Slip.objects.filter(book=at.table.book_id, series__in=paper.VOIDABLE).order_by("pk")
+        mine = Slip.objects.filter(book=at.table.book_id, series__in=VOIDABLE).order_by("pk")
         if names := [f"{one.series}/{one.year}/{one.number}" for one in mine]:
             name = names[-1 - pick % len(names)]
             self.enter(at, VoidSlip(name, "by mistake"), self.house.staff["cat"])
@@ -590,7 +593,7 @@ def test_a_day_by_hand(machine: type[Floor]) -> None:
         day.everything_adds_up()
         day.sell(0, 20_000)
         day.change(0, up=True)
-        for series in paper.VOIDABLE:
+        for series in VOIDABLE:
             day.ask(0, series, 20_000, steps=2)
             day.ask_to_void(0, 0, 0)
             day.sign(0, 0, 1, 0)

@@ -21,7 +21,8 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import MOVEMENTS, PLACES
 from ledger.recount import recount
 from tables.models import HouseShoe
-from tests.ledger.conftest import Felt, lay_felt
+from tests.conftest import as_owner
+from tests.ledger.conftest import INSERT_ENTRY, Felt, lay_felt
 
 APPEND_ONLY = [model for model in apps.get_models() if issubclass(model, AppendOnly)]
 """Every table that is written once, whichever app it is of: a new one is tried with the others."""
@@ -49,7 +50,7 @@ def entry(felt: Felt, **changes: Any) -> Sealed:
 
 
 def refused_entry(felt: Felt, **changes: Any) -> str:
-    return refused_as(log.INSERT_ENTRY, entry(felt, **changes).row)
+    return refused_as(INSERT_ENTRY, entry(felt, **changes).row)
 
 
 def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
@@ -61,7 +62,7 @@ def transfer(felt: Felt, **changes: Any) -> tuple[str, list[Any]]:
         "target_id": felt.chart.ids["layout", 1], "target_place": "layout", "amount_cents": 2000, "reverses_id": None,
     } | changes  # fmt: skip
     sql = f"INSERT INTO ledger_transfer ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})"
-    return f"{log.INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
+    return f"{INSERT_ENTRY}; {sql}", [*sealed.row, *row.values()]
 
 
 def refused_transfer(felt: Felt, **changes: Any) -> str:
@@ -303,6 +304,39 @@ def test_the_database_permits_the_closed_list_and_nothing_else(felt: Felt) -> No
             ],
         )
         assert set(cursor.fetchall()) == permitted
+
+
+@pytest.mark.parametrize(
+    ("sql", "guard"),
+    [
+        ("DELETE FROM ledger_logentry WHERE seq = 1", "ledger_logentry_stays"),
+        (r"UPDATE ledger_logentry SET hash = '\x00'", "ledger_logentry_stays"),
+        ("UPDATE ledger_logentry SET legs = legs + 1", "ledger_logentry_stays"),
+        ("UPDATE ledger_logentry SET seq = seq + 100", "ledger_logentry_stays"),
+        ("DELETE FROM ledger_transfer", "ledger_transfer_stays"),
+        ("UPDATE ledger_transfer SET seq = 1", "ledger_transfer_stays"),
+        ("UPDATE ledger_transfer SET target_id = source_id", "ledger_transfer_stays"),
+        ("UPDATE ledger_transfer SET amount_cents = 1", "ledger_transfer_undoes"),
+        (r"UPDATE ledger_recount SET head_hash = '\x00'", "ledger_recount_entry"),
+    ],
+)
+def test_what_others_name_stays_for_the_owner_too(open_felt: Felt, sql: str, guard: str) -> None:
+    """Harm prevented: an entry that a transfer, a recount or the next entry points at, gone or another one: a script of
+    the owner's that means well."""
+    open_felt.write(*cage.reverse([Transfer.objects.latest("pk")]))
+    recount(open_felt.book.pk, "test")
+    with as_owner():
+        assert refused_as(sql) == guard
+
+
+def test_of_two_entries_in_one_statement_each_has_as_many_transfers_as_it_says(felt: Felt) -> None:
+    """Harm prevented: a transfer of an old entry that comes in beside an honest one."""
+    old = felt.round()
+    sql, values = transfer(felt)
+    row = sql.rpartition("VALUES")[2]
+    good = values[-11:]
+    bad = [good[0], old.seq, 4, 4, *good[4:]]
+    assert refused_as(f"{sql}, {row}", [*values, *bad]) == "ledger_transfer_entry"
 
 
 # --- Accounts -------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ledger.models import LogEntry, Recount
 from ledger.proof.chain import Broken, Entry, Fault, Head, canonical, verify_chain
 from ledger.recount import first_fault, prove, recount
 from tests.clock import Clock
-from tests.ledger.conftest import Felt, Tamper
+from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper
 
 # The table of `dealt_felt`: entries 1 and 2 fill and buy in, 3 to 8 are rounds, recounted; 9 to 12 are rounds.
 
@@ -243,7 +243,7 @@ def test_an_entry_written_without_the_head(dealt_felt: Felt, tamper: Tamper) -> 
     """Harm prevented: an entry slipped in behind the last one."""
     head = read_head(dealt_felt.book.pk)
     sealed = log.seal(head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)))
-    tamper(log.INSERT_ENTRY, *sealed.row)
+    tamper(INSERT_ENTRY, *sealed.row)
     assert fault(dealt_felt) == (13, "is beyond the last entry that the book knows, 12")
 
 

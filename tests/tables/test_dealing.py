@@ -299,7 +299,7 @@ def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> 
 # --- cost -----------------------------------------------------------------------------------------------------
 
 
-def test_an_input_costs_a_lock_a_look_under_it_and_a_write(dealer: Hand) -> None:
+def test_an_input_costs_a_lock_with_a_look_under_it_and_a_write(dealer: Hand) -> None:
     """Harm: a round trip more for every card, and the table waits for the database."""
     dealer.bets(seat1=1_000, seat2=1_000)
     costs = []
@@ -308,7 +308,7 @@ def test_an_input_costs_a_lock_a_look_under_it_and_a_write(dealer: Hand) -> None
         with CaptureQueriesContext(connection) as captured:
             dealing.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
         costs.append([one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]])
-    assert costs == [["SELECT", "SELECT", "INSERT"]] * 4
+    assert costs == [["EXECUTE", "EXECUTE"]] * 4
 
 
 def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
@@ -322,11 +322,7 @@ def test_what_settles_a_round_costs_the_same(dealer: Hand) -> None:
     seq = dealer.now.seq
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(3), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert [one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]] == [
-        "SELECT",
-        "SELECT",
-        "INSERT",
-    ]
+    assert [one["sql"].split()[0] for one in captured if "SAVEPOINT" not in one["sql"]] == ["EXECUTE", "EXECUTE"]
     assert Transfer.objects.filter(book_id=dealer.table.book_id, seq=seq + 1).count() == 6
 
 
@@ -341,7 +337,7 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
     standing.cache.clear()
     with CaptureQueriesContext(connection) as captured:
         dealing.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 4
+    assert len([one for one in captured if "SAVEPOINT" not in one["sql"]]) == 3
 
 
 def test_a_used_key_never_reaches_a_handler_that_opens_a_secret() -> None:

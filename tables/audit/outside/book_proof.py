@@ -486,7 +486,7 @@ def _plain(pinned: Pinned, name: str) -> Any:
 def _begun_slip(event: Event, entry: Entry, sealed: str | None) -> str | None:
     """The slip that an entry begins. ``sealed``: the one that the house says it does."""
     if isinstance(event, SlipSigned):
-        return event.slip if len(event.now.signed) == 1 else None
+        return event.slip if len(event.after.signed) == 1 else None
     if isinstance(event, AboutCorrection):
         return event.correction.slip if isinstance(event, CorrectionProposed) else None
     return sealed if sealed and canonical({"": sealed})[4:-1] in entry.body else None

@@ -71,7 +71,7 @@ def count_of(event: Event, entry: Entry, own_cents: int) -> Count | None:
         return None
     if entry.at is None:
         raise Misconduct("it counts the cage at no moment")
-    return Count(entry.seq, entry.at, event.now.expected_cents, own_cents, event.through)
+    return Count(entry.seq, entry.at, event.after.expected_cents, own_cents, event.through)
 
 
 def into_the_cage(moves: Iterable[Move]) -> int:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log.event import Context, Event, Misconduct
 from tables.log.fold import Dealer, Standing, signature_of
-from tables.log.paper import Chips, Slip
+from tables.log.paper import Slip
+from tables.log.series import Chips
 
 
 class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
     """A table opened with its opener, or closed with its closer, each counted twice."""
 
     subject: ClassVar[str] = "table"
-    series: ClassVar[str]
-    """Of the slip that it follows."""
+    follows: ClassVar[str]
+    """The slip that it follows, in words."""
 
     slip: str
     rack_cents: int
@@ -41,11 +42,10 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def moved(self, context: Context) -> Sequence[Move]:
         slip = context.before.counted
-        if slip is None or slip.series != self.series:
-            article = "an" if self.series[0] in "aeiou" else "a"
-            raise Misconduct(f"the table is {self.kind} without {article} {self.series}")
+        if slip is None or slip.series.door != self.kind:
+            raise Misconduct(f"the table is {self.kind} without {self.follows}")
         if self.after(slip) != self:
-            raise Misconduct(f"it says {self.slip}, {self.rack_cents}, the {self.series} says {slip.total_cents}")
+            raise Misconduct(f"it says {self.slip}, {self.rack_cents}, the slip says {slip.total_cents}")
         return ()
 
 
@@ -53,7 +53,7 @@ class TableOpened(Door, frozen=True, kw_only=True, omit_defaults=True):
     """A table opened with what was counted in its rack."""
 
     kinds: ClassVar[tuple[str, ...]] = ("opened",)
-    series: ClassVar[str] = "opener"
+    follows: ClassVar[str] = "an opener"
 
     def words(self) -> str:
         return f"The table opens, {money(self.rack_cents)} in the rack"
@@ -63,14 +63,14 @@ class TableClosed(Door, frozen=True, kw_only=True, omit_defaults=True):
     """A table closed with what was counted in its rack."""
 
     kinds: ClassVar[tuple[str, ...]] = ("closed",)
-    series: ClassVar[str] = "closer"
+    follows: ClassVar[str] = "a closer"
 
     def words(self) -> str:
         return f"The table closes, {money(self.rack_cents)} in the rack"
 
 
-DOORS: dict[str, type[Door]] = {door.series: door for door in (TableOpened, TableClosed)}
-"""What follows a slip of each series that a table opens or closes with."""
+DOORS: Final[Mapping[str, type[Door]]] = {door.kinds[0]: door for door in (TableOpened, TableClosed)}
+"""What becomes of a table with two counts that agree, as the record of their series has it."""
 
 
 class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,8 @@ from msgspec import structs
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Game, Opening, Payout
+from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Opening, Payout
+from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log.event import Context, Event, Misconduct, Opened
 from tables.log.fold import Play, Round, Stacks, Standing
@@ -196,7 +197,7 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
     for action in actions:
         state = play(current.game, state, action)
     decided = newly_decided(current, state)
-    moved = current.game.payments(state)[len(current.payments) :]
+    moved = current.payments_since(state)
     latest = Play(seq, actions, decided, moved)
     latest_card = seq if latest.has_card else current.latest_card_seq
     asked = _asked(current, state, seq, actions)

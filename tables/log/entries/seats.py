@@ -129,7 +129,7 @@ class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A seat got a page of its own. Its address is in no entry."""
+    """A seat got a page of its own. Its address is in no entry, which nobody could know from it."""
 
     subject: ClassVar[str] = "seat_page"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)
@@ -137,6 +137,8 @@ class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
     seat: int
     again: bool
     """Whether it had one before, which ended with it."""
+    page: str | None = None
+    """The digest of what is kept of its address. None in entries of before it was entered."""
 
     def words(self) -> str:
         return f"Seat {self.seat} gets {'a new page' if self.again else 'a page'} of its own"

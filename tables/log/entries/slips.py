@@ -4,99 +4,149 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar
 
-from ledger.proof.chips import DROP_BOX, RACK, money
+import msgspec
+
+from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log import paper
 from tables.log.event import Author, Context, Misconduct
 from tables.log.fold import Standing
-from tables.log.paper import Slip, Wrong
+from tables.log.paper import Signature, Signed, Slip, Wrong
+from tables.log.series import SLIPS, Chips, kinds
 
 
-class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True):
+class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A slip as entries spell it."""
+
+    series: str
+    year: int
+    number: int
+    chips: Chips
+    signed: tuple[Signed, ...]
+    counts: tuple[Chips, ...]
+    expected_cents: int
+    box: str
+    reason: str
+
+    @classmethod
+    def of(cls, slip: Slip) -> SpelledSlip:
+        """As a slip is spelled."""
+        return cls(
+            series=slip.series.name,
+            year=slip.year,
+            number=slip.number,
+            chips=slip.chips,
+            signed=slip.signed,
+            counts=slip.counts,
+            expected_cents=slip.expected_cents,
+            box=slip.box,
+            reason=slip.reason,
+        )
+
+    def read(self) -> Slip:
+        """The slip, with the record of its series. Raises KeyError for one that the house does not have."""
+        fields = msgspec.structs.asdict(self)
+        return Slip(**fields | {"series": SLIPS[self.series]})
+
+
+class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=True):
     """One step of a slip was signed: the signature, the slip after it, and all slips that are in progress then."""
 
     subject: ClassVar[str] = "slip"
-    kinds: ClassVar[tuple[str, ...]] = tuple(paper.kinds(house=False))
+    kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=False))
 
     slip: str
     """Its series, year and number."""
     stage: str
-    chips: tuple[tuple[int, int], ...]
+    chips: Chips
     expected_cents: int
     box: str
     reason: str
     salt: str
     """With a count: everyone may see the entry's hash, and there are few counts to try it with."""
-    finished: Slip | None
+    finished: SpelledSlip | None
     """The slip, where it was complete before a void was asked for."""
-    now: Slip
-    open: tuple[Slip, ...]
+    now: SpelledSlip
+    open: tuple[SpelledSlip, ...]
     through: dict[str, int] | None = None
-    """With the second count of the cage: how far each table's book was read for it."""
+    """With a count of what all books share: how far each table's book was read for it."""
 
     @property
     def kind(self) -> str:
-        return f"{self.now.series}_{paper.kind_of(self.stage)}"
+        return paper.entry_kind(self.after)
+
+    @cached_property
+    def after(self) -> Slip:
+        """The slip with this signature on it."""
+        return self.now.read()
+
+    @cached_property
+    def waiting(self) -> tuple[Slip, ...]:
+        """All slips of the book that are in progress then."""
+        return tuple(slip.read() for slip in self.open)
+
+    @property
+    def signature(self) -> Signature:
+        """The signature alone."""
+        fields = {name: getattr(self, name) for name in Signature.__struct_fields__}
+        return Signature(**fields | {"finished": self.finished.read() if self.finished else None})
 
     @classmethod
     def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:
-        return paper.kinds(house=cls.of_the_house)
+        return kinds(house=cls.of_the_house)
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
-        done = self.now if self.now.series in ("opener", "closer") and self.now.agreed is not None else None
-        return replace(standing, slips=self.open, counted=done)
+        counted = self.after if self.after.series.door and self.after.agreed is not None else None
+        return replace(standing, slips=self.waiting, counted=counted)
 
     def moved(self, context: Context) -> Sequence[Move] | None:
         """What the signature moves; the slip is what it was before with this signature on it, and the others stay."""
         before = context.before
         try:
-            after = paper.sign(before.slips, self.said, context.seq, before.dealer.username if before.dealer else None)
+            after = paper.sign(
+                before.slips, self.signature, context.seq, before.dealer.username if before.dealer else None
+            )
         except Wrong as wrong:
             raise Misconduct(f"it could not be signed then: {wrong.sentence}") from None
-        if (after, paper.in_progress(before.slips, after)) != (self.now, self.open):
+        if (after, paper.in_progress(before.slips, after)) != (self.after, self.waiting):
             raise Misconduct("its slips are others than the signatures make them")
         self._refuse_expected(after, context)
-        return None if self.stage == "voided" else paper.moves(context.chart, after)
+        return None if after.is_void else paper.moves(context.chart, after)
 
     def _refuse_expected(self, after: Slip, context: Context) -> None:
-        if context.held is None or not paper.expects(after.series, self.stage) or after.series in paper.IN_THE_HOUSE:
+        """A count is held against what lies there. What all books share, no book tells alone."""
+        stage = after.latest
+        if context.held is None or stage is None or not stage.expects or after.series.in_house:
             return
-        due = context.held.get(DROP_BOX if after.series == "drop" else RACK, 0)
+        due = context.held.get(stage.expects, 0)
         if due != after.expected_cents:
             raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")
 
-    @property
-    def said(self) -> paper.Said:
-        """The signature alone."""
-        return paper.Said(
-            slip=self.slip,
-            stage=self.stage,
-            username=self.username,
-            name=self.name,
-            badge=self.badge,
-            role=self.role,
-            chips=self.chips,
-            expected_cents=self.expected_cents,
-            box=self.box,
-            reason=self.reason,
-            salt=self.salt,
-            finished=self.finished.spelled() if self.finished else None,
-        )
-
     def words(self) -> str:
         """What was counted unseen is not told before two counts agree."""
-        slip = self.now
-        name = f"{slip.series.capitalize()} {slip.number}"
-        says = {stage.name: stage.says for stage in (*paper.STAGES[slip.series], *paper.VOID)}
-        clause = f"{name}: {says[paper.kind_of(self.stage)].lower()} {self.name}"
+        slip, stage = self.after, self.after.series.stage(self.stage)
+        says = stage.says.lower() if stage else self.stage
         amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
-        return f"{clause}{amount}{f' ({slip.reason})' if slip.reason else ''}"
+        return f"{slip.label}: {says} {self.name}{amount}{f' ({slip.reason})' if slip.reason else ''}"
 
 
-class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True):
-    """The same, of a slip between the vault and the cage, or of what the cage holds."""
+class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True, dict=True):
+    """One step of a slip between the vault and the cage, or of a count of the cage, was signed."""
 
-    kinds: ClassVar[tuple[str, ...]] = tuple(paper.kinds(house=True))
+    kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=True))
     of_the_house: ClassVar[bool] = True
+
+
+def signed(signature: Signature, after: Slip, slips: Sequence[Slip], through: Mapping[str, int] | None) -> SlipSigned:
+    """What the entry of a signature says: the signature, the slip after it, and all slips that are in progress then."""
+    event = HouseSlipSigned if after.series.in_house else SlipSigned
+    fields = {name: getattr(signature, name) for name in Signature.__struct_fields__}
+    return event(
+        **fields | {"finished": SpelledSlip.of(signature.finished) if signature.finished else None},
+        now=SpelledSlip.of(after),
+        open=tuple(SpelledSlip.of(slip) for slip in paper.in_progress(slips, after)),
+        through=dict(through) if through is not None else None,
+    )

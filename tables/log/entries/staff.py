@@ -30,6 +30,8 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Unset where the command line took on the first operator."""
     new: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Which secrets they were given."""
+    secrets: dict[str, str] | None = None
+    """Digests of what is kept of the password and the PIN. None in entries of before they were entered, as below."""
 
     def words(self) -> str:
         return f"{self.name} works here now, as {self.role}"
@@ -42,6 +44,7 @@ class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
     new: tuple[str, ...]
     """Which secrets are others now."""
+    secrets: dict[str, str] | None = None
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
 
@@ -105,6 +108,9 @@ class EmergencyCodeMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tru
     """An operator has a new emergency code."""
 
     kinds: ClassVar[tuple[str, ...]] = ("emergency_code_made",)
+
+    code: str | None = None
+    """The digest of what is kept of it. None in entries of before it was entered."""
 
     def words(self) -> str:
         return f"{self.username} makes an emergency code"

@@ -24,7 +24,24 @@ class TerminalAtTable(AboutTerminal, frozen=True, kw_only=True, omit_defaults=Tr
     """None: for any."""
 
 
-class TerminalEnrolled(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+class TerminalDevice(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+    """The same, with the device that it is."""
+
+    device: str | None = None
+    """The digest of what is kept of its token. None in entries of before it was entered."""
+    enrolled_by: str | None = None
+
+
+class TerminalAdded(TerminalDevice, frozen=True, kw_only=True, omit_defaults=True):
+    """There is to be a terminal; no device is it yet."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("added",)
+
+    def words(self) -> str:
+        return f"{self.name} is to be a terminal" + (f" for {self.table}" if self.table else "")
+
+
+class TerminalEnrolled(TerminalDevice, frozen=True, kw_only=True, omit_defaults=True):
     """A device is a terminal from now on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("enrolled",)
@@ -45,7 +62,7 @@ class TerminalLinkMade(TerminalAtTable, frozen=True, kw_only=True, omit_defaults
         return f"A link to enrol {self.name} is made"
 
 
-class TerminalRevoked(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
+class TerminalRevoked(TerminalDevice, frozen=True, kw_only=True, omit_defaults=True):
     """The device is no terminal any more."""
 
     kinds: ClassVar[tuple[str, ...]] = ("revoked",)

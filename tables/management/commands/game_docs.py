@@ -11,7 +11,7 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.games.catalog import GAMES
-from tables.games.felt import Game
+from tables.games.game import Game
 
 PAGES: Final = Path(__file__).parents[3] / "docs" / "games"
 START: Final = "<!-- from the game: ./run manage game_docs -->"

@@ -8,10 +8,12 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from ledger import house
 from tables import pepper
-from tables.models import Staff
+from tables.log.entries.kept import PepperCarriedOver
+from tables.models import SECRETS, Staff
 
-COLUMNS: Final = ("password", "pin")
+BY: Final = "the command line"
 
 
 class Command(BaseCommand):
@@ -46,13 +48,19 @@ class Command(BaseCommand):
 
 
 def carry() -> int:
-    """Seal every hash anew that is not sealed with the current key, in one transaction; how many there were."""
+    """Seal every hash anew that is not sealed with the current key, in one transaction; how many there were. The
+    house's book says whose, and with which key."""
     with transaction.atomic():
+        house.lock()
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))
         _refuse_unreadable()
         behind = [(owner, column) for owner, column in _kept() if not pepper.is_current(getattr(owner, column))]
+        sealed: dict[str, dict[str, str]] = {}
         for owner, column in behind:
-            owner.reseal(column)
+            if owner.reseal(column):
+                sealed.setdefault(owner.username, {})[column] = owner.digests[column]
+        if sealed:
+            house.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
     return len(behind)
 
 
@@ -65,4 +73,4 @@ def _refuse_unreadable() -> None:
 
 
 def _kept() -> list[tuple[Staff, str]]:
-    return [(owner, column) for owner in Staff.objects.order_by("pk") for column in COLUMNS]
+    return [(owner, column) for owner in Staff.objects.order_by("pk") for column in SECRETS]

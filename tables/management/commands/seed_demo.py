@@ -27,7 +27,7 @@ from tables.log.event import Event
 from tables.log.terms import Settings
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import denominations, table_settings
 from tables.staff import staffing, terminals
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
@@ -178,9 +178,10 @@ def seed_staff() -> Staff:
 def seed_chips(operator: Staff) -> None:
     """Every kind of chip; and the house's whole stock, of which the players have bought some."""
     for value, colour, face in CHIPS:
-        Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
+        if not Denomination.objects.filter(value_cents=value).exists():
+            denominations.add_denomination(value_cents=value, colour=colour, face=face, by=operator)
     house = cage.open_house()
-    if LogEntry.objects.filter(book=house, subject="chips").exists():
+    if LogEntry.objects.filter(book=house, subject="chips", kind="issued").exists():
         return
     vault = cage.chart(house.pk)
     with transaction.atomic():

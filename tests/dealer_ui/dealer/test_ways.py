@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dealer_ui.dealer.ways import Pane, Press, Ways, ways
-from tables.board.picture import Button
+from tables.board.buttons import Button
 
 
 def button(choice: str, seat: int = 1, hotkey: str = "", **named: Any) -> Button:

@@ -18,9 +18,10 @@ from ledger.proof.chips import money
 from tables import standing
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip
+from tables.log.series import CASH
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.slips import cage_desk, signing
+from tables.slips import cage_desk
 from tests import floor
 from tests.floor import CREW, PIN, Hand, crew, signs
 from tests.pages import lasting
@@ -146,7 +147,7 @@ def test_whatever_lies_in_a_box_can_be_counted_on_the_screen(hands: tuple[Hand, 
     signs(table, floor.staff(Role.COUNTER, "cole"), SignSlip(drop, "witnessed"))
     counter = badged(Role.COUNTER, "cora", "807")
     page = text(browser(counter).get(address(table, drop)))
-    for value in signing.CASH:
+    for value in CASH:
         assert f'name="n{value}"' in page
     form = {"badge": counter.badge, "pin": PIN, "key": str(uuid.uuid4()), "stage": "counted", "n50000": "1", "n25": "2"}
     browser(counter).post(address(table, drop), form)

@@ -510,11 +510,12 @@ def test_a_full_proof_opens_the_seals_of_house_shoes() -> None:
     due = shoes.draw(now.shoe, now.round.game.cards_left(now.round.state))
     other = due % 10 + 1
     seq = forge(dealer, "round", "play", {"actions": [{"do": "card", "rank": other, "to": ask.to}]}, round=1)
-    assert proofs.verify(dealer.table.book).fault is None, "while the shoe is live, its order is a secret"
+    says = f"it deals a {other}, the order has a {due} there"
+    assert fault(dealer) == (seq, says), "the order that is kept is held against it while the shoe is live"
     while dealer.now.round_open:
         dealer(**next(one.input for one in dealer.board.buttons if one.input["do"] in ("deal", "choose", "paid")))
     dealer("retire_shoe")
-    assert fault(dealer) == (seq, f"it deals a {other}, the order has a {due} there")
+    assert fault(dealer) == (seq, says)
 
 
 # --- the watch -------------------------------------------------------------------------------------------------

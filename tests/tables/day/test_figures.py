@@ -51,7 +51,7 @@ def box(table: Table, *, cash: tuple[tuple[int, int], ...], counted: bool = True
     """The drop box is carried away, and counted twice unless somebody waits for it."""
     carriers = [somebody(Role.SECURITY, "sam"), somebody(Role.SECURITY, "sue")]
     signs(table, carriers[0], inputs.BeginSlip("drop", (), "B1"))
-    slip = next(one.name for one in standing.of(table).slips if one.series == "drop")
+    slip = next(one.name for one in standing.of(table).slips if one.series.name == "drop")
     signs(table, carriers[1], inputs.SignSlip(slip, "witnessed"))
     if counted:
         count(table, slip, cash)

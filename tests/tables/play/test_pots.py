@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -12,11 +13,15 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Transfer
-from tables import dealing, standing
+from ledger.proof.chain import canonical
+from tables import dealing, past, standing
 from tables.audit import commitments, history, proofs
 from tables.games.catalog import GAMES
-from tables.games.felt import AskCard, AskChoice, Game
-from tables.games.record import judge
+from tables.games.felt import AskCard, AskChoice
+from tables.games.game import Game
+from tables.games.play import admitted
+from tables.games.record import RecordError, judge, record_as_logged
+from tables.play import rounds
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
@@ -163,6 +168,52 @@ def test_naming_the_card_means_that_the_seat_drew_it() -> None:
     assert dealer.board.seats
     assert dealer.now.round.game.view(dealer.now.round.state, None).middle == (4, 7, 9)
     assert [kind for kind, *_ in moved(dealer)] == ["pay_pot"]
+
+
+def _seen(hand: Hand) -> dict[str, Any]:
+    """Seat 1 of two sees the other one, and no seat is named; what the log says of it."""
+    hand("start_game")
+    for rank in (6, 7):
+        hand("card", rank=rank)
+    hand("choose", seat=1, choice="see")
+    [action] = hand.now.round.plays[-1].actions
+    for rank in (8, 8):
+        hand("card", rank=rank)
+    assert hand.now.round.over
+    return {key: value for key, value in msgspec.to_builtins(action).items() if key != "do"}
+
+
+def test_the_log_names_what_a_key_may_leave_out() -> None:
+    """Harm: who reads the log years later has to work out whom the only possible choice meant."""
+    hand, _ = for_pot("regent", seats={1: 5_000, 2: 5_000})
+    assert _seen(hand) == {"seat": 1, "choice": "see", "target": 2}
+    assert verified(hand) is None
+    assert judged(hand) == {1: 800, 2: -800}
+
+
+def test_a_log_that_leaves_it_out_is_still_proved_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: games that an older release wrote cannot be proved or judged, or have other hashes than a dispute says."""
+    written = []
+
+    def as_keyed(game: Game[Any, Any], state: Any, action: Any) -> Any:
+        written.append(admitted(game, state, action))
+        return action
+
+    monkeypatch.setattr(rounds, "admitted", as_keyed)
+    hand, _ = for_pot("regent", seats={1: 5_000, 2: 5_000})
+    assert _seen(hand) == {"seat": 1, "choice": "see"}
+    assert verified(hand) is None
+    assert judged(hand) == {1: 800, 2: -800}
+    standing.cache.clear()
+    current = hand.now.round
+    assert current.state.actions == tuple(written)
+    then = past.as_of(hand.table.book_id, current.number, hand.now.seq)
+    assert then is not None
+    actions = [action for one in current.plays for action in one.actions]
+    record = record_as_logged(current.game, current.rules, current.opening, actions)
+    assert then.record_hash == sha256(canonical(record)).hexdigest()
+    with pytest.raises(RecordError, match="seat 1: 'see' leaves out 'target', which a record names"):
+        judge(json.dumps(record))
 
 
 def test_odd_coins_stay_in_the_pot_for_the_next_game() -> None:

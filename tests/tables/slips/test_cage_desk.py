@@ -10,7 +10,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import HOUSE, Book, Discrepancy, LogEntry, Slip
 from tables.audit import proofs
-from tables.inputs import BeginSlip, SignSlip
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -122,6 +122,30 @@ def test_the_vault_opens_for_two(house: Book) -> None:
     assert proofs.verify(house).fault is None
 
 
+def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
+    """Harm: two slips for the same chips, both of which were there when they were asked for."""
+    cashier, boss = someone(Role.CASHIER, "carmen"), someone(Role.PIT_BOSS, "boris")
+    sign(boss, SignSlip(sign(cashier, BeginSlip("deposit", CHIPS)), "approved"))
+    first, second = (sign(cashier, BeginSlip("withdrawal", CHIPS)) for _ in range(2))
+    sign(boss, SignSlip(first, "approved"))
+    gone = refused(lambda: sign(boss, SignSlip(second, "approved")))
+    assert (gone.code, gone.status) == ("bad_amount", 422)
+    assert gone.sentence == "The vault holds 0: it cannot give 1,000."
+
+
+def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
+    cashier = someone(Role.CASHIER, "carmen")
+    other = refused(lambda: sign(cashier, BeginSlip("fill", CHIPS)))
+    assert other.sentence == "A slip of the house is one of withdrawal, deposit, cage."
+    unknown = refused(lambda: sign(cashier, SignSlip("deposit", "approved")))
+    assert (unknown.code, unknown.status) == ("unknown_slip", 404)
+    for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
+        other = refused(lambda name=name, stage=stage: sign(cashier, SignSlip(name, stage)))
+        assert (other.code, other.status) == ("unknown_slip", 409)
+    slip = sign(cashier, BeginSlip("deposit", CHIPS))
+    assert refused(lambda: sign(cashier, VoidSlip(slip, "twice"))).code == "not_voidable"
+
+
 @pytest.mark.parametrize(("count", "over"), [(50_000, 0), (49_999, -100), (50_002, 200)])
 def test_the_cage_is_counted_by_two_and_what_differs_is_a_discrepancy(house: Book, count: int, over: int) -> None:
     """Harm: what is missing from the cage is found at the end of the year."""
@@ -149,7 +173,7 @@ def test_two_counts_that_differ_come_to_nothing(house: Book) -> None:
     ("lie", "says"),
     [
         (
-            {"_expected": lambda head, read: 4_000_000},
+            {"_expected": lambda head, read, place: 4_000_000},
             "it expects 4000000 in the cage, the transfers of all books left",
         ),
         ({"_read_so_far": lambda: {"Rocket 1": (1, 999)}}, "Rocket 1 has no entry 999"),

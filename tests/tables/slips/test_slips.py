@@ -20,7 +20,7 @@ from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables import dealing, standing
 from tables.audit import proofs
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
-from tables.log import paper
+from tables.log.series import SLIPS, Chips
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -59,7 +59,7 @@ def someone(role: Role, name: str) -> Staff:
     return Staff.objects.filter(username=name).first() or floor.staff(role, name)
 
 
-def begun(table: Table, by: Staff, series: str, chips: paper.Chips = CHIPS, box: str = "") -> str:
+def begun(table: Table, by: Staff, series: str, chips: Chips = CHIPS, box: str = "") -> str:
     signs(table, by, BeginSlip(series, chips, box))
     return standing.of(table).slips[-1].name
 
@@ -130,7 +130,7 @@ WRONG = [
     (stage, role)
     for stage in CREW
     for role in Role
-    if role not in next(one.by for one in paper.STAGES["fill"] if one.name == stage)
+    if role not in next(one.by for one in SLIPS["fill"].stages if one.name == stage)
 ]
 
 
@@ -178,7 +178,7 @@ def test_steps_are_signed_in_order_and_once(hands: tuple[Hand, Hand]) -> None:
     ],
 )
 def test_what_no_slip_can_say_is_refused_and_takes_no_number(
-    hands: tuple[Hand, Hand], series: str, chips: paper.Chips, code: str
+    hands: tuple[Hand, Hand], series: str, chips: Chips, code: str
 ) -> None:
     before = numbers(series)
     by = someone(Role.SECURITY, "sue") if series == "drop" else hands[1].by
@@ -262,12 +262,10 @@ def test_two_tables_do_not_carry_the_same_chips_out_of_the_cage() -> None:
 
 
 def test_every_year_begins_with_one(hands: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch) -> None:
-    from tables.slips import signing as writing
-
     dealer, boss = hands
     begun(dealer.table, boss.by, "fill")
     new_year = datetime(2031, 1, 1, 0, 5, tzinfo=ZoneInfo("UTC"))
-    monkeypatch.setattr(writing.timezone, "localtime", lambda: new_year)
+    monkeypatch.setattr(slips.timezone, "localtime", lambda: new_year)
     assert begun(dealer.table, boss.by, "fill") == "fill/2031/1"
     assert begun(dealer.table, crew("requested"), "fill") == "fill/2031/2"
 
@@ -295,6 +293,53 @@ def test_the_same_form_twice_is_one_slip(hands: tuple[Hand, Hand]) -> None:
     first, second = (dealing.record(dealer.table, entered, by=boss.by, key=key, expected_seq=None) for _ in range(2))
     assert (first.entry, second.again) == (second.entry, True)
     assert len(numbers("fill")) == before + 1
+
+
+def test_the_same_form_for_something_else_is_refused(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a form that was filled in again is called done, and the first chips are carried."""
+    dealer, boss = hands
+    key = uuid.uuid4()
+    dealing.record(dealer.table, BeginSlip("fill", CHIPS), by=boss.by, key=key, expected_seq=None)
+    for by, entered in ((boss.by, BeginSlip("fill", ((500, 1),))), (crew("requested"), BeginSlip("fill", CHIPS))):
+        with pytest.raises(Refused) as raised:
+            dealing.record(dealer.table, entered, by=by, key=key, expected_seq=None)
+        assert (raised.value.code, raised.value.status) == ("key_reused", 409)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "fill", "fill/2026", "fill/x/1", "fill/2026/01", "fill/2026/99999999999", "a/b/c/d"]
+)
+def test_what_names_no_slip_is_refused_in_a_sentence(hands: tuple[Hand, Hand], name: str) -> None:
+    """Harm: a program that sends a name of its own making is answered by a fault of the server."""
+    dealer, boss = hands
+    for entered in (SignSlip(name, "issued"), VoidSlip(name, "by mistake")):
+        answer = refused(dealer.table, boss.by, entered)
+        assert (answer.code, answer.status) == ("unknown_slip", 404)
+        assert answer.sentence == f"There is no slip {name} at Rocket 1."
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        ("fill/2026/999", "requested"),
+        ("opener/2026/999", "counted"),
+        ("cage/2026/1", "recounted"),
+        ("correction/2026/1", "signed"),
+    ],
+)
+def test_only_its_first_form_begins_a_slip(hands: tuple[Hand, Hand], name: str, stage: str) -> None:
+    """Harm: a slip whose number was never given out, or one of another book, is signed at a table."""
+    series, _, number = name.split("/")
+    answer = refused(hands[0].table, hands[1].by, SignSlip(name, stage, ((100, 1),)))
+    assert (answer.code, answer.status) == ("unknown_slip", 409)
+    assert answer.sentence == f"There is no {series} {number} of 2026 in progress at this table."
+
+
+def test_only_a_box_has_a_mark(hands: tuple[Hand, Hand]) -> None:
+    """Harm: what nobody checked is written into the log for good, as the mark of a box that is none."""
+    dealer, boss = hands
+    begun(dealer.table, boss.by, "fill", box="\x1b[2J" * 100)
+    assert standing.of(dealer.table).slips[-1].box == ""
 
 
 # --- counts ----------------------------------------------------------------------------------------------------
@@ -407,6 +452,18 @@ def test_a_box_is_counted_until_two_people_agree(boxed: tuple[Table, str]) -> No
     assert proofs.verify(table.book).fault is None
 
 
+def test_one_box_at_a_time_leaves_a_table(hands: tuple[Hand, Hand]) -> None:
+    """Harm: two slips for the cash of one box, and the second is counted against nothing."""
+    table, sue, cole = hands[0].table, someone(Role.SECURITY, "sue"), someone(Role.COUNTER, "cole")
+    first = begun(table, sue, "drop", (), "R1 day")
+    assert refused(table, sue, BeginSlip("drop", (), "R1 night")).code == "count_open"
+    signs(table, cole, SignSlip(first, "witnessed"))
+    second = begun(table, sue, "drop", (), "R1 night")
+    signs(table, someone(Role.COUNTER, "cleo"), SignSlip(first, "counted"))
+    waits = refused(table, sue, BeginSlip("drop", (), "R1 dawn"))
+    assert waits.sentence == f"Drop {second.split('/')[2]} is to be signed first.", "though another box was signed last"
+
+
 def test_nobody_who_worked_at_the_table_carries_its_box(hands: tuple[Hand, Hand]) -> None:
     """Harm: who took the cash in takes it away."""
     dealer, boss = hands
@@ -464,6 +521,13 @@ def test_chips_that_are_gone_are_not_carried(hands: tuple[Hand, Hand]) -> None:
     signs(dealer.table, crew("confirmed"), SignSlip(slip, "confirmed"))
     dealer("sell_chips", amount_cents=held(dealer.table)["rack"])
     assert refused(dealer.table, crew("carried"), SignSlip(slip, "carried")).code == "bad_amount"
+
+
+def test_a_void_takes_a_reason_by_every_way(hands: tuple[Hand, Hand]) -> None:
+    """Harm: the step is sent as if it were an ordinary one, and nobody ever learns why the slip was struck out."""
+    dealer, boss = hands
+    slip = begun(dealer.table, boss.by, "fill")
+    assert refused(dealer.table, someone(Role.CASHIER, "carmen"), SignSlip(slip, "void_asked")).code == "bad_reason"
 
 
 def test_a_count_is_not_made_void(db: None) -> None:

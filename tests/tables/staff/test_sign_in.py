@@ -404,7 +404,9 @@ def test_who_changes_their_own_password_stays_and_is_out_everywhere_else(dora: S
     assert here.post(reverse("password"), {"old": PASSWORD} | new).status_code == 302
     assert who(here) == "dora"
     assert who(elsewhere) is None
-    assert [entry[2] for entry in said("changed")] == [{"username": "dora", "new": ["password"]}]
+    secrets = Staff.objects.get(username="dora").digests
+    assert [entry[2] for entry in said("changed")] == [{"username": "dora", "new": ["password"], "secrets": secrets}]
+    assert secrets["password"] != dora.digests["password"]
 
 
 def test_guessing_the_old_password_ends_the_session(three_tries: None, dora: Staff) -> None:

@@ -1,0 +1,104 @@
+// What a key means, and which keys wait. The server draws every board; this only decides which key is sent, and when.
+//
+// One input is on its way at a time. A dealer who deals fast types ahead of the answer, and a keyed card must neither
+// be lost nor land on a prompt that it was not meant for. Ignoring the keys in between would do just that: of 8 4 10
+// the 4 would be dropped and the 10 become the second seat's card. So keys typed ahead are kept in order, shown above
+// the keys, and sent one by one, each on the board that answered the one before. That is sound because the k-th card
+// keyed is the k-th card turned, whoever it is for; it stops being sound as soon as anything unexpected happens. Then
+// all that waits is dropped and named, and the keys are shut until the dealer has looked and says "go on":
+//   - an input before it was refused, or the board asks for something else than was typed for (cards, or bets);
+//   - a card key came again within a moment, or while it was on its way: one finger or two cards? The dealer knows.
+// Nothing is typed ahead of a step that has to be seen first: paying, the shoe, a house shoe's cards, and whatever a
+// choice names that is no card turned (a seat, a count, a card that lies there).
+
+import { takeAmount } from "./amounts.js";
+import { AMOUNTS, EXPECTED_AFTER, buttonOf, isCardLike, meant, mode, part, send, spell, typedCount } from "./board.js";
+import { openPaneOf, takeCount } from "./panes.js";
+import { state } from "./state.js";
+import { draw, goOn, insist, say, spelled, stop } from "./words.js";
+
+const BOUNCE_MS = 300;
+const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight"];
+
+export function nameOf(key) {
+  if (NAMED.includes(key) || /^[\d.,-]$/.test(key)) return key;
+  return /^[a-z]$/i.test(key) ? key.toUpperCase() : "";
+}
+
+/** Whether a field takes a key by itself. The amount's Enter is the table's, and so is whatever is typed ahead. */
+export function isForField(field, key) {
+  if (field.matches("[type=checkbox]") && key === "Enter") return false;
+  if (!field.matches("input:not([type=radio])") || state.shut || state.lost) return false;
+  if (field.id !== "amount") return true;
+  return !state.flying && (key === "Backspace" ? Boolean(field.value) : !NAMED.includes(key));
+}
+
+export function press(key, moment) {
+  const again = isAgain(key, "key", moment);
+  if (state.shut) return key === "Enter" || key === "Escape" ? goOn() : insist();
+  if (state.lost) return insist();
+  if (again && !isFigure(key)) return enteredOnce(spell(key), /^\d$/.test(key) || isCardLike(buttonOf(key)));
+  if (state.flying) return typeAhead(key);
+  return act(key);
+}
+
+/** Whether a key only writes an amount or a count: figures may well follow each other. */
+const isFigure = (key) =>
+  /^([\d.,-]|Backspace|Arrow\w+)$/.test(key) && (AMOUNTS.includes(meant()) || Boolean(typedCount()));
+
+/** Whether this may be the same finger again: within a moment, or while the same key is on its way. */
+export function isAgain(name, by, moment) {
+  const { finger, flying, ahead } = state;
+  const bounced = name === finger.name && by === finger.by && moment - finger.moment < BOUNCE_MS;
+  state.finger = { name, by, moment };
+  return bounced || (name === flying?.name && !ahead.length);
+}
+
+/** Whoever types into a field has lifted the finger. */
+export function forgetFinger() {
+  state.finger = { name: "", by: "", moment: -Infinity };
+}
+
+export function enteredOnce(label, cardLike) {
+  const words = `${label} came twice at once and was entered once.`;
+  if (cardLike) stop(words);
+  else say(words);
+}
+
+/** Do what a key means on this board. False when it means nothing there. */
+function act(key) {
+  if (AMOUNTS.includes(mode()) && part("bet") && takeAmount(key)) return true;
+  if (typedCount() && takeCount(key)) return true;
+  const button = buttonOf(key);
+  if (button?.dataset.opens !== undefined) openPaneOf(button.dataset.opens);
+  else if (button) send(button);
+  else if (!/^(Escape|Arrow\w+)$/.test(key)) say(`${spell(key)} does nothing here.`);
+  return Boolean(button);
+}
+
+export function typeAhead(key) {
+  if (key === "Backspace" && state.ahead.length) {
+    state.ahead.pop();
+    return draw();
+  }
+  const wanted = EXPECTED_AFTER[state.flying.does];
+  const usual = AMOUNTS.includes(mode()) || mode() === "cards";
+  if (!wanted || !usual) return say(`${spell(key)} was not entered: the table is still answering.`);
+  state.expects = wanted;
+  state.ahead.push(key);
+  return draw();
+}
+
+/** Do what was typed ahead, on the board that has come: up to the first key that sends something. */
+export function actAhead() {
+  while (state.ahead.length && !state.flying) {
+    if (act(state.ahead[0])) state.ahead.shift();
+    else dropAhead();
+  }
+}
+
+export function dropAhead() {
+  const keys = spelled();
+  state.ahead = [];
+  stop(`Not entered: ${keys}. Something else came before.`);
+}

@@ -1,0 +1,72 @@
+// The line to the house. When it is lost, the input on its way stays as it is, with its key, and is sent again until
+// the table answers; the key makes sure that it is recorded once. The dealer may also drop it: then the board says
+// whether it had arrived.
+
+import { labelOf, part } from "./board.js";
+import { state } from "./state.js";
+
+const PAUSE_MS = 500; // before the first retry; each further one comes after twice the time
+const LONGEST_PAUSE_MS = 15000;
+
+export function lineLost(sentence) {
+  state.lost += 1;
+  state.sent = false;
+  const unsure = "is not confirmed yet: it is sent again until the table answers, and recorded once.";
+  part("line-says").textContent = state.flying ? `${sentence} “${labelOf(state.flying.button)}” ${unsure}` : sentence;
+  part("line-drop").hidden = !state.flying;
+  part("line-reload").hidden = true;
+  part("line").hidden = false;
+  document.body.classList.add("is-lost");
+  window.clearTimeout(state.retry);
+  state.retry = window.setTimeout(tryAgain, pause());
+}
+
+/** Nothing that is sent again would help: somebody has to reload the page. */
+export function pageOutOfDate() {
+  lineLost("This page is out of date: reload it.");
+  window.clearTimeout(state.retry);
+  part("line-reload").hidden = false;
+}
+
+/** Ever longer, and not the same on every screen: they all lost the house at the same moment. */
+function pause() {
+  return Math.min(PAUSE_MS * 2 ** (state.lost - 1), LONGEST_PAUSE_MS) * (0.75 + Math.random() / 2);
+}
+
+export function lineWorks() {
+  state.lost = 0;
+  window.clearTimeout(state.retry);
+  part("line").hidden = true;
+  document.body.classList.remove("is-lost");
+}
+
+/** The same form, the same key: recorded once, however often it arrives. */
+export function tryAgain() {
+  window.clearTimeout(state.retry);
+  if (!state.flying) refresh();
+  else if (!state.sent) resend();
+}
+
+/** What fails is told by htmx's events, not by the promise. */
+function resend() {
+  const { form } = state.flying;
+  window.htmx.ajax("POST", form.action, { source: form, target: "#board", swap: "outerHTML" }).catch(() => undefined);
+}
+
+export function dropInput() {
+  if (!state.flying) return;
+  window.htmx.trigger(state.flying.form, "htmx:abort");
+  state.flying.button.classList.remove("is-sent");
+  state.flying = null;
+  state.sent = false;
+  state.ahead = [];
+  part("line-says").textContent = "Dropped here. If the table had it already, the board will show it.";
+  part("line-drop").hidden = true;
+  refresh();
+}
+
+/** Fetch the board again; never while an input is on its way, for its answer is the newer board. By an event: htmx
+ *  keeps one that comes during another for later, and the promise of such a one would be nobody's to catch. */
+export function refresh() {
+  if (!state.flying && part("look")) window.htmx.trigger("#look", "look");
+}

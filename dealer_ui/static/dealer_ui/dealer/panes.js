@@ -1,0 +1,38 @@
+// Where a choice names more than one thing, its key opens a pane of further keys; only the open pane's keys are heard.
+// A count that one figure does not say is typed there and entered.
+
+import { board, openPane, send, typedCount } from "./board.js";
+import { state } from "./state.js";
+import { say, speak } from "./words.js";
+
+/** Open a pane of keys; without a name, the first one. */
+export function openPaneOf(name) {
+  for (const pane of board().querySelectorAll(".pane")) pane.classList.toggle("is-open", pane.dataset.pane === name);
+  state.count = "";
+  const label = openPane()?.getAttribute("aria-label");
+  if (label) speak("spoken", label);
+}
+
+/** What a key means while a count is typed. False when it means nothing there. */
+export function takeCount(key) {
+  if (/^\d$/.test(key)) state.count += key;
+  else if (key === "Backspace" && state.count) state.count = state.count.slice(0, -1);
+  else if (key === "Enter") enterCount();
+  else return false;
+  if (typedCount()) typedCount().textContent = state.count && `${state.count} ⏎`;
+  return true;
+}
+
+function enterCount() {
+  const button = openPane().querySelector(`[data-count="${Number(state.count)}"]`);
+  if (!state.count) say("Type how many first.");
+  else if (button) send(button);
+  else say(`${state.count} cannot be chosen.`);
+  state.count = "";
+}
+
+/** A seat is tapped on the felt: where a seat is asked for, that is its key. */
+export function tapSeat(seat) {
+  const button = seat && openPane()?.querySelector(`[data-target="${seat.dataset.seat}"]`);
+  if (button) button.click();
+}

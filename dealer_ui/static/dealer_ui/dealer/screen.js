@@ -1,0 +1,118 @@
+// The dealer's screen: what the browser tells, handed to whoever it concerns. keys.js has what a key means, inputs.js
+// what is sent and answered, line.js what happens when the house is out of reach; state.js is all that is remembered.
+
+import { addChip, compose } from "./amounts.js";
+import { board, part, sequence } from "./board.js";
+import { admit, answered, fill, keepTyped, restoreTyped } from "./inputs.js";
+import { forgetFinger, isForField, nameOf, press } from "./keys.js";
+import { dropInput, lineLost, pageOutOfDate, refresh, tryAgain } from "./line.js";
+import { openPaneOf, tapSeat } from "./panes.js";
+import { state } from "./state.js";
+import { goOn, lamp, say } from "./words.js";
+
+// --- Keys, touch and fields ---
+
+document.addEventListener("keydown", (event) => {
+  const key = nameOf(event.key);
+  const focus = document.activeElement;
+  if (!key || event.ctrlKey || event.metaKey || event.altKey || board().dataset.gone) return;
+  if (isForField(focus, key)) return;
+  if (key === "Enter" && focus.matches("button:focus-visible, a:focus-visible, summary:focus-visible")) return;
+  event.preventDefault();
+  if (!event.repeat) press(key, event.timeStamp); // when the finger came, however late a busy tablet says so
+});
+
+document.addEventListener("click", (event) => {
+  const chip = event.target.closest(".chipkey");
+  if (chip && !state.flying) addChip(Number(chip.dataset.cents));
+  else if (chip) say("Not entered: the table is still answering.");
+  event.target.closest("[data-more]")?.closest(".pane").classList.add("is-all");
+  const opener = event.target.closest("[data-opens]");
+  if (opener && !state.flying) openPaneOf(opener.dataset.opens);
+  tapSeat(event.target.closest(".seat"));
+  if (event.target.closest("#clear")) part("amount").value = "";
+  if (event.target.closest("#go-on")) goOn();
+  if (event.target.closest("#line-retry")) tryAgain();
+  if (event.target.closest("#line-drop")) dropInput();
+  compose();
+  // After a touch the keyboard belongs to the table again, not to the button that was touched.
+  if (event.detail) event.target.closest("button")?.blur();
+});
+
+document.addEventListener("input", () => {
+  forgetFinger();
+  compose();
+});
+
+document.addEventListener("change", (event) => {
+  compose();
+  if (event.target.name === "seat") event.target.blur();
+});
+
+// --- Inputs and boards ---
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (!event.target.hasAttribute("hx-post")) return;
+    if (admit(event.target, event.submitter ?? event.target.querySelector("button"))) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  },
+  true,
+);
+
+document.addEventListener("htmx:configRequest", (event) => {
+  const { formData, verb } = event.detail;
+  if (verb === "post" && state.flying) fill(formData);
+});
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  const isRefresh = requestConfig.verb === "get";
+  if (state.flying && isRefresh) {
+    event.detail.shouldSwap = false; // it was asked for before the input, whose form must stay to hear its answer
+    return;
+  }
+  if (!xhr.responseText.includes('id="board"') && xhr.status < 500) {
+    event.detail.shouldSwap = false;
+    event.detail.isError = false;
+    pageOutOfDate();
+    return;
+  }
+  keepTyped(isRefresh);
+});
+
+// Only when a board is settled are its forms htmx's; at once, so that no key can come in between.
+window.htmx.config.defaultSettleDelay = 0;
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id !== "board") return;
+  restoreTyped();
+  answered();
+});
+
+// --- The line and the live stream ---
+
+document.addEventListener("htmx:sendError", () => lineLost("No connection."));
+document.addEventListener("htmx:timeout", () => lineLost("The table does not answer."));
+document.addEventListener("htmx:responseError", (event) => {
+  const { xhr } = event.detail;
+  const plain = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
+  lineLost(plain ? xhr.responseText.split(": ")[0].replace(/[^.]*$/, "") : "The house does not answer.");
+});
+window.addEventListener("online", () => state.lost && tryAgain());
+window.addEventListener("pageshow", (event) => event.persisted && refresh());
+
+document.addEventListener("htmx:sseOpen", () => {
+  lamp("live", "Live");
+  if (state.lost) tryAgain();
+});
+document.addEventListener("htmx:sseError", () => lamp("off", "Not live"));
+document.addEventListener("htmx:sseBeforeMessage", (event) => {
+  event.preventDefault();
+  state.heard = Math.max(state.heard, Number(event.detail.data) || 0);
+  if (state.heard > sequence() && !state.flying && !state.lost) refresh();
+});
+
+document.documentElement.classList.add("has-script");
+compose();

@@ -1,0 +1,31 @@
+// What the dealer's screen remembers between two keys: all of it, and nothing else that changes. What the table says
+// stands on the board; what somebody types stands in its fields.
+
+export const state = {
+  /** The input on its way, if any: {form, button, name, does}. */
+  flying: null,
+  /** Keys typed since it was sent, in order; and the mode that they were typed for. */
+  ahead: [],
+  expects: "",
+  /** Why no key is taken until the dealer has looked. */
+  shut: "",
+  /** What became of the last key, if nothing did. */
+  note: "",
+  /** How often the line has failed since it last worked; and the timer of the next attempt. */
+  lost: 0,
+  retry: 0,
+  /** Whether the input is under way just now; between two attempts it is not. */
+  sent: false,
+  /** The key or button pressed last, whether it was a key or a touch, and when. */
+  finger: { name: "", by: "", moment: -Infinity },
+  /** Whether a form is sent on behalf of a key. */
+  byKey: false,
+  /** The newest sequence number that the live stream told of. */
+  heard: 0,
+  /** How the live stream is doing: a fresh board does not know. */
+  lamp: ["wait", "Connecting"],
+  /** What was half typed when a refresh came. */
+  typed: null,
+  /** The figures of a count so far. */
+  count: "",
+};

@@ -1,0 +1,173 @@
+"""The database's shape: tables, constraints, triggers, functions and grants, held against what the migrations make.
+
+``shape.txt`` has a line for each object of a freshly migrated database; a test holds it against one. What is missing,
+another or too much is named, so that a guard that somebody took away does not stay away unnoticed. Names of roles are
+not in it: the application's is `the application`, and what the owner may do is not asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from django.db import connection
+
+from ledger.grants import app_role, standing
+
+FILE: Final = Path(__file__).with_name("shape.txt")
+APPLICATION: Final = "the application"
+
+Shape = Mapping[str, str]
+"""How each object is defined, by what it is and its name."""
+
+# Of the schemas that are ours; what an extension brought along is the extension's.
+_OURS: Final = """
+    ours AS (SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'),
+    relation AS (
+        SELECT c.* FROM pg_class AS c WHERE c.relnamespace IN (SELECT oid FROM ours) AND NOT EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'))
+"""
+
+_OBJECTS: Final = f"""
+    WITH {_OURS}
+    SELECT 'table ' || relname, concat_ws(' ', CASE relkind WHEN 'r' THEN 'table' ELSE 'of kind ' || relkind::text END,
+        CASE relpersistence WHEN 'p' THEN 'permanent' ELSE 'not permanent' END,
+        CASE WHEN relrowsecurity OR relforcerowsecurity THEN 'with row security' END)
+    FROM relation WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+    UNION ALL
+    SELECT 'column ' || relname || '.' || attname, concat_ws(' ', format_type(atttypid, atttypmod),
+        CASE WHEN attnotnull THEN 'not null' END, nullif(attidentity::text, ''), nullif(attgenerated::text, ''),
+        pg_get_expr(adbin, adrelid))
+    FROM relation JOIN pg_attribute ON attrelid = relation.oid AND attnum > 0 AND NOT attisdropped
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE relkind IN ('r', 'p')
+    UNION ALL
+    SELECT 'constraint ' || conname || ' of ' || relname,
+        pg_get_constraintdef(c.oid) FROM pg_constraint AS c JOIN relation ON relation.oid = conrelid
+    WHERE contype IN ('c', 'f', 'p', 'u', 'x')
+    UNION ALL
+    SELECT 'index ' || i.relname || ' of ' || t.relname, pg_get_indexdef(i.oid) || CASE WHEN indisvalid THEN '' ELSE
+        ' INVALID' END
+    FROM pg_index JOIN relation AS i ON i.oid = indexrelid JOIN relation AS t ON t.oid = indrelid
+    UNION ALL
+    SELECT 'trigger ' || tgname || ' of ' || relname, pg_get_triggerdef(g.oid) || CASE tgenabled WHEN 'O' THEN ''
+        WHEN 'D' THEN ' DISABLED' ELSE ' ENABLED ' || tgenabled::text END
+    FROM pg_trigger AS g JOIN relation ON relation.oid = tgrelid WHERE NOT tgisinternal
+    UNION ALL
+    SELECT 'rule ' || rulename || ' of ' || relname, pg_get_ruledef(r.oid)
+    FROM pg_rewrite AS r JOIN relation ON relation.oid = ev_class WHERE rulename <> '_RETURN'
+    UNION ALL
+    SELECT 'policy ' || polname || ' of ' || relname, coalesce(pg_get_expr(polqual, polrelid), 'true')
+    FROM pg_policy JOIN relation ON relation.oid = polrelid
+    UNION ALL
+    SELECT 'function ' || p.oid::regprocedure, pg_get_functiondef(p.oid) FROM pg_proc AS p
+    WHERE pronamespace IN (SELECT oid FROM ours) AND prokind IN ('f', 'p') AND NOT EXISTS (
+        SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
+    UNION ALL
+    SELECT 'event trigger ' || evtname, evtenabled::text FROM pg_event_trigger
+"""  # noqa: S608
+
+_GRANTS: Final = f"""
+    WITH {_OURS}, acl AS (
+        SELECT 'table ' || relname AS on_what, relowner AS owner, relacl AS acl FROM relation
+            WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+        UNION ALL SELECT 'sequence ' || relname, relowner, relacl FROM relation WHERE relkind = 'S'
+        UNION ALL SELECT 'column ' || relname || '.' || attname, relowner, attacl
+            FROM relation JOIN pg_attribute ON attrelid = relation.oid
+        UNION ALL SELECT 'function ' || oid::regprocedure, proowner, coalesce(proacl, acldefault('f', proowner))
+            FROM pg_proc WHERE pronamespace IN (SELECT oid FROM ours)
+        UNION ALL SELECT 'schema ' || nspname, nspowner, nspacl FROM pg_namespace WHERE oid IN (SELECT oid FROM ours)
+        UNION ALL SELECT 'objects created later', defaclrole, defaclacl FROM pg_default_acl)
+    SELECT 'grant of ' || string_agg(DISTINCT may.privilege_type, ', ' ORDER BY may.privilege_type) || ' on ' || on_what
+            || ' to ' || CASE may.grantee WHEN 0 THEN 'everybody' ELSE coalesce(rolname, 'nobody') END,
+        CASE WHEN bool_or(may.is_grantable) THEN 'may be passed on' ELSE 'granted' END
+    FROM acl CROSS JOIN LATERAL aclexplode(acl.acl) AS may LEFT JOIN pg_roles AS role ON role.oid = may.grantee
+    WHERE may.grantee <> acl.owner AND coalesce(rolname, '') !~ '^pg_'
+    GROUP BY on_what, may.grantee, rolname
+"""  # noqa: S608
+
+# What PostgreSQL makes for itself to keep foreign keys, and a setting that switches off all of it at once.
+_SWITCHED_OFF: Final = """
+    SELECT 'the trigger ' || tgname || ' of ' || tgrelid::regclass || ' is disabled: it keeps ' || coalesce(
+        (SELECT conname FROM pg_constraint WHERE oid = tgconstraint), 'a foreign key')
+    FROM pg_trigger WHERE tgisinternal AND tgenabled <> 'O'
+    UNION ALL
+    SELECT 'triggers and foreign keys are switched off in this connection'
+    WHERE current_setting('session_replication_role') <> 'origin'
+    UNION ALL
+    SELECT 'triggers and foreign keys are switched off for ' || CASE WHEN setrole = 0 THEN 'everybody' ELSE
+        setrole::regrole::text END
+    FROM pg_db_role_setting, unnest(setconfig) AS said
+    WHERE said ~ '^session_replication_role=' AND said <> 'session_replication_role=origin'
+        AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
+
+
+def present() -> Shape:
+    """The database that is connected, as it is now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OBJECTS)
+        found = {name: _in_short(name, definition) for name, definition in cursor.fetchall()}
+        cursor.execute(_GRANTS)
+        found |= {_without_roles(name): definition for name, definition in cursor.fetchall()}
+    return dict(sorted(found.items()))
+
+
+def due() -> Shape:
+    """What the migrations make and deploy/grants.sql grants."""
+    lines = FILE.read_text().splitlines()
+    return dict(line.split(" = ", 1) for line in lines if line)
+
+
+def spelled(shape: Shape) -> str:
+    """As the file has it."""
+    return "".join(f"{name} = {definition}\n" for name, definition in shape.items())
+
+
+def faults() -> Iterator[str]:
+    """Where the database is not as its migrations make it, each in one sentence."""
+    made, here = due(), present()
+    if _has_one_role():
+        made = {name: definition for name, definition in made.items() if not name.startswith("grant of ")}
+        here = {name: definition for name, definition in here.items() if not name.startswith("grant of ")}
+    for name in sorted(made.keys() | here.keys()):
+        if name not in here:
+            yield f"the {name} is missing"
+        elif name not in made:
+            yield f"the {name} is there, and no migration makes it"
+        elif made[name] != here[name]:
+            yield f"the {name} {_changed(made[name], here[name])}"
+    with connection.cursor() as cursor:
+        cursor.execute(_SWITCHED_OFF)
+        yield from [says for (says,) in cursor.fetchall()]
+        if not _has_one_role():
+            yield from standing(cursor, app_role())
+
+
+def _changed(made: str, here: str) -> str:
+    if here == f"{made} DISABLED":
+        return "is disabled"
+    return f"is another: {here[:200]}"
+
+
+def _in_short(name: str, definition: str) -> str:
+    """One line; of a function its digest, for its source is long."""
+    line = re.sub(r"\s+", " ", definition).strip()
+    return sha256(line.encode()).hexdigest() if name.startswith("function ") else line
+
+
+def _without_roles(name: str) -> str:
+    return re.sub(rf" to {re.escape(app_role())}$", f" to {APPLICATION}", name)
+
+
+def _has_one_role() -> bool:
+    """Whether the tables' owner is the application too, or there is no other: then nothing is granted."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s) AND NOT EXISTS (SELECT FROM pg_class"
+            " WHERE oid = 'ledger_logentry'::regclass AND pg_get_userbyid(relowner) = %(role)s)",
+            {"role": app_role()},
+        )
+        return not cursor.fetchone()[0]

@@ -1,0 +1,139 @@
+"""The rows beside the log, held against it: whatever is missing, too much or another is named, kind by kind.
+
+All of it is read at one moment, so that nothing which is written meanwhile looks wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from ledger import journal, shape
+from ledger.inspection import OUTAGE
+from ledger.journal import JOURNALS, Journal
+from tables.audit.rows import certified, chips, codes, devices, felts, noted, people, seat_pages
+from tables.audit.rows.reading import Columns, Rows, taken_over
+
+log = logging.getLogger(__name__)
+
+MOST: Final = 20
+"""So many differences of one kind are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of row: what the log says of all of them, and what the database has."""
+
+    title: str
+    told: Callable[[], Rows]
+    kept: Callable[[], Rows]
+
+
+KINDS: Final = (
+    Kind("staff", people.told, people.kept),
+    Kind("emergency code of", codes.told, codes.kept),
+    Kind("terminal", devices.told, devices.kept),
+    Kind("table", felts.told, felts.kept),
+    Kind("chip", chips.told, chips.kept),
+    Kind("page of", seat_pages.told, seat_pages.kept),
+    Kind("certificate", certified.told, certified.kept),
+)
+
+
+@dataclass(slots=True)
+class Compared:
+    """What the comparison went through, and every difference that it found, as a sentence."""
+
+    rows: int
+    kinds: int
+    faults: list[str]
+
+
+def compare() -> Compared:
+    """Hold every kind of row against the log. Whatever somebody wrote, it ends with its sentences."""
+    found = Compared(0, len(KINDS) + len(JOURNALS) + len(noted.NOTED), [])
+    with _at_one_moment():
+        for kind in KINDS:
+            with _named(kind.title, found):
+                _compare(kind, found)
+        for one in JOURNALS:
+            with _named(one.title, found):
+                found.rows += journal.count(one)
+                found.faults += _journal_faults(one)
+        with _named("notes of the watch", found):
+            found.rows += noted.count()
+            found.faults += noted.faults()
+    return found
+
+
+def shape_faults() -> list[str]:
+    """Where the database itself is not as its migrations make it."""
+    return list(shape.faults())
+
+
+@contextmanager
+def _at_one_moment() -> Iterator[None]:
+    """Of everything, what was committed when the first of it was read."""
+    first = not connection.in_atomic_block
+    with transaction.atomic():
+        if first:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+@contextmanager
+def _named(title: str, found: Compared) -> Iterator[None]:
+    """What stops one comparison is a difference of its kind; the others go on."""
+    try:
+        with transaction.atomic():
+            yield
+    except OUTAGE:
+        raise
+    except Exception as error:
+        log.exception("%s cannot be compared", title, exc_info=error)
+        found.faults.append(f"{title}: cannot be held against the log: {type(error).__name__}")
+
+
+def _compare(kind: Kind, found: Compared) -> None:
+    told, kept = kind.told(), kind.kept()
+    found.rows += len(kept)
+    wrong = [name for name in sorted(told.keys() | kept.keys()) if told.get(name) != kept.get(name)]
+    for name in wrong[:MOST]:
+        found.faults.append(f"{kind.title} {name}: {_difference(told.get(name), kept.get(name))}")
+    if len(wrong) > MOST:
+        found.faults.append(f"{kind.title}: and {len(wrong) - MOST} more")
+
+
+def _difference(told: Columns | None, kept: Columns | None) -> str:
+    """In words: the row is missing, or too much, or which of its columns say something else."""
+    if told is None:
+        return "there is a row, and the log says nothing of it"
+    if kept is None:
+        return "the log has it, and there is no row"
+    columns = [name for name in (*told, *(kept.keys() - told.keys())) if told.get(name) != kept.get(name)]
+    log_says = ", ".join(f"{name} {_short(told.get(name))}" for name in columns)
+    row_says = ", ".join(f"{name} {_short(kept.get(name))}" for name in columns)
+    return f"the log says {log_says}; the row says {row_says}"
+
+
+def _short(value: Any) -> str:
+    spelled = "nothing" if value is None or value == "" else str(value)
+    return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."
+
+
+def _journal_faults(rows: Journal) -> Iterator[str]:
+    before = taken_over(rows.table)
+    through = before.through or 0
+    if through:
+        kept = journal.sum_of(rows, through)
+        if kept != {"through": through, "count": before.count, "sha256": before.sha256}:
+            says = f"the log says {before.count}, and their digest; the rows are {kept['count']}, and others"
+            yield f"{rows.title} 1 to {through}: {says}"
+    for number, entered, row in journal.wrong(rows, through, MOST):
+        yield f"{rows.title} {number}: {_difference(entered, row)}"

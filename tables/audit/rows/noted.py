@@ -1,0 +1,124 @@
+"""What the watch does, by the thousand a day: runs, their ends, recounts and proofs. An entry an hour notes them all.
+
+Of runs it has a digest. Recounts and proofs are held against transfers and chain row by row already; what their entry
+adds is how many there were, so that none can be taken away. What is younger than the last note is not held yet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from ledger import house, log
+from ledger.journal import BY
+from ledger.log import Draft
+from tables.audit.rows.reading import of_the_house
+from tables.log.entries.kept import RowsNoted
+
+SETTLED: Final = timedelta(minutes=5)
+"""So old a row is before it is noted: whoever has a lower number and is not there yet will not come any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one table: when one was written, and what a span of them comes to, in SQL."""
+
+    title: str
+    table: str
+    written: str
+    sums: str
+
+
+def _digest(*columns: str) -> str:
+    row = f"jsonb_build_array({', '.join(f'r.{column}' for column in columns)})::text"
+    hashed = f"sha256(convert_to({row}, 'UTF8'))"
+    return f"'sha256', encode(sha256(coalesce(string_agg({hashed}, ''::bytea ORDER BY r.id), ''::bytea)), 'hex')"
+
+
+NOTED: Final = (
+    Rows("runs", "ledger_run", "begun_at", _digest("id", "task", "slot", "begun_at", "missed")),
+    Rows("ends of runs", "ledger_runend", "at", _digest("id", "run_id", "at", "found")),
+    Rows("recounts", "ledger_recount", "at", "'books', count(DISTINCT r.book_id)"),
+    Rows(
+        "proofs", "tables_verification", "at",
+        "'rounds', coalesce(sum(r.rounds), 0), 'transfers', coalesce(sum(r.transfers), 0)",
+    ),
+)  # fmt: skip
+
+Spans = Mapping[str, Mapping[str, Any]]
+
+
+def note() -> bool:
+    """Write what was done since the last note; whether there was anything."""
+    with transaction.atomic():
+        head = house.lock()
+        before = head.moment - SETTLED
+        spans = {rows.title: _span(rows, since, before) for rows in NOTED for since in [_noted_through(rows)]}
+        spans = {title: span for title, span in spans.items() if span["count"]}
+        if spans:
+            log.append(head, Draft.of(RowsNoted(spans=spans), BY))
+    return bool(spans)
+
+
+def told() -> Iterator[Spans]:
+    """Every note, the first one first."""
+    for entry in of_the_house("noted", rows=["noted"]):
+        if isinstance(entry.event, RowsNoted):
+            yield entry.event.spans
+
+
+def faults() -> Iterator[str]:
+    """The spans of which not every row is there as it was noted."""
+    notes = list(told())
+    for rows in NOTED:
+        spans = [note[rows.title] for note in notes if rows.title in note]
+        for span, now in zip(spans, _again(rows, spans), strict=True):
+            if now != {name: span[name] for name in now}:
+                says = ", ".join(f"{name} {span[name]}" for name in now)
+                kept = ", ".join(f"{name} {value}" for name, value in now.items())
+                yield f"{rows.title} {span['after'] + 1} to {span['through']}: the log says {says}, the rows say {kept}"
+
+
+def count() -> int:
+    """How many rows are noted."""
+    return sum(int(span["count"]) for note in told() for span in note.values())
+
+
+def _noted_through(rows: Rows) -> int:
+    return max((int(note[rows.title]["through"]) for note in told() if rows.title in note), default=0)
+
+
+# The rows after one number that are old enough, and everything before the newest of these.
+_SPAN: Final = """
+    WITH last AS (
+        SELECT coalesce(max(id), %(after)s) AS id FROM {table} WHERE id > %(after)s AND {written} < %(before)s)
+    SELECT jsonb_build_object('after', %(after)s::bigint, 'through', last.id, 'count', count(r.id), {sums})
+    FROM last LEFT JOIN {table} AS r ON r.id > %(after)s AND r.id <= last.id GROUP BY last.id
+"""
+
+_AGAIN: Final = """
+    SELECT jsonb_build_object('count', count(r.id), {sums})
+    FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS span (after, through, number)
+    LEFT JOIN {table} AS r ON r.id > span.after AND r.id <= span.through GROUP BY span.number ORDER BY span.number
+"""
+
+
+def _span(rows: Rows, after: int, before: datetime) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(_filled(_SPAN, rows), {"after": after, "before": before})
+        return dict(json.loads(cursor.fetchone()[0]))
+
+
+def _again(rows: Rows, spans: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_filled(_AGAIN, rows), [[span["after"] for span in spans], [span["through"] for span in spans]])
+        return [json.loads(sums) for (sums,) in cursor.fetchall()]
+
+
+def _filled(statement: str, rows: Rows) -> str:
+    return statement.format(table=rows.table, written=rows.written, sums=rows.sums)

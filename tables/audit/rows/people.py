@@ -1,0 +1,37 @@
+"""Who works here: each change of name, role, badge, activity, password or PIN is an entry."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tables.audit.rows.reading import Rows, named, of_the_house
+from tables.log.entries.kept import PepperCarriedOver, RowsTakenOver
+from tables.log.entries.staff import StaffAdded, StaffChanged
+from tables.models import Staff
+
+_FACTS: Final = ("name", "role", "badge", "is_active")
+
+
+def told() -> Rows:
+    """Everybody whom the log knows, as it last said."""
+    people: dict[str, dict[str, Any]] = {}
+    for entry in of_the_house("staff", staff=["added", "changed"], pepper=["carried_over"]):
+        match entry.event:
+            case RowsTakenOver() as event:
+                people = named(event)
+            case PepperCarriedOver() as event:
+                for username, secrets in event.secrets.items():
+                    people.setdefault(username, {}).update(secrets)
+            case StaffAdded() | StaffChanged() as event:
+                facts = event.content() if isinstance(event, StaffAdded) else event.after or {}
+                somebody = people.setdefault(event.username, {"is_active": True})
+                somebody |= {name: facts[name] for name in _FACTS if name in facts} | (event.secrets or {})
+    return people
+
+
+def kept() -> Rows:
+    """Everybody who has a row."""
+    return {
+        somebody.username: {name: getattr(somebody, name) for name in _FACTS} | somebody.digests
+        for somebody in Staff.objects.order_by("username")
+    }

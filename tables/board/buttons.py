@@ -1,0 +1,214 @@
+"""What may be entered next at a table: what it waits for, and the buttons for just that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils import timezone
+
+from ledger.proof.chips import RACK, money
+from tables.board.words import money_of
+from tables.games.cards import shoe as full_shoe
+from tables.games.felt import AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
+from tables.games.game import Words
+from tables.games.script import words_of
+from tables.inputs import (
+    Burn,
+    CashOut,
+    CheckDecks,
+    Choose,
+    CloseBets,
+    CutCardOut,
+    Deal,
+    Input,
+    LoadShoe,
+    Paid,
+    PlaceCutCard,
+    RetireShoe,
+    Shuffle,
+    ShuffleShoe,
+    StartGame,
+    TakeBack,
+    TimeCharge,
+    spell,
+)
+from tables.log.fold import Round
+from tables.models import ShoeSource
+from tables.play import pots, rounds, shoes
+from tables.refusals import Refused
+from tables.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One input that can be made now. ``hotkey`` is the keyboard's name for it; one button is the next step."""
+
+    label: str
+    input: dict[str, Any]
+    hotkey: str
+    primary: bool = False
+    way: str = ""
+    """What this choice is called, whatever it names: "Gift", for each card and each seat."""
+
+
+_CUT_KEY: Final = "C"
+
+_SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
+    "load": ("Shoe is loaded", LoadShoe()),
+    "shuffle": ("Shuffled", ShuffleShoe()),
+    "cut": ("Cut card is placed", PlaceCutCard()),
+    "burn": ("Burned", Burn()),
+    "retire": ("Retire the shoe", RetireShoe()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Finds what a scene waits for, and which inputs can be made there."""
+
+    scene: Scene
+
+    @property
+    def is_house_shoe(self) -> bool:
+        shoe = self.scene.standing.shoe
+        return (shoe.source if shoe else self.scene.table.source) == ShoeSource.HOUSE
+
+    def current(self) -> Round | None:
+        """The round on the layout: the one in progress, or the next one, its bets open; None without a shoe."""
+        now = self.scene.standing
+        if now.round_open or shoes.due(self.scene) is not None:
+            return now.round if now.round_open else None
+        return rounds.next_round(self.scene) if self.scene.game.banked else None
+
+    @property
+    def _counting(self) -> bool:
+        return any(slip.series.counts(RACK) for slip in self.scene.standing.slips)
+
+    def due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
+        now = self.scene.standing
+        if not now.is_open:
+            return "closed"
+        if self._counting:
+            return "count"
+        if now.dealer is None:
+            return "dealer"
+        if current is None:
+            return shoes.due(self.scene) or "seats"
+        if current.to_pay:
+            return "pay"
+        first = prompts[0]
+        if isinstance(first, AskBet | AskCloseBets):
+            return "bets"
+        if isinstance(first, AskCard):
+            return "deal" if self.is_house_shoe else "card"
+        return "choose" if isinstance(first, AskChoice) else "reshuffle"
+
+    def buttons(
+        self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
+    ) -> Iterable[Button]:
+        if due in _SHOE_INPUTS:
+            label, entered = _SHOE_INPUTS[due]
+            yield Button(label, spell(entered), "Enter", primary=True)
+        elif due == "check":
+            counts = full_shoe(self.scene.game.decks(self.scene.rules))
+            yield Button("All ten columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
+        elif due == "seats":
+            yield from self._between_games()
+        elif due == "pay":
+            yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
+        elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
+            yield Button("No more bets", spell(CloseBets()), "Enter", primary=True)
+        elif due == "deal":
+            yield Button("Deal", spell(Deal()), "Enter", primary=True)
+        elif due == "reshuffle":
+            yield Button("Discards are shuffled", spell(Shuffle()), "Enter", primary=True)
+        elif due == "choose":
+            for ask in prompts:
+                yield from self._choices(ask, keyed=card_keys) if isinstance(ask, AskChoice) else ()
+        yield from self._always(due)
+
+    def _between_games(self) -> Iterable[Button]:
+        yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
+        table, now = self.scene.table, self.scene.standing
+        periods = pots.periods_due(table, now.charged_at, timezone.now()) if self.scene.for_coins else 0
+        if periods:
+            halves = f"{periods} half hour{'s' if periods > 1 else ''}"
+            label = f"Time charge: {money(periods * table.time_charge_cents)} each for {halves}"
+            yield Button(label, spell(TimeCharge()), "T")
+        for seat, cents in sorted(now.stacks.items()) if self.scene.for_coins else ():
+            yield Button(f"Seat {seat} cashes out {money(cents)}", spell(CashOut(seat)), "")
+
+    def _choices(self, ask: AskChoice, keyed: bool) -> Iterable[Button]:
+        current = self.scene.standing.round
+        assert current is not None  # noqa: S101 -- it asks
+        hotkeys = _hotkeys(current.game.words, ask)
+        for choice in ask.choices:
+            if choice.draws and keyed:
+                continue  # naming its card means that it was chosen: no more inputs than there are events
+            way = words_of(current.game.words, choice.name).label
+            cost = f" for {money_of(current)(choice.cost_cents)}" if choice.cost_cents else ""
+            named = Choose(ask.seat, choice.name, choice.card, choice.cards, choice.target, choice.count)
+            hotkey = "Enter" if choice.draws else hotkeys[choice.name]
+            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=choice.draws, way=way)
+
+    def _always(self, due: str) -> Iterable[Button]:
+        now = self.scene.standing
+        ready = now.shoe is not None and now.shoe.stage == "ready"
+        placed = ready and now.shoe is not None and self.scene.at_cut
+        in_use = placed and now.round_open and due != "count"
+        if in_use and now.shoe is not None and not now.shoe.cut_out and not self.is_house_shoe:
+            yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
+        if now.shoe is not None and not now.round_open and due != "retire":
+            yield Button("Retire the shoe", spell(RetireShoe()), "")
+        if self.can_take_back():
+            yield Button("Take back", spell(TakeBack()), "Backspace")
+
+    def can_take_back(self) -> bool:
+        if self._counting:
+            return False
+        try:
+            rounds.last_input(self.scene)
+        except Refused:
+            return False
+        return True
+
+
+def waiting_for(current: Round | None, prompts: Sequence[Prompt]) -> tuple[int, ...]:
+    """The seats that are to choose and hold cards that nobody else may know."""
+    if current is None or not current.secret:
+        return ()
+    return tuple(ask.seat for ask in prompts if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat))
+
+
+def can_be_keyed(current: Round | None, prompts: Sequence[Prompt]) -> bool:
+    """Whether a card that is turned can be keyed now: it is due, or means that the one seat to decide took it.
+
+    An empty shoe is shuffled before its next card: until then none can be keyed, not even to say "hit".
+    """
+    first = prompts[0] if prompts else None
+    if isinstance(first, AskCard):
+        return True
+    if current is None or not isinstance(first, AskChoice) or not current.game.cards_left(current.state):
+        return False
+    return sum(choice.draws for choice in first.choices) == 1
+
+
+def _named(choice: Choice) -> str:
+    """What a choice names, after its label."""
+    cards = (choice.card,) if choice.card is not None else choice.cards or ()
+    words = f" {', '.join(map(str, cards))}" if cards else ""
+    words += f" {choice.count}" if choice.count is not None else ""
+    return words + (f": seat {choice.target}" if choice.target is not None else "")
+
+
+def _hotkeys(words: Mapping[str, Words], ask: AskChoice) -> dict[str, str]:
+    """A letter for each choice of a seat: the first one of its label that is free."""
+    taken = {_CUT_KEY}
+    keys = {}
+    for name in dict.fromkeys(choice.name for choice in ask.choices):
+        letters = words_of(words, name).label.upper()
+        keys[name] = next((letter for letter in letters if letter.isalpha() and letter not in taken), "")
+        taken.add(keys[name])
+    return keys

@@ -1,0 +1,179 @@
+"""What is told of a table: the one next step in a sentence, what became of seats, and chips in colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ledger.proof import chips
+from ledger.proof.chips import Denomination, money
+from tables.board import payments
+from tables.games.felt import (
+    Money,
+    Payout,
+    Phrase,
+    Prompt,
+)
+from tables.log.fold import Round
+from tables.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Chips:
+    """So many chips of one colour."""
+
+    count: int
+    colour: str
+    value_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """What became of a seat, and what the dealer's hands do about it."""
+
+    seat: int
+    outcome: str
+    card: int | None
+    net_cents: int
+    why: str
+    hands: str
+    """"take 16: keep 3 red 1 white, return 4 white" """
+    keep: tuple[Chips, ...] = ()
+    give_back: tuple[Chips, ...] = ()
+    pay: tuple[Chips, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentLine:
+    """Chips that go from one place to another now, in words and in chips."""
+
+    says: str
+    each_cents: int
+    each: tuple[Chips, ...]
+
+
+_WORDS: Final = {
+    "closed": Phrase("The table is closed. A pit boss opens it.", "", "A closed table is not dealt."),
+    "count": Phrase("Count the rack, and sign the slip.", "Counting.", "Nothing is dealt while the rack is counted."),
+    "dealer": Phrase("Sign in to deal.", "", "A table is dealt by the dealer who is signed in there."),
+    "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
+    "check": Phrase(
+        "Spread the decks in ten columns and count them.", "Checking the decks.", "Rank r appears r times in each deck."
+    ),
+    "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
+    "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
+    "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
+    "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
+}
+
+
+def money_of(current: Round) -> Money:
+    """Says what a game asks for: cents, or coins of the table's."""
+    return money if current.game.banked else lambda coins: money(coins * current.coin_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Says what a scene comes to, with the chips that the table has."""
+
+    scene: Scene
+    denominations: tuple[Denomination, ...]
+
+    @property
+    def lying(self) -> Round | None:
+        """The game for a pot that is over: its cards lie until the deck is shuffled, or the next game is dealt."""
+        last, shoe = self.scene.standing.round, self.scene.standing.shoe
+        if last is None or last.game.banked or not last.plays or shoe is None or shoe.stage != "ready":
+            return None
+        return last if last.first_seq >= shoe.ready_seq else None
+
+    def phrase(
+        self,
+        due: str,
+        current: Round | None,
+        prompts: Sequence[Prompt],
+        to_pay: Sequence[Payout],
+        waiting: Sequence[int],
+    ) -> Phrase:
+        if waiting and not prompts:
+            do = f"Waiting for {payments.seats(waiting).lower()}."
+            return Phrase(do, "Choose, please.", "Each seat chooses on its own page.")
+        if due == "pay":
+            line = self.line(to_pay[0])
+            return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
+        if due == "burn":
+            burn = self.scene.game.burned(self.scene.rules)
+            return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
+        if due == "seats":
+            return self._say_between_games()
+        if due == "shuffle" and not self.scene.game.banked:
+            rule = self._how_it_ended or "This game is dealt from a shuffled deck."
+            return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
+        if due in _WORDS or current is None:
+            return _WORDS[due]
+        if due == "bets":
+            phrase = current.game.say(current.state, prompts[-1], money)
+            return Phrase("Take the bets, then close them.", "Place your bets.", phrase.rule)
+        return current.game.say(current.state, prompts[0], money_of(current))
+
+    def _say_between_games(self) -> Phrase:
+        rule = "Chips are bought between games." if self.scene.for_coins else "Every seat that is marked is dealt in."
+        if self.lying is None:
+            return Phrase("Seat the players, then deal the next game.", "Who plays?", rule)
+        return Phrase(self._after_payments("deal the next game"), "Who plays?", self._how_it_ended or rule)
+
+    def _after_payments(self, do: str) -> str:
+        to_pay = self.lying is not None and self.lying.plays[-1].moved
+        return f"Make the payments, then {do}." if to_pay else f"{do.capitalize()}."
+
+    @property
+    def _how_it_ended(self) -> str:
+        """Why one seat has won the game that is over; several have won in several ways."""
+        last = self.lying
+        won = [payout for payout in last.settled if payout.outcome == "win"] if last else []
+        return f"Seat {won[0].seat} wins: {won[0].why}." if len(won) == 1 else ""
+
+    def payments(self, current: Round | None) -> Iterable[PaymentLine]:
+        latest = current.plays[-1].moved if current and current.plays else ()
+        for paying in payments.together(latest):
+            cents = paying.coins * (current.coin_cents if current else 0)
+            yield PaymentLine(paying.from_to.format(money(cents)), cents, self.in_chips(cents))
+
+    def line(self, payout: Payout) -> OutcomeLine:
+        if not self.scene.game.banked:
+            # Its chips moved payment by payment.
+            return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, why=payout.why, hands="")
+        net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
+        if net > 0:
+            hands, pay, keep, back = f"pay {money(net)}: {self._spoken(net)}", net, 0, 0
+        elif net < 0:
+            hands, pay, keep, back = f"take {money(-net)}: keep {self._spoken(-net)}", 0, -net, returned
+            hands += f", return {self._spoken(returned)}" if returned else ""
+        else:
+            hands, pay, keep, back = f"return the bet of {money(staked)}", 0, 0, staked
+        return OutcomeLine(
+            seat=payout.seat,
+            outcome=payout.outcome,
+            card=payout.card,
+            net_cents=net,
+            why=payout.why,
+            hands=hands,
+            keep=self.in_chips(keep),
+            give_back=self.in_chips(back),
+            pay=self.in_chips(pay),
+        )
+
+    def _spoken(self, cents: int) -> str:
+        cut = self._cut(cents)
+        return chips.say(cut) if cut else money(cents)
+
+    def in_chips(self, cents: int) -> tuple[Chips, ...]:
+        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
+
+    def _cut(self, cents: int) -> chips.Cut:
+        """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
+        try:
+            return chips.cut(cents, self.denominations)
+        except ValueError:
+            return ()

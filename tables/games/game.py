@@ -1,0 +1,144 @@
+"""What a game is: a core that all have in common, and two kinds of it.
+
+In a banked game every seat bets against the house; in a game for a pot the players are dealt one game together, and pay
+each other. The base class says which kind a game is, and what only that kind has is asked of that base alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar, Generic, Literal, TypeVar
+
+from tables.games.cards import Composition
+from tables.games.felt import Action, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
+
+State = TypeVar("State")
+Rules = TypeVar("Rules")
+
+Kind = Literal["banked", "pot"]
+"""A kind of game, as a key: whoever treats the two otherwise has an object for each, and picks it by this."""
+
+# --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
+
+Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns"]
+"""What may lie on a layout: each seat's faceup cards, its facedown ones, faceup and facedown cards that are nobody's,
+the pot, the button, points, the cards kept for them, and each seat's side of columns."""
+
+Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
+"""What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
+there, one of a few that were shuffled apart; and a shuffle."""
+
+
+class Words(Struct, frozen=True):
+    """A choice in words: its button, what the dealer does once it is made, and the rule behind it."""
+
+    label: str
+    does: str
+    rule: str
+    of: Literal["hand", "middle", "stack", "columns"] = "hand"
+    """Where the cards lie that it names."""
+
+
+# --- What all games have in common -----------------------------------------------------------------------------
+
+
+class Game(ABC, Generic[State, Rules]):
+    """A game: pure functions of an immutable state. Every one is of one of the two kinds below."""
+
+    kind: ClassVar[Kind]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    names: ClassVar[Mapping[str, str]] = {}
+    """What a record calls the things that a decision names, where it is not their own name: {"from": "target"}."""
+    carries: ClassVar[frozenset[str]]
+    """The keys of a round record's carried-in state that this game has a use for."""
+    seat_counts: ClassVar[range]
+    """With how many seats it is played."""
+    parts: ClassVar[Mapping[Part, str]]
+    """What its layout has, and what that is called there."""
+    words: ClassVar[Mapping[str, Words]]
+    """Its choices, by name, in the dealer's words."""
+    cards: ClassVar[Mapping[Due, str]]
+    """The rule behind each thing that may be due from its deck."""
+    outcomes: ClassVar[tuple[str, ...]]
+    """What may become of a seat in it."""
+    rules_type: type[Rules]
+
+    @property
+    def banked(self) -> bool:
+        """Whether each seat bets against the house."""
+        return self.kind == "banked"
+
+    @abstractmethod
+    def open(self, rules: Rules, opening: Opening) -> State:
+        """A new round. Raises Illegal when the opening is impossible."""
+
+    @abstractmethod
+    def prompts(self, state: State) -> tuple[Prompt, ...]:
+        """What may happen next; empty when the round is over."""
+
+    @abstractmethod
+    def apply(self, state: State, action: Action) -> State:
+        """The state after an action that an open prompt admits (``play.play`` sees to that)."""
+
+    @abstractmethod
+    def settle(self, state: State) -> tuple[Payout, ...]:
+        """The payouts decided so far, in seat order; all of them once the round is over."""
+
+    @abstractmethod
+    def view(self, state: State, viewer: int | None) -> View:
+        """What ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see."""
+
+    @abstractmethod
+    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+        """The prompt in the dealer's words."""
+
+    @abstractmethod
+    def gone(self, state: State) -> Composition:
+        """What is gone from the shoe since its last shuffle, once this round's cards are discards."""
+
+    @abstractmethod
+    def cards_left(self, state: State) -> int:
+        """How many cards can still be dealt before the shoe is empty."""
+
+    @abstractmethod
+    def decks(self, rules: Rules) -> int:
+        """How many decks it is dealt from."""
+
+    @abstractmethod
+    def burned(self, rules: Rules) -> int:
+        """How many cards are burned after a shuffle."""
+
+
+# --- The two kinds ---------------------------------------------------------------------------------------------
+
+
+class BankedGame(Game[State, Rules]):
+    """Each seat bets against the house, round after round out of one shoe, down to the cut card. Nothing is hidden."""
+
+    kind: ClassVar[Literal["banked"]] = "banked"
+
+    @abstractmethod
+    def at_cut(self, rules: Rules) -> int:
+        """With how many cards left the cut card comes out."""
+
+    @abstractmethod
+    def burning(self, rules: Rules, burn: int) -> Rules:
+        """The rules with the burn that was really made."""
+
+
+class PotGame(Game[State, Rules]):
+    """The players are dealt one game together, and pay a pot and each other in coins, or play for points."""
+
+    kind: ClassVar[Literal["pot"]] = "pot"
+    coins: ClassVar[bool] = True
+    """Whether anything is paid in it."""
+
+    @abstractmethod
+    def pot(self, state: State) -> int:
+        """The coins in the pot; once the game is over, what stays there for the next."""
+
+    @abstractmethod
+    def payments(self, state: State) -> tuple[Payment, ...]:
+        """The coins that changed hands so far, in order."""

@@ -1,0 +1,69 @@
+"""What is kept in rows beside the log: taken over from a house of old, and noted where entries would be too many."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tables.log.event import Event
+
+
+class TableAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """There is another table; its own book says how it is set."""
+
+    subject: ClassVar[str] = "table"
+    kinds: ClassVar[tuple[str, ...]] = ("added",)
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+
+    def words(self) -> str:
+        return f"{self.name} is set up"
+
+
+class PepperCarriedOver(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Secrets are sealed with another key than before."""
+
+    subject: ClassVar[str] = "pepper"
+    kinds: ClassVar[tuple[str, ...]] = ("carried_over",)
+    of_the_house: ClassVar[bool] = True
+
+    key: str
+    """The name of the key, which is no secret."""
+    secrets: dict[str, dict[str, str]]
+    """By user name: the digests of what is kept of the password and the PIN."""
+
+    def words(self) -> str:
+        return f"The secrets of {', '.join(sorted(self.secrets))} are sealed with key {self.key}"
+
+
+class RowsNoted(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """What the watch did: spans of rows, with what they come to."""
+
+    subject: ClassVar[str] = "rows"
+    kinds: ClassVar[tuple[str, ...]] = ("noted",)
+    of_the_house: ClassVar[bool] = True
+
+    spans: dict[str, dict[str, Any]]
+
+    def words(self) -> str:
+        spans = ", ".join(f"{span['count']} {name}" for name, span in sorted(self.spans.items()))
+        return f"What the watch has done is noted: {spans}"
+
+
+class RowsTakenOver(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """What a house had in rows before such rows were entered."""
+
+    subject: ClassVar[str] = "rows"
+    kinds: ClassVar[tuple[str, ...]] = ("taken_over",)
+    of_the_house: ClassVar[bool] = True
+
+    rows: str
+    kept: dict[str, Any] | list[str] | None = None
+    """Each row by its name; of tables, the names."""
+    through: int | None = None
+    """Where they are too many: the last row, how many there are, and what they come to."""
+    count: int | None = None
+    sha256: str | None = None
+
+    def words(self) -> str:
+        return f"What was kept of {self.rows} before it was entered is taken over"

@@ -1,0 +1,438 @@
+"""The kinds of slip: one record for each, and nothing else knows them by name.
+
+A record says what its slips are called, in which book they are written, who signs which step, what each step moves,
+what is counted, and who sees it. Whatever signs, draws, proves or lists slips reads the record. Sources: 9 NYCRR 5323.9
+and COMAR 36.05.03 for fills, credits, openers and closers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from ledger.proof.chips import (
+    BANK,
+    BOXES,
+    CAGE,
+    CASH_OVER_SHORT,
+    DROP_BOX,
+    OVER_SHORT,
+    RACK,
+    REVERSAL,
+    TRANSIT,
+    VAULT,
+)
+
+Chips = tuple[tuple[int, int], ...]
+"""(value in cents, how many), the largest value first."""
+
+
+class Flow(NamedTuple):
+    """One movement, without its amount."""
+
+    kind: str
+    source: str
+    target: str
+
+
+class Stage(NamedTuple):
+    """One step of a slip: who may take it, what it is called, and what it brings about."""
+
+    name: str
+    by: frozenset[str]
+    says: str
+    here: bool = False
+    """Only the dealer who stands at the table."""
+    is_count: bool = False
+    """Whoever signs says what they counted."""
+    expects: str = ""
+    """The place whose balance is noted in this step, for the counts to be held against."""
+    takes_from: str = ""
+    """The place that has to hold what the slip is for before this step is signed."""
+    moves: Flow | None = None
+    """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
+    by_outsiders: bool = False
+    """Only somebody who wrote nothing else at the table since it opened."""
+
+    @property
+    def to_be(self) -> str:
+        """While it is to come: "to be counted again, unseen"."""
+        return f"to be {self.says[:1].lower()}{self.says[1:].removesuffix(' by').removesuffix(',')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What the slips of a series count, and where a difference to the transfers goes: it is never absorbed."""
+
+    of: str
+    """What is over or short, as a discrepancy says it."""
+    place: str
+    """Where that lies when the counts agree."""
+    over: Flow
+    short: Flow
+    then: Flow | None = None
+    """Where all that was counted goes once two counts agree."""
+    until_agreed: bool = False
+    """Counted on by ever other people; otherwise two counts that differ come to nothing, and a new slip is begun."""
+    cash: tuple[int, ...] = ()
+    """The coins and notes that it may be; nothing where it is chips."""
+    two_roles: str = ""
+    """Why the second of those who count has another role than the first; nothing where any two may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One kind of slip."""
+
+    name: str
+    """In the log, in addresses and in the database, for good."""
+    title: str
+    """On its paper."""
+    asks: str = ""
+    """What its form says."""
+    begun_by: str = ""
+    """What the button says that begins one."""
+    begun_on: str = ""
+    """The page that has this button: "floor", "cage" or "slips"; nothing where the slip is no form of this room."""
+    stages: tuple[Stage, ...] = ()
+    seen_by: frozenset[str] = frozenset()
+    """The roles that see such slips; dealers at their own table alone."""
+    in_house: bool = False
+    """Written in the house's own book and not in a table's."""
+    count: Count | None = None
+    """None: such a slip is for chips that are moved."""
+    door: str = ""
+    """What becomes of the table with two counts that agree: it is "opened" or "closed"."""
+    is_alone: bool = False
+    """No second one, nor another such count of the same place, is begun until what lies there was looked up."""
+    is_voidable: bool = False
+    is_boxed: bool = False
+    """It is about a box, and says how the box is marked."""
+    subject: str = "slip"
+    """The subject of its entries. Only those of "slip" are signed step by step as ``paper.py`` has it."""
+
+    @property
+    def first(self) -> Stage:
+        """The step that begins a slip."""
+        return self.stages[0]
+
+    @property
+    def label(self) -> str:
+        """In sentences, before its number: "Fill 3"."""
+        return self.name.capitalize()
+
+    @property
+    def opens(self) -> bool:
+        return self.door == "opened"
+
+    @property
+    def closes(self) -> bool:
+        return self.door == "closed"
+
+    @property
+    def cash(self) -> tuple[int, ...]:
+        """The coins and notes that are counted; nothing where chips are counted or moved."""
+        return self.count.cash if self.count else ()
+
+    @property
+    def begins_with_chips(self) -> bool:
+        """Whether the first form asks for chips: what is to be moved, or the first count."""
+        return self.count is None or self.first.is_count
+
+    @property
+    def transit(self) -> tuple[str, str] | None:
+        """The steps with which its chips leave one place and reach the other, where they are on their way between."""
+        flows = {stage.name: stage.moves for stage in self.stages if stage.moves}
+        leaves = [name for name, flow in flows.items() if flow.target == TRANSIT]
+        arrives = [name for name, flow in flows.items() if flow.source == TRANSIT]
+        return (leaves[0], arrives[0]) if leaves and arrives else None
+
+    def counts(self, place: str) -> bool:
+        """Whether what lies in a place is counted."""
+        return self.count is not None and self.count.place == place
+
+    def excludes(self, other: Series) -> bool:
+        """Whether one of them waits until the other has looked up what lies in the place that both count."""
+        return self.is_alone and other.is_alone and bool(self.expected_places() & other.expected_places())
+
+    def expected_places(self) -> frozenset[str]:
+        """The places whose balances its steps note."""
+        return frozenset(stage.expects for stage in self.stages if stage.expects)
+
+    def begins_at(self, *, is_open: bool, round_open: bool) -> bool:
+        """Whether one can be begun at a table that stands so: a rack is counted between rounds."""
+        if not self.counts(RACK):
+            return True
+        return not is_open if self.opens else is_open and not round_open
+
+    def about_cents(self, chips: Chips) -> int:
+        """What a slip is about, beside its number. Of a count nothing is said before it is agreed upon."""
+        return 0 if self.count else total(chips)
+
+    def stage(self, name: str) -> Stage | None:
+        """A step by its name: its own, a further count of a box, or one of a void."""
+        steps = {stage.name: stage for stage in (*self.stages, *VOID)}
+        step = steps.get(name) or steps.get(kind_of(name))
+        return step._replace(name=name) if step else None
+
+    def kinds(self) -> Iterator[tuple[str, Stage, frozenset[str]]]:
+        """Each kind of entry about such slips, with its step and the kinds of transfer that it may make."""
+        for stage in (*self.stages, *(VOID if self.is_voidable else ())):
+            flows = [stage.moves] if stage.moves else []
+            if self.count and stage is self.stages[-1]:
+                flows += [self.count.over, self.count.short, *([self.count.then] if self.count.then else [])]
+            undone = {REVERSAL} if stage.name == VOIDED else set()
+            yield f"{self.name}_{stage.name}", stage, frozenset({flow.kind for flow in flows} | undone)
+
+
+def total(chips: Chips) -> int:
+    """What chips are worth, in cents."""
+    return sum(value * count for value, count in chips)
+
+
+def kind_of(stage: str) -> str:
+    """A step without the number that tells a third count from the second."""
+    return stage.rstrip("0123456789").rstrip("_")
+
+
+def _by(*roles: str) -> frozenset[str]:
+    return frozenset(roles)
+
+
+VOID_ASKED: Final = "void_asked"
+VOIDED: Final = "voided"
+VOID: Final = (
+    Stage(VOID_ASKED, _by("cashier", "pit_boss"), "Void asked for by"),
+    Stage(VOIDED, _by("security", "auditor", "operator"), "Void signed by"),
+)
+"""A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
+
+CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+"""What may lie in a drop box, in cents: coins and notes."""
+
+
+def _rack(of: str) -> Count:
+    return Count(
+        of=of,
+        place=RACK,
+        over=Flow("over", OVER_SHORT, RACK),
+        short=Flow("short", RACK, OVER_SHORT),
+        two_roles="A rack is counted by a dealer and by a pit boss.",
+    )
+
+
+_RACK_STAGES: Final = (
+    Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
+    Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
+)
+_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
+_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
+
+
+def catalog(*records: Series) -> Mapping[str, Series]:
+    """Records by their names, in this order."""
+    return MappingProxyType({record.name: record for record in records})
+
+
+SERIES: Final = catalog(
+    Series(
+        "opener",
+        title="Opener",
+        asks="Count the rack. The table opens when a dealer and a pit boss have counted the same.",
+        begun_by="Open table",
+        begun_on="floor",
+        stages=_RACK_STAGES,
+        seen_by=_AT_THE_TABLE,
+        count=_rack("the opener"),
+        door="opened",
+        is_alone=True,
+    ),
+    Series(
+        "closer",
+        title="Closer",
+        asks="Count the rack. The table closes when a dealer and a pit boss have counted the same.",
+        begun_by="Close table",
+        begun_on="floor",
+        stages=_RACK_STAGES,
+        seen_by=_AT_THE_TABLE,
+        count=_rack("the closer"),
+        door="closed",
+        is_alone=True,
+    ),
+    Series(
+        "rack",
+        title="Rack count",
+        asks="Count the rack between two rounds: a dealer and a pit boss, each for themselves.",
+        begun_by="Count rack",
+        begun_on="floor",
+        stages=_RACK_STAGES,
+        seen_by=_AT_THE_TABLE,
+        count=_rack("the rack"),
+        is_alone=True,
+    ),
+    Series(
+        "fill",
+        title="Fill",
+        asks="Chips from the cage to the rack.",
+        begun_by="Fill",
+        begun_on="floor",
+        stages=(
+            Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
+            Stage("issued", _by("cashier"), "Given out by the cage"),
+            Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
+            Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
+            Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
+        ),
+        seen_by=_ON_THE_WAY,
+        is_voidable=True,
+    ),
+    Series(
+        "credit",
+        title="Credit",
+        asks="Chips from the rack to the cage.",
+        begun_by="Credit",
+        begun_on="floor",
+        stages=(
+            Stage("requested", _by("pit_boss"), "Requested by", takes_from=RACK),
+            Stage("issued", _by("dealer"), "Broken down by the dealer", here=True),
+            Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
+            Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
+            Stage("received", _by("cashier"), "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
+        ),
+        seen_by=_ON_THE_WAY,
+        is_voidable=True,
+    ),
+    Series(
+        "drop",
+        title="Drop box",
+        asks="The box leaves the table; two people take it to the count, who did not work here in this shift.",
+        begun_by="Remove a drop box",
+        begun_on="slips",
+        stages=(
+            Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
+            Stage(
+                "witnessed",
+                _by("security", "counter"),
+                "Witnessed by",
+                expects=DROP_BOX,
+                moves=Flow("box_out", DROP_BOX, BOXES),
+                by_outsiders=True,
+            ),
+            Stage("counted", _by("counter"), "Counted by", is_count=True),
+            Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
+        ),
+        seen_by=_by("security", "counter", "operator", "auditor"),
+        count=Count(
+            of="the drop box",
+            place=BOXES,
+            over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
+            short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
+            then=Flow("count", BOXES, BANK),
+            until_agreed=True,
+            cash=CASH,
+        ),
+        is_alone=True,
+        is_boxed=True,
+    ),
+    Series(
+        "correction",
+        title="Correction",
+        stages=(
+            Stage("proposed", _by("pit_boss"), "Proposed by"),
+            Stage("signed", _by("pit_boss", "operator"), "Signed by"),
+        ),
+        subject="correction",
+    ),
+    Series(
+        "withdrawal",
+        title="From the vault",
+        asks="Chips from the vault to the cage.",
+        begun_by="From the vault",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT),
+            Stage(
+                "approved",
+                _by("pit_boss", "operator"),
+                "Approved by",
+                takes_from=VAULT,
+                moves=Flow("withdraw", VAULT, CAGE),
+            ),
+        ),
+        seen_by=_AT_THE_VAULT,
+        in_house=True,
+    ),
+    Series(
+        "deposit",
+        title="Into the vault",
+        asks="Chips from the cage into the vault.",
+        begun_by="Into the vault",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cashier"), "Brought by", takes_from=CAGE),
+            Stage(
+                "approved",
+                _by("pit_boss", "operator"),
+                "Taken into the vault by",
+                takes_from=CAGE,
+                moves=Flow("deposit", CAGE, VAULT),
+            ),
+        ),
+        seen_by=_AT_THE_VAULT,
+        in_house=True,
+    ),
+    Series(
+        "cage",
+        title="Cage count",
+        asks="Count the chips in the cage: two people, each for themselves.",
+        begun_by="Count the cage",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _by("cashier"), "Counted by", is_count=True),
+            Stage("recounted", _by("cashier", "operator"), "Counted again by", is_count=True, expects=CAGE),
+        ),
+        seen_by=_by("cashier", "operator", "auditor"),
+        in_house=True,
+        count=Count(
+            of="the cage",
+            place=CAGE,
+            over=Flow("over", OVER_SHORT, CAGE),
+            short=Flow("short", CAGE, OVER_SHORT),
+        ),
+    ),
+)
+"""Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""
+
+CORRECTION: Final = SERIES["correction"]
+"""Numbered and titled like the others; its two signatures are taken by ``tables/disputes/corrections.py``."""
+
+SLIPS: Final = catalog(*(record for record in SERIES.values() if record.subject == "slip"))
+"""The series whose slips are signed step by step."""
+
+
+def offered(page: str, records: Mapping[str, Series] = SLIPS) -> Sequence[Series]:
+    """The series that are begun on a page."""
+    return [record for record in records.values() if record.begun_on == page]
+
+
+def kinds(*, house: bool, records: Mapping[str, Series] = SLIPS) -> dict[str, frozenset[str]]:
+    """Every kind of entry about slips of the house, or of a table, with the kinds of transfer that it may make."""
+    ours = [record for record in records.values() if record.in_house is house]
+    return {kind: transfers for record in ours for kind, _, transfers in record.kinds()}
+
+
+CAGE_COUNTS: Final = frozenset(
+    kind for record in SLIPS.values() for kind, stage, _ in record.kinds() if stage.expects == CAGE
+)
+"""The kinds of entry that hold a count against what all books left in the cage, and say how far each was read."""
+
+RACK_COUNTS: Final = frozenset(
+    kind
+    for record in SLIPS.values()
+    for kind, stage, _ in record.kinds()
+    if record.counts(RACK) and not record.door and stage.expects
+)
+"""The kinds of entry in which a rack is counted the second time while the table stays open."""

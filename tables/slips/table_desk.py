@@ -1,0 +1,118 @@
+"""Slips at a table: the desk that is the table's own book, and the table that opens and closes with its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ledger import cage
+from ledger.models import Account, LogEntry
+from ledger.proof.chain import Entry
+from ledger.proof.moves import Chart
+from tables import permits
+from tables.handlers import enacts, enters
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log.catalog import read_as
+from tables.log.entries.slips import SlipSigned
+from tables.log.event import Misconduct
+from tables.log.paper import Slip
+from tables.log.series import Stage
+from tables.models import Staff
+from tables.play import doors
+from tables.refusals import Refused
+from tables.scene import Outcome, Scene, Step
+from tables.slips import signing
+
+
+@dataclass(frozen=True, slots=True)
+class TableDesk(signing.Desk):
+    """A table's book, as a scene has it."""
+
+    scene: Scene
+
+    in_house: ClassVar[bool] = False
+    of: ClassVar[str] = "a table"
+    most_of_one: ClassVar[int] = 100_000
+    no_such_chip: ClassVar[str] = "There is nothing worth {} to be counted here."
+
+    @property
+    def by(self) -> Staff:
+        assert isinstance(self.scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign
+        return self.scene.by
+
+    @property
+    def where(self) -> str:
+        return self.scene.table.name
+
+    @property
+    def book_id(self) -> int:
+        return self.scene.table.book_id
+
+    @property
+    def next_seq(self) -> int:
+        return self.scene.next_seq
+
+    @property
+    def chart(self) -> Chart:
+        return self.scene.chart
+
+    @property
+    def in_progress(self) -> tuple[Slip, ...]:
+        return self.scene.standing.slips
+
+    @property
+    def dealer(self) -> str | None:
+        dealer = self.scene.standing.dealer
+        return dealer.username if dealer else None
+
+    def chips(self) -> Collection[int]:
+        return tuple(self.scene.table.denominations.values_list("value_cents", flat=True))
+
+    def expected_cents(self, place: str) -> int:
+        return cage.balance(Account.objects.get(book_id=self.book_id, place=place))
+
+    def permit(self, slip: Slip) -> None:
+        doors.may_count(self.scene, slip)
+
+    def through(self, stage: Stage) -> None:
+        return None
+
+    def refuse_signer(self, slip: Slip, stage: Stage) -> None:
+        if stage.by_outsiders:
+            self._refuse_own_shift(slip)
+
+    def _refuse_own_shift(self, slip: Slip) -> None:
+        """Nobody of the table's own shift carries its box away. Shifts end with a closer: the shift is who signed here
+        since the table opened."""
+        entries = LogEntry.objects.filter(book_id=self.book_id)
+        doors_opened = entries.filter(subject="table", kind="opened").order_by("-seq")
+        opened = doors_opened.values_list("seq", flat=True).first() or 0
+        theirs = entries.filter(seq__gt=opened, by=self.by.signature)
+        if theirs.exclude(subject="slip", kind__startswith=f"{slip.series.name}_").exists():
+            says = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
+            raise Refused("own_shift", says, 403)
+
+    def follows(self, slip: Slip) -> list[Step]:
+        return doors.follows(self.scene, slip)
+
+
+@enters(BeginSlip, SignSlip, VoidSlip, permit=permits.anybody_here)
+def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
+    """A signature on a slip of a table. Raises Refused."""
+    return signing.enter(TableDesk(scene), entered)
+
+
+@enacts(SlipSigned)
+def enact_signature(scene: Scene, event: SlipSigned, entry: Entry) -> Step:
+    """By the person whom the entry names; the desk refuses what it refuses on the floor."""
+    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    if author.signature != entry.by:
+        raise Misconduct(f"it is signed by {author.signature}, and {entry.by} wrote it")
+    return signing.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
+
+
+def name_at(book_id: int, seq: int) -> str:
+    """The slip that an entry signs."""
+    body = LogEntry.objects.values_list("body", flat=True).get(book_id=book_id, seq=seq)
+    return read_as(SlipSigned, body).slip

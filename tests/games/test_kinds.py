@@ -1,0 +1,69 @@
+"""The two kinds of game: which kind a game is, and what only that kind is asked."""
+
+from typing import Any
+
+import pytest
+
+from tables.games.catalog import GAMES
+from tables.games.felt import AskBet, Opening, Struct
+from tables.games.game import BankedGame, Game, PotGame
+from tables.games.layout import Layout, Script
+from tables.games.play import run
+from tables.games.script import Scripted
+from tests.games.test_every_game import play_outs
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+ONLY_BANKED = {name for name in vars(BankedGame) if not name.startswith("_")} - {"kind"}
+ONLY_POT = {name for name in vars(PotGame) if not name.startswith("_")} - {"kind"}
+
+
+@every_game
+def test_a_game_is_of_one_kind_and_has_nothing_of_the_other(game: Game[Any, Any]) -> None:
+    """Harm: a member that means nothing for a kind answers all the same, and a table takes its nothing for a number."""
+    assert isinstance(game, BankedGame) != isinstance(game, PotGame)
+    mine, others = (ONLY_BANKED, ONLY_POT) if isinstance(game, BankedGame) else (ONLY_POT, ONLY_BANKED)
+    assert all(hasattr(game, name) for name in mine)
+    assert not [name for name in others if hasattr(game, name)]
+    assert (game.kind == "banked") is game.banked is isinstance(game, BankedGame)
+
+
+@every_game
+def test_only_banked_games_ask_for_bets(game: Game[Any, Any]) -> None:
+    """Harm: a bet against the house is taken in a game that never pays it."""
+    for round_ in play_outs(game.name, 3)[:3]:
+        first = game.prompts(game.open(round_.rules, round_.opening))[0]
+        assert isinstance(first, AskBet) == (game.kind == "banked")
+
+
+class NoRules(Struct, frozen=True):
+    """No options."""
+
+
+def test_a_game_that_leaves_something_out_is_no_game() -> None:
+    """Harm: a game without an answer that a table needs is found out in mid-round."""
+    with pytest.raises(TypeError, match="abstract"):
+        type("Untold", (Scripted,), {})()
+    with pytest.raises(TypeError, match="at_cut"):
+        type("Endless", (BankedGame,), {})()
+
+
+class Short(Scripted[NoRules]):
+    """Over before it begins."""
+
+    name = "short"
+    title = "Short"
+    seat_counts = range(1, 3)
+    rules_type = NoRules
+
+    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+        """Nothing is asked."""
+        layout.players[0].ends("win", "nobody else came")
+        return
+        yield
+
+
+def test_a_game_says_its_kind_by_its_base_alone() -> None:
+    """Harm: a new game has to say its kind in several places, which then say different things."""
+    game = Short()
+    state = run(game, game.open(NoRules(), Opening((1,))), lambda prompts: None)
+    assert (game.kind, game.banked, game.coins, game.payments(state)) == ("pot", False, True, ())

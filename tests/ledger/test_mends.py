@@ -1,0 +1,36 @@
+"""Where a moment falls in a book, found by the few entries that the index has."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.db import transaction
+
+from ledger import log, mends
+from ledger.log import Draft, read_head
+from ledger.models import LogEntry
+from tests.ledger.conftest import Felt
+
+MOMENT = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("step", [timedelta(milliseconds=80), timedelta(0)])
+def test_a_moment_falls_after_the_last_entry_before_it(felt: Felt, step: timedelta) -> None:
+    """Harm prevented: a day that begins with rounds of the day before, or lacks some, where an index has only every
+    sixteenth entry; also where many entries are of one moment."""
+    with transaction.atomic():
+        head = log.lock(felt.book.pk)
+        start = head.moment
+        for number in range(50):
+            head = log.append(head, Draft("round", "play", "101 Ann", {}, at=start + number * step))
+    times = list(LogEntry.objects.filter(book=felt.book).order_by("seq").values_list("at", flat=True))
+    assert len(times) == read_head(felt.book.pk).seq > 3 * 16
+    for at in times:
+        for moment in (at - MOMENT, at, at + MOMENT):
+            assert mends.last_before(felt.book.pk, moment) == sum(time < moment for time in times)
+
+
+def test_before_everything_there_is_nothing(felt: Felt) -> None:
+    """Harm prevented: a day before the house began that is given its first entry."""
+    first: datetime = LogEntry.objects.get(book=felt.book, seq=1).at
+    assert mends.last_before(felt.book.pk, first) == 0
+    assert mends.last_before(felt.book.pk, first + timedelta(days=400)) == read_head(felt.book.pk).seq

@@ -1,0 +1,369 @@
+"""Rows beside the log that somebody with all rights over the database changed: each is found and named by `verify`.
+
+Nothing is in their way: triggers and foreign keys are switched off, and what they do leaves no entry.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.utils import timezone
+
+from casino.embedded import SUPERUSER
+from ledger import alerts, discrepancies
+from ledger.house import carry as carry_notices
+from ledger.house import note
+from ledger.models import HOUSE, Alert, Notice
+from tables import pepper
+from tables.audit import watch
+from tables.audit.rows import comparing, noted
+from tables.management.commands.pepper import carry
+from tables.models import Denomination, Staff, Terminal
+from tables.roles import Role
+from tables.setup import denominations, table_settings
+from tables.staff import emergency, staffing, terminals
+from tables.training import certificates
+from tests import floor, load
+from tests.clock import Clock
+from tests.conftest import APPLICATION, become
+from tests.floor import Hand
+from tests.tables.training.test_practice import finished
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def house(clock: Clock) -> Hand:
+    """A house with a row of every kind, each made as the house makes it; what the watch did is noted."""
+    clock.stand(timezone.now() - timedelta(minutes=10))
+    dealer, boss = floor.for_pot("hawthorn", seats={1: 10_000, 2: 10_000, 3: 10_000}, source="house")
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    staffing.add_staff(username="tess", name="Tess", role=Role.DEALER, by=olga, badge="104", pin="258025")
+    floor.player(dealer, 2)
+    terminals.enrol("Tablet 1", None, by=olga)
+    emergency.make(olga)
+    denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=olga)
+    table_settings.change_table(dealer.table, {"max_cents": 200_000}, by=olga)
+    certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
+    alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing", {"cents": -5})
+    alerts.acknowledge(alert, boss.by.signature, "it was counted again")
+    off = discrepancies.open_(
+        dealer.table.book, "variance", 500, "The rack is over by 5.00", key="x", involved=["dora"]
+    )
+    discrepancies.assign(off, "bella", "Bella", by=boss.by.signature)
+    discrepancies.close(off, "A chip lay under the tray", username="bella", by=boss.by.signature)
+    assert watch.watch()
+    clock.right()
+    assert noted.note()
+    assert verified() == ""
+    return dealer
+
+
+class Intruder:
+    """Somebody who owns the database server. Every statement must change something, or a test would prove nothing."""
+
+    def __call__(self, sql: str, *values: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            assert cursor.rowcount != 0, "the intruder changed nothing"
+
+
+@contextmanager
+def at_work() -> Iterator[Intruder]:
+    """In one transaction, which the test sees and which is undone afterwards."""
+    become(SUPERUSER)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        yield Intruder()
+        transaction.set_rollback(True)
+    become(APPLICATION)
+
+
+def verified() -> str:
+    """What `manage.py verify` says that does not hold; empty where all of it holds, and then it ends well."""
+    says = StringIO()
+    with suppress(SystemExit):
+        call_command("verify", stdout=says, no_color=True)
+    if "DOES NOT HOLD" in says.getvalue():
+        return says.getvalue()
+    assert "rows of 16 kinds are what it says" in says.getvalue()
+    return ""
+
+
+PIN = "(SELECT pin FROM tables_staff WHERE username = 'tess')"
+
+TAMPERINGS: dict[str, tuple[str, str]] = {
+    "a dealer becomes a pit boss": (
+        "UPDATE tables_staff SET role = 'pit_boss' WHERE username = 'dora'",
+        "staff dora: the log says role dealer; the row says role pit_boss",
+    ),
+    "another PIN for the pit boss, of which the intruder knows the digits": (
+        f"UPDATE tables_staff SET pin = {PIN} WHERE username = 'bella'",
+        "staff bella: the log says pin ",
+    ),
+    "another password for the operator": (
+        "UPDATE tables_staff SET password = 'argon2$forged' WHERE username = 'olga'",
+        "staff olga: the log says password ",
+    ),
+    "a person that no entry knows, who signs a fill": (
+        "INSERT INTO tables_staff (username, name, role, password, pin, is_active)"
+        " VALUES ('mal', 'Mal Lory', 'pit_boss', '', '', true)",
+        "staff mal: there is a row, and the log says nothing of it",
+    ),
+    "a person gone, whom slips name": (
+        "DELETE FROM tables_staff WHERE username = 'sam'",
+        "staff sam: the log has it, and there is no row",
+    ),
+    "somebody renamed, with another's badge": (
+        "UPDATE tables_staff SET name = 'Dora Dean', badge = '999' WHERE username = 'dora'",
+        "staff dora: the log says name Dora, badge 101; the row says name Dora Dean, badge 999",
+    ),
+    "somebody who left works here again": (
+        "UPDATE tables_staff SET is_active = NOT is_active WHERE username = 'tess'",
+        "staff tess: the log says is_active True; the row says is_active False",
+    ),
+    "an operator's emergency code that the intruder can type": (
+        "UPDATE tables_emergencycode SET digest = repeat('0', 64)",
+        "emergency code of olga: the log says code ",
+    ),
+    "a maximum bet raised": (
+        "UPDATE tables_table SET max_cents = 99999900",
+        "table Hawthorn: the log says max_cents 200000; the row says max_cents 99999900",
+    ),
+    "the options of a game changed": (
+        "UPDATE tables_table SET options = '{\"decks\": 7}'",
+        "table Hawthorn: the log says options ",
+    ),
+    "a table's chips changed": (
+        "DELETE FROM tables_table_denominations WHERE denomination_id ="
+        " (SELECT id FROM tables_denomination WHERE colour = 'red')",
+        "table Hawthorn: the log says denominations [100, 500, 2500, 10000]; the row says denominations [100, 2500",
+    ),
+    "a chip worth more": (
+        "UPDATE tables_denomination SET value_cents = 200000 WHERE colour = 'orange'",
+        "chip 100000 cents: the log has it, and there is no row",
+    ),
+    "a chip drawn as another": (
+        "UPDATE tables_denomination SET colour = 'ivory' WHERE colour = 'white'",
+        "chip 100 cents: the log says colour white; the row says colour ivory",
+    ),
+    "a terminal of the intruder's own": (
+        "INSERT INTO tables_terminal (name, token_digest, enrolled_by_id, enrolled_at, is_active)"
+        " SELECT 'Tablet 9', repeat('0', 64), id, now(), true FROM tables_staff WHERE username = 'olga'",
+        "terminal Tablet 9: there is a row, and the log says nothing of it",
+    ),
+    "a terminal that another device takes over": (
+        "UPDATE tables_terminal SET token_digest = repeat('0', 64) WHERE name = 'Tablet 1'",
+        "terminal Tablet 1: the log says device ",
+    ),
+    "the page of a seat, by which the intruder sees its cards": (
+        "INSERT INTO tables_seatpage (table_id, seat, token_digest, issued_at)"
+        " SELECT id, 5, repeat('0', 64), now() FROM tables_table",
+        "page of Hawthorn, seat 5: there is a row, and the log says nothing of it",
+    ),
+    "another address for a seat's page": (
+        "UPDATE tables_seatpage SET token_digest = repeat('0', 64)",
+        "page of Hawthorn, seat 2: the log says page ",
+    ),
+    "a certificate for somebody who never practised": (
+        "WITH another AS (INSERT INTO tables_practice (dealer_id, course, at) SELECT dealer_id, course, at FROM"
+        " tables_practice RETURNING id) INSERT INTO tables_certificate (number, seq, practice_id, dealer_id, game,"
+        " rules_version, answers_right,"
+        " answers_asked, signed_by_id, signed_as, on_day, valid_through, at) SELECT 2, 1, another.id, signed_by_id,"
+        " game, rules_version, 9, 9, dealer_id, signed_as, on_day, valid_through, at FROM tables_certificate, another",
+        "certificate 2: there is a row, and the log says nothing of it",
+    ),
+    "an alert deleted": (
+        "DELETE FROM ledger_alert WHERE kind = 'negative'",
+        ": the log has it, and there is no row",
+    ),
+    "an alert that says something else": (
+        "UPDATE ledger_alert SET message = 'Nothing' WHERE kind = 'negative'",
+        "the log says message The rack holds less than nothing; the row says message Nothing",
+    ),
+    "the evidence of an alert changed": (
+        "UPDATE ledger_alert SET evidence = '{\"cents\": 5}' WHERE kind = 'negative'",
+        ": the log says evidence_sha256 ",
+    ),
+    "an alert acknowledged in somebody's name": (
+        "UPDATE ledger_acknowledgement SET by = '101 Dora'",
+        "the log says by bella Bella; the row says by 101 Dora",
+    ),
+    "an acknowledgement of what nobody looked at": (
+        "INSERT INTO ledger_acknowledgement (alert_id, by, at, note) VALUES (0, '201 Bella', now(), '')",
+        ": there is a row, and the log says nothing of it",
+    ),
+    "a discrepancy deleted": (
+        "DELETE FROM ledger_discrepancy",
+        ": the log has it, and there is no row",
+    ),
+    "a discrepancy made small": (
+        "UPDATE ledger_discrepancy SET amount_cents = 1",
+        "the log says amount_cents 500; the row says amount_cents 1",
+    ),
+    "a discrepancy that somebody else looked into": (
+        "UPDATE ledger_assignment SET owner = 'dora', name = 'Dora'",
+        "the row says name Dora, username dora",
+    ),
+    "a finding by somebody who had part in it": (
+        "UPDATE ledger_finding SET username = 'dora', text = 'Nothing'",
+        "the log says text A chip lay under the tray, username bella; the row says text Nothing, username dora",
+    ),
+    "runs of the watch deleted": (
+        "DELETE FROM ledger_run",
+        "the rows say count 0",
+    ),
+    "a run that found something found nothing": (
+        "UPDATE ledger_runend SET found = found + 1",
+        "ends of runs 1 to ",
+    ),
+    "all recounts deleted": (
+        "DELETE FROM ledger_recount",
+        "recounts 1 to ",
+    ),
+    "all proofs deleted": (
+        "DELETE FROM tables_verification",
+        "proofs 1 to ",
+    ),
+    "a proof that proved more": (
+        "UPDATE tables_verification SET rounds = rounds + 7",
+        "proofs 1 to ",
+    ),
+    "the commitment of a house shoe changed": (
+        "UPDATE tables_houseshoe SET commitment = repeat('0', 64)",
+        "an order of a house shoe is kept that no entry commits to",
+    ),
+    "the order of a house shoe changed, cards to come included": (
+        "UPDATE tables_houseshoe SET \"order\" = set_byte(\"order\", 54, 5), nonce = decode(repeat('00', 32), 'hex')",
+        "the order that is kept is not the one that it commits to",
+    ),
+    "the order of a house shoe deleted": (
+        "DELETE FROM tables_houseshoe",
+        "the order that it commits to was not kept",
+    ),
+    "triggers left off for the application": (
+        "ALTER ROLE casino_app SET session_replication_role = replica",
+        "triggers and foreign keys are switched off for casino_app",
+    ),
+    "a trigger dropped": (
+        "DROP TRIGGER ledger_notice_written ON ledger_notice",
+        "the trigger ledger_notice_written of ledger_notice is missing",
+    ),
+    "a trigger disabled": (
+        "ALTER TABLE ledger_notice DISABLE TRIGGER ledger_notice_written",
+        "the trigger ledger_notice_written of ledger_notice is disabled",
+    ),
+    "a constraint dropped": (
+        "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_closed_list",
+        "the constraint ledger_transfer_closed_list of ledger_transfer is missing",
+    ),
+    "a grant added": (
+        "GRANT UPDATE ON ledger_logentry TO casino_app",
+        "the grant of INSERT, SELECT, UPDATE on table ledger_logentry to the application is there",
+    ),
+    "a function that does nothing any more": (
+        "CREATE OR REPLACE FUNCTION ledger_notice_written() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RETURN NEW; END $$",
+        "the function ledger_notice_written() is another",
+    ),
+}
+
+
+def test_every_tampering_is_found_and_named(house: Hand) -> None:
+    """Harm: what the house goes by is changed behind the log, and the proof of the log says that all is well."""
+    missed = {}
+    for deed, (sql, says) in TAMPERINGS.items():
+        with at_work() as intruder:
+            intruder(sql)
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL session_replication_role = origin")
+            found = verified()
+        if says not in found:
+            missed[deed] = [line for line in found.splitlines() if line.startswith("DOES NOT HOLD")]
+    assert not missed, missed
+    assert verified() == "", "each was undone"
+
+
+# --- what the house does itself ----------------------------------------------------------------------------------
+
+
+def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
+    """Harm: a proof that finds faults in honest work, and is switched off within a week."""
+    olga, tess = Staff.objects.get(username="olga"), Staff.objects.get(username="tess")
+    staffing.change_staff(tess, {"role": Role.PIT_BOSS, "name": "Tess T."}, by=olga)  # her PIN goes with the role
+    staffing.change_staff(tess, {"pin": "741963", "is_active": False}, by=olga)
+    staffing.change_password(olga, new="another password of some length")
+    staffing.change_staff(olga, {"badge": None}, by=olga)
+    omar = Staff.objects.create_superuser("omar", "a password of some length", name="Omar")
+    first, second = emergency.make(omar), emergency.make(olga)
+    emergency.use(first, second, address=None)
+    emergency.make(omar)
+    staffing.change_staff(omar, {"role": Role.AUDITOR}, by=olga)
+    tablet = Terminal.objects.get(name="Tablet 1")
+    terminals.bind(tablet, house.table, by=olga)
+    terminals.revoke(tablet, by=olga)
+    spare = terminals.add("Spare", house.table, by=olga)
+    assert verified() == ""
+    terminals.enrol_by_link(terminals.link_for(spare, by=olga).rstrip("/").rsplit("/", 1)[1])
+    chip = Denomination.objects.get(colour="orange")
+    denominations.change_denomination(chip, {"face": "#d35400"}, by=olga)
+    floor.player(house, 3)
+    floor.player(house, 3)
+    house("cash_out", seat=2)
+    assert verified() == ""
+    pepper.add_key()
+    assert carry() > 5
+    assert verified() == ""
+
+
+def test_a_hash_that_is_sealed_at_the_next_success_is_told(house: Hand) -> None:
+    """Harm: a house whose key was changed by hand is told that every PIN was tampered with."""
+    pepper.add_key()
+    assert Staff.objects.get(username="dora").check_pin(floor.PIN)
+    assert verified() == ""
+
+
+def test_what_waits_at_the_door_counts(house: Hand, superuser_connection: psycopg.Connection) -> None:
+    """Harm: an alert that was raised while somebody held the house's book is called forged until it is written."""
+    load.hold(HOUSE, superuser_connection)
+    alerts.raise_alert(None, "test", "Somebody holds the house's book")
+    assert Notice.objects.filter(seq=None).count() == 1
+    assert comparing.compare().faults == []
+    superuser_connection.execute("ROLLBACK")
+    assert carry_notices() == 1
+    assert verified() == ""
+
+
+def test_an_alert_is_raised_although_no_entry_can_tell_of_it(house: Hand) -> None:
+    """Harm: whoever breaks the house's book is never heard of, for the alert about it cannot be written."""
+    with at_work() as intruder:
+        intruder("UPDATE ledger_book SET head_hash = decode(repeat('00', 32), 'hex') WHERE name = %s", HOUSE)
+        intruder("SET LOCAL session_replication_role = origin")
+        alerts.raise_alert(None, "test", "The house's book is broken")
+        assert Alert.objects.filter(kind="test").exists()
+        assert Notice.objects.filter(seq=None, subject="alert").count() == 1
+
+
+def test_the_watch_names_what_differs_in_an_alert(house: Hand) -> None:
+    """Harm: a difference that only whoever runs a command learns of."""
+    with at_work() as intruder:
+        intruder("UPDATE tables_staff SET role = 'pit_boss' WHERE username = 'dora'")
+        intruder("SET LOCAL session_replication_role = origin")
+        assert watch.prove_rows() == 1
+        says = Alert.objects.get(kind="row_differs").message
+        assert says.endswith("staff dora: the log says role dealer; the row says role pit_boss")
+
+
+def test_a_second_taking_over_makes_nothing_right(house: Hand) -> None:
+    """Harm: whoever forged a row runs the upgrade's step again, and the forged row is what was always so."""
+    forged = {"name": "Mal Lory", "role": "pit_boss", "badge": None, "is_active": True, "password": "", "pin": ""}
+    with transaction.atomic():
+        note("rows", "taken_over", "the house", {"rows": "chips", "kept": {"7 cents": {}}})
+        note("rows", "taken_over", "the house", {"rows": "staff", "kept": {"mal": forged}})
+    assert "it takes rows over after" in verified()
