@@ -24,7 +24,11 @@ from tables.dealing import Answer
 from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
+from tables.log.entries.chips import DenominationAdded
+from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
+from tables.log.entries.staff import StaffAdded
+from tables.log.entries.terminals import TerminalEnrolled
 from tables.log.fold import Standing
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
@@ -47,8 +51,8 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
     with transaction.atomic():
         somebody.save()
-        facts = {"name": somebody.name, "role": role.value, "badge": badge}
-        note("staff", "added", SETS_UP, {"username": username, **facts, "secrets": somebody.digests})
+        facts: dict[str, Any] = {"name": somebody.name, "role": role.value, "badge": badge}
+        note(StaffAdded(username=username, **facts, secrets=somebody.digests), SETS_UP)
     return somebody
 
 
@@ -67,7 +71,7 @@ def terminal_cookie(by: Staff, table: Table | None = None) -> str:
     with transaction.atomic():
         terminal = Terminal(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
         terminal.save()
-        note("terminal", "enrolled", SETS_UP, terminals._whole(terminal))
+        note(TerminalEnrolled(**terminals._whole(terminal)), SETS_UP)
     response = HttpResponse()
     terminals.remember(response, token)
     return response.cookies["terminal"].value
@@ -98,13 +102,13 @@ def table(name: str = "Rocket 1", **given: Any) -> Table:
         "options": {"decks": 1},
     } | given
     pot = not GAMES[str(chosen.get("game", "rocket"))].banked
-    note("table", "added", SETS_UP, {"name": name})
+    note(TableAdded(name=name), SETS_UP)
     made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:
         chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         made.denominations.add(chip)
         if is_new:
-            note("chips", "added", SETS_UP, {"value_cents": value, "colour": colour, "face": face})
+            note(DenominationAdded(value_cents=value, colour=colour, face=face), SETS_UP)
     _bring_chips(made)
     return made
 

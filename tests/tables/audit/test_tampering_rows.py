@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from casino.embedded import SUPERUSER
+from casino.embedded import APPLICATION, SUPERUSER
 from ledger import alerts, discrepancies
 from ledger.house import carry as carry_notices
 from ledger.house import note
@@ -23,6 +23,7 @@ from ledger.models import HOUSE, Alert, Notice
 from tables import pepper
 from tables.audit import watch
 from tables.audit.rows import comparing, noted
+from tables.log.entries.kept import RowsTakenOver
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Staff, Terminal
 from tables.roles import Role
@@ -31,7 +32,7 @@ from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
 from tests.clock import Clock
-from tests.conftest import APPLICATION, become
+from tests.fixtures.database import become
 from tests.floor import Hand
 from tests.tables.training.test_practice import finished
 
@@ -364,6 +365,6 @@ def test_a_second_taking_over_makes_nothing_right(house: Hand) -> None:
     """Harm: whoever forged a row runs the upgrade's step again, and the forged row is what was always so."""
     forged = {"name": "Mal Lory", "role": "pit_boss", "badge": None, "is_active": True, "password": "", "pin": ""}
     with transaction.atomic():
-        note("rows", "taken_over", "the house", {"rows": "chips", "kept": {"7 cents": {}}})
-        note("rows", "taken_over", "the house", {"rows": "staff", "kept": {"mal": forged}})
+        note(RowsTakenOver(rows="chips", kept={"7 cents": {}}), "the house")
+        note(RowsTakenOver(rows="staff", kept={"mal": forged}), "the house")
     assert "it takes rows over after" in verified()
