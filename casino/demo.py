@@ -107,8 +107,8 @@ class Demo:
 
     @property
     def url(self) -> str:
-        shown = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
-        return f"http://[{shown}]:{self.port}/" if ":" in shown else f"http://{shown}:{self.port}/"
+        address = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
+        return f"http://[{address}]:{self.port}/" if ":" in address else f"http://{address}:{self.port}/"
 
     def run(self) -> None:
         embedded.LOCAL.mkdir(exist_ok=True)
@@ -127,13 +127,13 @@ class Demo:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         try:
-            held = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = embedded.lock(embedded.LOCAL / f"{NAME}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Refused("A demo of this checkout is already running: stop it first (Ctrl-C there).") from None
         try:
             yield
         finally:
-            os.close(held)
+            os.close(descriptor)
 
     def refuse_a_busy_port(self) -> None:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -211,12 +211,12 @@ class Demo:
 
     def wait_for_the_first_page(self) -> None:
         deadline = time.monotonic() + PATIENCE
-        said = False
+        is_late = False
         while not answers(f"{self.url}healthz"):
             self.revive_the_dead()
-            if time.monotonic() > deadline and not said:
+            if time.monotonic() > deadline and not is_late:
                 say(f"The web process does not answer yet: see {self.children[0].log}")
-                said = True
+                is_late = True
             time.sleep(0.1)
 
     def close_house(self) -> None:
@@ -275,11 +275,11 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="throw the demo's data away and start over")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     try:
-        Demo(host=wanted.host, port=wanted.port, fresh=wanted.fresh).run()
+        Demo(host=options.host, port=options.port, fresh=options.fresh).run()
     except Stopped:
         say("Stopped.")
     except (Refused, embedded.CannotStart) as reason:

@@ -36,12 +36,12 @@ class Buckets:
         """One try, if there is one left."""
         moment = monotonic()
         with self._guard:
-            left, since = self._left.pop(address, (float(settings.SIGN_INS_AT_ONCE), moment))
-            left = min(settings.SIGN_INS_AT_ONCE, left + (moment - since) * settings.SIGN_INS_A_MINUTE / 60)
-            self._left[address] = (max(left - 1, left % 1), moment)
+            tries, since = self._left.pop(address, (float(settings.SIGN_INS_AT_ONCE), moment))
+            tries = min(settings.SIGN_INS_AT_ONCE, tries + (moment - since) * settings.SIGN_INS_A_MINUTE / 60)
+            self._left[address] = (max(tries - 1, tries % 1), moment)
             if len(self._left) > ADDRESSES:
                 self._left.popitem(last=False)
-        return left >= 1
+        return tries >= 1
 
 
 class Door:

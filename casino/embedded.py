@@ -154,8 +154,8 @@ class House:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.sockets.mkdir(exist_ok=True, mode=0o700)
         for path in {self.folder, self.sockets}:
-            found = path.lstat()
-            if found.st_uid != os.getuid() or path.is_symlink():
+            status = path.lstat()
+            if status.st_uid != os.getuid() or path.is_symlink():
                 raise CannotStart(f"{path} belongs to somebody else: remove it, or run as its owner.")
             path.chmod(0o700)
 

@@ -66,13 +66,13 @@ def look_at(headers: dict[bytes, bytes]) -> None:
 
 def counted(receive: Receive) -> Receive:
     """The body is read before anything is answered, so a refusal in the middle of it is still the only answer."""
-    taken = 0
+    size = 0
 
     async def next_event() -> Event:
-        nonlocal taken
+        nonlocal size
         event = await receive()
-        taken += len(event.get("body", b""))
-        if taken > MOST_BYTES:
+        size += len(event.get("body", b""))
+        if size > MOST_BYTES:
             raise TOO_LARGE
         return event
 

@@ -113,12 +113,14 @@ def stop_stray(pid_file: Path, mark: Path) -> None:
         pid = int(pid_file.read_text().split()[0])
         command = Path(f"/proc/{pid}/cmdline")
         if not command.parent.exists():
-            shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False).stdout
+            command_line = subprocess.run(
+                ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False
+            ).stdout
         else:
-            shown = command.read_bytes()
+            command_line = command.read_bytes()
     except (OSError, ValueError, IndexError):
-        shown = b""
-    if os.fsencode(mark) in shown:
+        command_line = b""
+    if os.fsencode(mark) in command_line:
         deadline = time.monotonic() + 10
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT)
@@ -195,9 +197,9 @@ class Keeper:
         shutil.rmtree(fresh, ignore_errors=True)
         command = [postgres_program("initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", "--auth=trust"]
         command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        made = subprocess.run([*self.prefix, *command], capture_output=True, env=self.environment, check=False)
-        if made.returncode != 0:
-            raise CannotStart(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
+        process = subprocess.run([*self.prefix, *command], capture_output=True, env=self.environment, check=False)
+        if process.returncode != 0:
+            raise CannotStart(f"initdb failed: {process.stderr.decode(errors='replace').strip()}")
         fresh.rename(self.house.data)
 
     def commands(self) -> dict[str, list[str]]:
@@ -240,18 +242,18 @@ class Keeper:
 
     def listens(self, name: str, address: Path) -> bool:
         if name == POSTGRESQL:  # it listens before it has recovered
-            asked = [postgres_program("pg_isready"), "--quiet", f"--host={address.parent}"]
-            asked += [f"--username={SUPERUSER}", "--dbname=postgres"]
-            return subprocess.run(asked, env=self.environment, check=False).returncode == 0
+            command = [postgres_program("pg_isready"), "--quiet", f"--host={address.parent}"]
+            command += [f"--username={SUPERUSER}", "--dbname=postgres"]
+            return subprocess.run(command, env=self.environment, check=False).returncode == 0
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(address)) == 0
 
     def psql(self, script: str) -> None:
         command = [postgres_program("psql"), "--no-psqlrc", "--quiet", f"--host={self.house.sockets}"]
         command += [f"--username={SUPERUSER}", "--set=ON_ERROR_STOP=1", "postgres"]
-        done = subprocess.run(command, input=script.encode(), capture_output=True, env=self.environment, check=False)
-        if done.returncode != 0:
-            raise CannotStart(f"The database could not be set up: {done.stderr.decode(errors='replace').strip()}")
+        process = subprocess.run(command, input=script.encode(), capture_output=True, env=self.environment, check=False)
+        if process.returncode != 0:
+            raise CannotStart(f"The database could not be set up: {process.stderr.decode(errors='replace').strip()}")
 
     def stop_servers(self) -> None:
         for name, process in self.running.items():
@@ -273,12 +275,12 @@ def this_boot() -> str:
 
 def keep(house: House) -> None:
     os.umask(0o077)
-    if (held := only_keeper(house)) is None:
+    if (descriptor := only_keeper(house)) is None:
         return  # another was quicker
     if os.fork():
         os._exit(0)  # the child keeps the lock
-    os.ftruncate(held, 0)
-    os.write(held, str(os.getpid()).encode())
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, str(os.getpid()).encode())
     try:
         Keeper(house).run()
     except CannotStart as reason:
@@ -300,8 +302,8 @@ def chosen(arguments: list[str]) -> House:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--servers", nargs="+", default=(POSTGRESQL, VALKEY), choices=(POSTGRESQL, VALKEY))
     parser.add_argument("--not-durable", action="store_true")
-    given = parser.parse_args(arguments)
-    return House(given.folder, tuple(given.servers), durable=not given.not_durable)
+    options = parser.parse_args(arguments)
+    return House(options.folder, tuple(options.servers), durable=not options.not_durable)
 
 
 if __name__ == "__main__":

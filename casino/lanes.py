@@ -50,7 +50,6 @@ class LaneOfPerson(MiddlewareMixin):
 
 
 def of_route(request: HttpRequest, route: ResolverMatch) -> Lane:
-    """The lane of an address."""
     name = route.url_name or ""
     if name in _DOOR:
         return Lane.DEALERS if terminals.claims(request) else Lane.DOOR

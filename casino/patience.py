@@ -76,7 +76,6 @@ class Patience(HttpToolsProtocol):
             self._deadline = None
 
     def give_up(self) -> None:
-        """Close the connection."""
         self._stop_waiting()
         self.transport.close()
 
@@ -100,8 +99,8 @@ def file_limit() -> int:
 def raise_file_limit() -> None:
     """As many as the system lets this process have, up to a sensible number."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def most_waiting() -> int:

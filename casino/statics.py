@@ -25,12 +25,12 @@ class Files(CompressedManifestStaticFilesStorage):
 
 
 def fingerprint() -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for finder in get_finders():
         for name, storage in finder.list([]):
             about = Path(storage.path(name)).stat()
-            found.update(f"{storage.path(name)} {about.st_size} {about.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+            digest.update(f"{storage.path(name)} {about.st_size} {about.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 def collect_if_changed() -> None:
@@ -40,10 +40,10 @@ def collect_if_changed() -> None:
     with stamp.open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # several test runs may start at once
         file.seek(0)
-        if file.read() != (now := fingerprint()):
+        if file.read() != (digest := fingerprint()):
             call_command("collectstatic", interactive=False, verbosity=0)
             file.truncate(0)
-            file.write(now)
+            file.write(digest)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,12 @@ HANGS_SECONDS: Final = 15
 
 def processes() -> int:
     """How many: as WEB_PROCESSES says, or one for each core that we may use."""
-    asked = os.environ.get("WEB_PROCESSES", "")
-    if not asked:
+    number = os.environ.get("WEB_PROCESSES", "")
+    if not number:
         return min(cores(), MOST_BY_DEFAULT)
-    if not (asked.isascii() and asked.isdecimal() and int(asked)):
-        raise SystemExit(f"WEB_PROCESSES is {asked!r}: it is a number of processes, 1 or more.")
-    return int(asked)
+    if not (number.isascii() and number.isdecimal() and int(number)):
+        raise SystemExit(f"WEB_PROCESSES is {number!r}: it is a number of processes, 1 or more.")
+    return int(number)
 
 
 def cores() -> int:
@@ -53,18 +53,18 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--no-proxy-headers", action="store_true", help="believe nobody in between who asks")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
     uvicorn.run(
         "casino.asgi:application",
-        host=asked.host,
-        port=asked.port,
+        host=options.host,
+        port=options.port,
         workers=processes(),
         http="casino.patience:Patience",
         lifespan="off",
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=HANGS_SECONDS,
-        proxy_headers=not asked.no_proxy_headers,
+        proxy_headers=not options.no_proxy_headers,
         server_header=False,
         access_log=False,  # the addresses asked for hold links and seats' tokens
     )

@@ -23,8 +23,8 @@ def noted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
 
 def person(request: HttpRequest) -> str:
     """Whoever signed in with this request, or was signed in before it."""
-    seen = vars(request)
-    for user in (seen.get("user"), seen.get("_cached_user")):
+    attributes = vars(request)
+    for user in (attributes.get("user"), attributes.get("_cached_user")):
         if type(user) is Staff:  # not the lazy one, which would ask the database
             return user.signature
     return "-"

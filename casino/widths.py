@@ -51,15 +51,15 @@ _LANES: Final = {
 
 def widths(connections: int, environment: Mapping[str, str] = os.environ) -> dict[str, Width]:
     """The lanes of a process that may hold so many connections; of none, where it has no pools."""
-    return {name: _set(name, width, connections, environment) for name, width in _LANES.items()}
+    return {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
 
 
-def _set(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
+def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
     """A lane as the environment has it: ``DEALERS_LOCK_MS`` and the like."""
     waits = {
         what: int(environment.get(f"{name}_{what}".upper(), getattr(width, what)))
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")
     }
     least = 2 if name == "dealers" else 1
-    mine = max(least, width.share * connections // WHOLE) if connections and width.share else 0
-    return Width(share=width.share, queue=width.queue, connections=mine, **waits)
+    connections_here = max(least, width.share * connections // WHOLE) if connections and width.share else 0
+    return Width(share=width.share, queue=width.queue, connections=connections_here, **waits)

@@ -24,23 +24,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @property
     def pool(self) -> ConnectionPool[Any] | None:
         """The pool of the lane that this request is in; None outside of a web process."""
-        if self.alias == NO_DB_ALIAS or not _here().connections:
+        if self.alias == NO_DB_ALIAS or not _lane_width().connections:
             return None
         key = f"{self.alias} {lane.get()}"
         # Two threads may both make one, which is not open yet; the first that is kept is everybody's.
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
 
     def _new_pool(self) -> ConnectionPool[Any]:
-        here = _here()
+        width = _lane_width()
         return ConnectionPool(
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
             configure=self._configure_connection,  # type: ignore[attr-defined]
             check=ConnectionPool.check_connection,
-            min_size=1 if here.connections > 1 else 0,
-            max_size=here.connections,
-            max_waiting=here.queue,
-            timeout=here.wait_ms / 1000,
+            min_size=1 if width.connections > 1 else 0,
+            max_size=width.connections,
+            max_waiting=width.queue,
+            timeout=width.wait_ms / 1000,
         )
 
     def close_pool(self) -> None:
@@ -51,9 +51,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """What libpq is told: the address, and how long this lane waits for a lock, a statement, and a next one."""
         parameters: dict[str, Any] = super().get_connection_params()
-        return parameters | {"options": f"{parameters.get('options', '')} {_here().options}".strip()}
+        return parameters | {"options": f"{parameters.get('options', '')} {_lane_width().options}".strip()}
 
 
-def _here() -> Width:
+def _lane_width() -> Width:
     width: Width = settings.LANES[lane.get() if settings.WEB_PROCESS else Lane.COMMANDS]
     return width

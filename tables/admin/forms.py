@@ -49,7 +49,6 @@ class MoneyField(forms.Field):
         return int(whole) * 100 + int(part.ljust(2, "0"))
 
     def prepare_value(self, value: Any) -> Any:
-        """As it is typed."""
         return money(value).replace(",", "") if isinstance(value, int) else value
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def option_fields(game: str) -> dict[str, forms.Field]:
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
     hidden = {"unit"} if GAMES[game].banked else set()
-    return {OPTION + one.name: _option_field(one) for one in described.fields if one.name not in hidden}
+    return {OPTION + option.name: _option_field(option) for option in described.fields if option.name not in hidden}
 
 
 def _option_field(described: msgspec.inspect.Field) -> forms.Field:
@@ -171,21 +170,21 @@ class TableForm(Judged):
 
     @classmethod
     def for_game(cls, game: str) -> type[TableForm]:
-        """The form of a table of one game."""
-        made: type[TableForm] = type(
+        """A subclass with a field for each option of one game's rules."""
+        form: type[TableForm] = type(
             cls.__name__, (cls,), {"GAME": game, "__module__": __name__, **option_fields(game)}
         )
-        return made
+        return form
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         table = self.instance
         if table.pk is None:
             return
-        known = table_settings.settings_of(table)
-        self.initial.update({field: getattr(known, setting) for setting, field in self.FIELDS.items()})
-        self.initial["rake"] = Decimal(known.rake_permille) / 10
-        self.initial.update({OPTION + name: value for name, value in known.options.items()})
+        settings = table_settings.settings_of(table)
+        self.initial.update({field: getattr(settings, setting) for setting, field in self.FIELDS.items()})
+        self.initial["rake"] = Decimal(settings.rake_permille) / 10
+        self.initial.update({OPTION + name: value for name, value in settings.options.items()})
 
     def clean_rake(self) -> int:
         """Per mille of a pot."""
@@ -203,7 +202,7 @@ class TableForm(Judged):
         return {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
 
     def changes(self) -> dict[str, Any]:
-        """The settings changed."""
+        """What the operator changed, by the names that the table's settings have."""
         changed = self.changed
         changes: dict[str, Any] = {name: changed[name] for name in ("game", "seats", "source") if name in changed}
         changes |= {setting: changed[field] for setting, field in self.FIELDS.items() if field in changed}
@@ -214,7 +213,6 @@ class TableForm(Judged):
         return changes
 
     def settings(self) -> Settings:
-        """All settings typed."""
         typed = self.cleaned_data
         return Settings(
             **{name: typed[name] for name in ("game", "seats", "source")},
@@ -230,7 +228,6 @@ class TableForm(Judged):
         return table_settings.change_faults(self.instance, self.changes(), standing.of(self.instance))
 
     def write(self, by: Staff) -> Table:
-        """Set the table up, or change it."""
         if self.instance.pk is None:
             return table_settings.create_table(self.cleaned_data["name"], self.settings(), by=by)
         return table_settings.change_table(self.instance, self.changes(), by=by)
@@ -254,7 +251,6 @@ class DenominationForm(Judged):
         return worth | denominations.look_faults(self.instance, self._looks())
 
     def write(self, by: Staff) -> Denomination:
-        """Add the chip, or change its looks."""
         if self.instance.pk is None:
             return denominations.add_denomination(value_cents=self.cleaned_data["value"], **self._looks(), by=by)
         return denominations.change_denomination(self.instance, self._looks(), by=by)
@@ -300,19 +296,17 @@ class StaffForm(Judged):
         return field.removeprefix("new_")
 
     def faults(self) -> Faults:
-        """Those of somebody new, or of a change."""
         if self.instance.pk is None:
             new = Staff(username=self.cleaned_data["username"])
-            return staffing.username_faults(new.username) | staffing.change_faults(new, self._all())
+            return staffing.username_faults(new.username) | staffing.change_faults(new, self._all_values())
         return staffing.change_faults(self.instance, self.changes())
 
     def write(self, by: Staff) -> Staff:
-        """Take them on, or change what is to change."""
         if self.instance.pk is None:
-            return staffing.add_staff(username=self.cleaned_data["username"], by=by, **self._all())
+            return staffing.add_staff(username=self.cleaned_data["username"], by=by, **self._all_values())
         return staffing.change_staff(self.instance, self.changes(), by=by)
 
-    def _all(self) -> dict[str, Any]:
+    def _all_values(self) -> dict[str, Any]:
         typed = {"role": Role.DEALER.value} | self.cleaned_data
         return {self._setting(name): value for name, value in typed.items() if name != "username"}
 
@@ -329,7 +323,6 @@ class TerminalForm(Judged):
         return {}
 
     def write(self, by: Staff) -> Terminal:
-        """Bind it."""
         terminals.bind(self.instance, self.cleaned_data["table"], by=by)
         return self.instance
 
@@ -349,11 +342,11 @@ class HouseHoursForm(Judged):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        now = shifts.calendar()
-        tomorrow = now.day_of(timezone.now()) + shifts.DAY
-        hours = now.hours_of(tomorrow)
-        known = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
-        self.initial = {**known, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
+        calendar = shifts.calendar()
+        tomorrow = calendar.day_of(timezone.now()) + shifts.DAY
+        hours = calendar.hours_of(tomorrow)
+        typed = {"from_day": tomorrow, "time_zone": hours.time_zone, "day_starts": f"{hours.day_starts:%H:%M}"}
+        self.initial = {**typed, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
 
     def clean_shifts(self) -> list[list[str]]:
         """Name and start of each, as the row keeps them."""
@@ -363,17 +356,15 @@ class HouseHoursForm(Judged):
             raise ValidationError(str(wrong)) from None
 
     def hours(self) -> Hours:
-        """What was typed."""
         typed = self.cleaned_data
         named = tuple((name, time.fromisoformat(starts)) for name, starts in typed["shifts"])
         return Hours(typed["from_day"], typed["time_zone"], typed["day_starts"], named)
 
     def faults(self) -> Faults:
-        """While the day is what it is."""
+        """By the calendar that is in force: hours are set for days to come alone."""
         return shifts.faults(self.hours(), shifts.calendar(), timezone.now())
 
     def write(self, by: Staff) -> HouseHours:
-        """Set them."""
         return shifts.set_hours(self.hours(), by=by)
 
 

@@ -50,7 +50,7 @@ Fieldsets = list[tuple[str | None, dict[str, Any]]]
 
 
 def operator(request: HttpRequest) -> Staff:
-    """Who does it."""
+    """Who asks. Raises PermissionDenied for anybody who is not staff."""
     if not isinstance(request.user, Staff):
         raise PermissionDenied
     return request.user
@@ -62,7 +62,7 @@ class SetUp(ClosedList):
     actions: ClassVar[Any] = ()
     list_per_page = 50
     view_on_site = False
-    kept: ClassVar[tuple[str, ...]] = ()
+    fixed_fields: ClassVar[tuple[str, ...]] = ()
     """What is chosen once and for good."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -71,17 +71,17 @@ class SetUp(ClosedList):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """What stays as it was made."""
-        return self.kept if obj else ()
+        return self.fixed_fields if obj else ()
 
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
         """Write it, and note it in the log."""
         return form.write(operator(request))
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: Any) -> None:
-        """Written already."""
+        """Nothing is left to do: ``save_form`` wrote it."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: Any) -> None:
-        """Written already."""
+        """Nothing is left to do: ``save_form`` wrote it."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """The form; when the floor moved on between its judgement and the write, the sentence and the form anew."""
@@ -110,11 +110,11 @@ class OpenLogEntryAdmin(LogEntryAdmin):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
         """The entry as it may be read now."""
-        found: LogEntry | None = super().get_object(request, object_id, from_field)
-        if found is not None:
-            [read] = secrecy.veiled(found.book_id, list(entries(found.book_id, found.seq - 1, found.seq)))
-            found.body, found.key = read.body, read.key
-        return found
+        entry: LogEntry | None = super().get_object(request, object_id, from_field)
+        if entry is not None:
+            [veiled] = secrecy.veiled(entry.book_id, list(entries(entry.book_id, entry.seq - 1, entry.seq)))
+            entry.body, entry.key = veiled.body, veiled.key
+        return entry
 
 
 @admin.register(Table)
@@ -123,7 +123,7 @@ class TableAdmin(SetUp):
 
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit")
     list_filter = ("source",)
-    kept = ("name",)
+    fixed_fields = ("name",)
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -166,9 +166,9 @@ class TableAdmin(SetUp):
 
     def _when(self, table: Table | None) -> str:
         """When what a round rests on may change."""
-        now = standing.of(table) if table else Standing()
-        if table and now.round_open:
-            return table_settings.round_is_open(table, now, "this, and the options, can change")
+        state = standing.of(table) if table else Standing()
+        if table and state.round_open:
+            return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."
 
     def _game(self, table: Table | None) -> str:
@@ -176,7 +176,6 @@ class TableAdmin(SetUp):
 
     @admin.display(description="game")
     def game_title(self, table: Table) -> str:
-        """As it is announced."""
         return GAMES[table.game].title
 
     @admin.display(description="bets", ordering="min_cents")
@@ -186,12 +185,10 @@ class TableAdmin(SetUp):
 
     @admin.display(description="minimum bet")
     def minimum(self, table: Table) -> str:
-        """As money."""
         return money(table.min_cents)
 
     @admin.display(description="maximum bet")
     def maximum(self, table: Table) -> str:
-        """As money."""
         return money(table.max_cents)
 
     @admin.display(description="rake")
@@ -201,7 +198,6 @@ class TableAdmin(SetUp):
 
     @admin.display(description="most rake of one pot")
     def most_rake(self, table: Table) -> str:
-        """As it is said."""
         return "no cap" if table.rake_cap_cents is None else money(table.rake_cap_cents)
 
     @admin.display(description="time charge")
@@ -211,30 +207,25 @@ class TableAdmin(SetUp):
 
     @admin.display(description="cap", ordering="cap_cents")
     def cap(self, table: Table) -> str:
-        """As money."""
         return "none" if table.cap_cents is None else money(table.cap_cents)
 
     @admin.display(description="chip unit")
     def unit(self, table: Table) -> str:
-        """As money."""
         return money(table.unit_cents)
 
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:
-        """In words."""
         options = table_settings.settings_of(table).options
         return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
 
 
 @admin.register(Denomination)
 class DenominationAdmin(SetUp):
-    """Chips."""
-
     form = DenominationForm
     list_display = ("worth", "colour", "swatch", "at")
     list_display_links = ("worth", "colour")
     fields = ("value", "colour", "face")
-    kept = ("value",)
+    fixed_fields = ("value",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Denomination]:
         """With the number of tables where each lies."""
@@ -243,7 +234,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="worth", ordering="value_cents")
     def worth(self, chip: Denomination) -> str:
-        """As money."""
         return money(chip.value_cents)
 
     @admin.display(description="worth")
@@ -253,7 +243,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="face")
     def swatch(self, chip: Denomination) -> SafeString:
-        """The colour that it is drawn in."""
         return format_html(
             '<svg width="22" height="22" role="img" aria-label="{}"><circle cx="11" cy="11" r="10" fill="{}"'
             ' stroke="#888"/><circle cx="11" cy="11" r="6" fill="none" stroke="#8888"/></svg>',
@@ -263,7 +252,6 @@ class DenominationAdmin(SetUp):
 
     @admin.display(description="tables", ordering="table_count")
     def at(self, chip: Any) -> int:
-        """At how many tables."""
         return int(chip.table_count)
 
 
@@ -285,7 +273,6 @@ class HouseHoursAdmin(SetUp):
 
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
-        """In order."""
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
 
 
@@ -298,7 +285,7 @@ class StaffAdmin(SetUp):
     list_select_related = ("emergency_code",)
     list_filter = ("role", "is_active")
     search_fields = ("name", "username", "badge")
-    kept = ("username",)
+    fixed_fields = ("username",)
     actions_detail = ("lift_lock_out",)
 
     @admin.display(description="emergency code", empty_value="")
@@ -337,7 +324,7 @@ class TerminalAdmin(SetUp):
     list_select_related = ("table", "enrolled_by")
     list_filter = ("is_active",)
     fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
-    kept = ("name", "is_active", "enrolled_by", "enrolled_at")
+    fixed_fields = ("name", "is_active", "enrolled_by", "enrolled_at")
     actions_list = ("enrol_here", "enrol_elsewhere")
     actions_detail = ("link", "lift_lock_out", "revoke")
 
@@ -351,7 +338,7 @@ class TerminalAdmin(SetUp):
         return False
 
     def has_enrol_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the actions."""
+        """What ``permissions=["enrol"]`` asks, at each action below."""
         return operator(request).has_perm("tables.enrol_terminal")
 
     @action(description="Enrol this device", url_path="enrol-here", permissions=["enrol"])

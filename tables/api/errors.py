@@ -45,11 +45,11 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response(wrong.as_json(), wrong.status, headers={"Retry-After": RETRY_AFTER})
     if isinstance(error, Refused):
         return Response(error.as_json(), error.status)
-    known = _known(error)
-    if known is None:
+    fault = _api_error(error)
+    if fault is None:
         return None
-    headers = {"WWW-Authenticate": known.auth_header} if hasattr(known, "auth_header") else {}
-    return Response({"code": _code(known), "detail": str(known.detail)}, known.status_code, headers=headers)
+    headers = {"WWW-Authenticate": fault.auth_header} if hasattr(fault, "auth_header") else {}
+    return Response({"code": _code(fault), "detail": str(fault.detail)}, fault.status_code, headers=headers)
 
 
 def by_the_clock(wrong: WrongClock) -> Refused:
@@ -71,7 +71,7 @@ def outage(error: BaseException | None) -> Refused:
     return AWAY
 
 
-def _known(error: Exception) -> exceptions.APIException | None:
+def _api_error(error: Exception) -> exceptions.APIException | None:
     if isinstance(error, exceptions.APIException):
         return error
     if isinstance(error, Http404):

@@ -106,21 +106,21 @@ def read(request: HttpRequest) -> tuple[Entered, Input]:
 # --- Answering -------------------------------------------------------------------------------------------------
 
 
-def table_line(table: Table, now: Standing) -> TableLine:
+def table_line(table: Table, standing: Standing) -> TableLine:
     """A table as it stands."""
-    dealer = now.dealer.name if now.dealer else None
-    number = now.next_number if now.round is None or not now.round_open else now.round.number
+    dealer = standing.dealer.name if standing.dealer else None
+    number = standing.next_number if standing.round is None or not standing.round_open else standing.round.number
     return TableLine(
-        table.pk,
-        table.name,
-        table.game,
-        table.seats,
-        table.source,
-        now.seq,
-        now.is_open,
-        dealer,
-        number,
-        now.round_open,
+        id=table.pk,
+        name=table.name,
+        game=table.game,
+        seats=table.seats,
+        source=table.source,
+        seq=standing.seq,
+        is_open=standing.is_open,
+        dealer=dealer,
+        round=number,
+        round_open=standing.round_open,
     )
 
 
@@ -139,29 +139,29 @@ def prompt_form(prompt: Prompt) -> dict[str, Any]:
     return form
 
 
-def round_form(table: Table, told: Story) -> RoundForm:
+def round_form(table: Table, story: Story) -> RoundForm:
     """A round as JSON data. Raises Refused for one that cannot be read back: its log was tampered with."""
-    if told.sealed:
+    if story.sealed:
         says = "Players hold facedown cards: the record of this game opens when it is over."
         raise Refused("round_sealed", says, 409)
-    if told.record is None:
-        raise Refused("round_broken", f"Round {told.line.number} cannot be played again: {told.line.fault}.", 409)
+    if story.record is None:
+        raise Refused("round_broken", f"Round {story.line.number} cannot be played again: {story.line.fault}.", 409)
     lines = tuple(
         EntryLine(
-            one.seq,
-            one.document["at"],
-            one.subject,
-            one.kind,
-            one.by,
-            bytes(one.prev_hash).hex() if one.prev_hash else None,
-            bytes(one.hash).hex(),
+            seq=entry.seq,
+            at=entry.document["at"],
+            subject=entry.subject,
+            kind=entry.kind,
+            by=entry.by,
+            prev_hash=bytes(entry.prev_hash).hex() if entry.prev_hash else None,
+            hash=bytes(entry.hash).hex(),
         )
-        for one in (step.entry for step in told.steps)
+        for entry in (step.entry for step in story.steps)
     )
-    return RoundForm(table.name, told.line.number, told.line.over, told.record, lines)
+    return RoundForm(table.name, story.line.number, story.line.over, story.record, lines)
 
 
-def _spell_table(one: Any) -> dict[str, Any]:
-    if isinstance(one, Table):
-        return {"id": one.pk, "name": one.name, "game": one.game, "seats": one.seats, "source": one.source}
-    raise NotImplementedError(type(one))
+def _spell_table(value: Any) -> dict[str, Any]:
+    if isinstance(value, Table):
+        return {"id": value.pk, "name": value.name, "game": value.game, "seats": value.seats, "source": value.source}
+    raise NotImplementedError(type(value))

@@ -40,7 +40,7 @@ class SignedIn(SessionAuthentication):
         """The refusal has a code of its own, for the client can do something about it."""
         try:
             # The plain request looks for a token in forms alone, and parses no other body before it is found.
-            super().enforce_csrf(_plain(request))  # type: ignore[arg-type]
+            super().enforce_csrf(_django_request(request))  # type: ignore[arg-type]
         except errors.exceptions.PermissionDenied as denied:
             raise Refused("csrf_failed", f"{denied.detail}", 403) from None
 
@@ -78,9 +78,9 @@ class Tables(FloorView):
     )
     def get(self, request: Request) -> Response:
         """List them."""
-        tables = _visible(_staff(request))
-        now = standing.at_all([_head(table.book) for table in tables])
-        return Response([msgspec.to_builtins(forms.table_line(table, now[table.book_id])) for table in tables])
+        tables = _visible_tables(_staff(request))
+        standings = standing.at_all([_head(table.book) for table in tables])
+        return Response([msgspec.to_builtins(forms.table_line(table, standings[table.book_id])) for table in tables])
 
 
 class OneTable(FloorView):
@@ -90,8 +90,8 @@ class OneTable(FloorView):
     def get(self, request: Request, pk: int) -> Response:
         """Its board."""
         staff = _staff(request)
-        table, now = _reach(staff, pk)
-        return Response(forms.board_form(picture.board(table, staff, now)))
+        table, state = _reach(staff, pk)
+        return Response(forms.board_form(picture.board(table, staff, state)))
 
 
 class Inputs(FloorView):
@@ -107,11 +107,11 @@ class Inputs(FloorView):
         staff = _staff(request)
         if not (staff.has_perm("tables.deal") or staff.has_perm("tables.run_floor")):
             raise Refused("not_permitted", "Only a dealer or a pit boss enters anything at a table.", 403)
-        entered, made = forms.read(_plain(request))
+        entered, input_ = forms.read(_django_request(request))
         table = _table(staff, pk)
         if staff.has_perm("tables.deal"):
-            terminals.for_dealing(_plain(request), table)
-        answer = dealing.record(table, made, by=staff, key=entered.key, expected_seq=entered.expected_seq)
+            terminals.for_dealing(_django_request(request), table)
+        answer = dealing.record(table, input_, by=staff, key=entered.key, expected_seq=entered.expected_seq)
         return Response(msgspec.to_builtins(forms.Acknowledged(answer.entry, answer.seq, answer.again)))
 
 
@@ -121,11 +121,11 @@ class OneRound(FloorView):
     @extend_schema(operation_id="read_round", responses=_answers(200, schema.ref(forms.RoundForm)))
     def get(self, request: Request, pk: int, number: int) -> Response:
         """As a record that anyone can replay."""
-        table, now = _reach(_staff(request), pk)
-        told = history.story(table, number) if number <= (now.round.number if now.round else 0) else None
-        if told is None:
+        table, state = _reach(_staff(request), pk)
+        story = history.story(table, number) if number <= (state.round.number if state.round else 0) else None
+        if story is None:
             raise Refused("no_such_round", f"There is no round {number} at {table.name}.", 404)
-        return Response(msgspec.to_builtins(forms.round_form(table, told)))
+        return Response(msgspec.to_builtins(forms.round_form(table, story)))
 
 
 class Nowhere(FloorView):
@@ -166,7 +166,7 @@ def _staff(request: Request) -> Staff:
     return request.user
 
 
-def _visible(staff: Staff) -> list[Table]:
+def _visible_tables(staff: Staff) -> list[Table]:
     tables = Table.objects.select_related("book")
     if staff.has_perm("tables.watch_floor"):
         return list(tables)
@@ -185,23 +185,23 @@ def _table(staff: Staff, pk: int) -> Table:
         return table
     if staff.has_perm("tables.watch_floor"):
         raise Refused("no_such_table", f"There is no table {pk}.", 404)
-    raise _not_yours()
+    raise _other_table()
 
 
 def _reach(staff: Staff, pk: int) -> tuple[Table, Standing]:
     """A table that this member of staff may see, as it stands."""
     table = _table(staff, pk)
-    now = standing.of(table)
-    deals_here = now.dealer is not None and now.dealer.username == staff.username and staff.has_perm("tables.deal")
+    state = standing.of(table)
+    deals_here = state.dealer is not None and state.dealer.username == staff.username and staff.has_perm("tables.deal")
     if not (deals_here or staff.has_perm("tables.watch_floor")):
-        raise _not_yours()
-    return table, now
+        raise _other_table()
+    return table, state
 
 
-def _not_yours() -> Refused:
+def _other_table() -> Refused:
     return Refused("not_your_table", "You are not signed in at this table.", 403)
 
 
-def _plain(request: Request) -> HttpRequest:
+def _django_request(request: Request) -> HttpRequest:
     plain: HttpRequest = request._request
     return plain

@@ -26,23 +26,23 @@ def prove(table: Table) -> Iterator[Order]:
 
     Raises ledger.log.Broken when the log itself does not hold.
     """
-    now, seals = Standing(), Seals()
+    standing, seals = Standing(), Seals()
     head = read_head(table.book_id)
     for entry in walk(entries(table.book_id, through=head.seq), head):
         try:
             event = event_of(entry)
-            now = fold(now, event, seq=entry.seq, round=entry.round)
-            opened = seals.follow(now, entry.seq, event)
+            standing = fold(standing, event, seq=entry.seq, round=entry.round)
+            opened = seals.follow(standing, entry.seq, event)
         except (Illegal, KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
             raise Unproven(entry.seq, f"it is no entry that a table can write: {error}") from None
         if opened is not None:
             yield opened
     live = seals.live
     if live is not None:
-        kept = HouseShoe.objects.filter(commitment=live.commitment).first()
-        if kept is None:
+        shoe = HouseShoe.objects.filter(commitment=live.commitment).first()
+        if shoe is None:
             raise Unproven(live.committed_seq, "the order that it commits to was not kept")
-        check(live, bytes(kept.order), bytes(kept.nonce), head.seq)
+        check(live, bytes(shoe.order), bytes(shoe.nonce), head.seq)
         yield live
 
 

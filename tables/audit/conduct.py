@@ -41,54 +41,61 @@ class Floor:
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
 
-    def enact(self, now: Standing, event: Event, entry: Entry, moved: Collection[str]) -> None:
+    def enact(self, standing: Standing, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
         """Hold an entry against what the house would have written here. Raises Misconduct for anything else.
 
-        ``now`` is where the table stands before the entry, ``moved`` the kinds of its transfers.
+        ``standing`` is where the table stands before the entry, ``move_kinds`` the kinds of its transfers.
         """
-        if wrong := set(moved) - event.may_make():
+        if wrong := set(move_kinds) - event.may_make():
             raise Misconduct(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
         if event.of_the_house is not (self._book.name == HOUSE) or event.kind != entry.kind:
             raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
         if isinstance(event, TableSet):
-            self._change(now, event)
+            self._change(standing, event)
         if check := CHECKS.get(type(event)):
             check(event, entry)
         if type(event) in ENACTMENTS:
-            _compare(self._enacted(now, event, entry), event, entry)
+            _compare(self._due_step(standing, event, entry), event, entry)
 
-    def _enacted(self, now: Standing, event: Event, entry: Entry) -> Step:
-        enactment, scene = ENACTMENTS[type(event)], self._scene(now, entry)
+    def _due_step(self, standing: Standing, event: Event, entry: Entry) -> Step:
+        enactment, scene = ENACTMENTS[type(event)], self._scene(standing, entry)
         try:
             if enactment.permit is not None:
                 _refuse_player(entry)
-                enactment.permit(scene, _writer(now, entry))
+                enactment.permit(scene, _writer(standing, entry))
             return enactment.enact(scene, event, entry)
         except Refused as refused:
             raise Misconduct(f"it could not be entered then: {refused.sentence}") from None
 
-    def _scene(self, now: Standing, entry: Entry) -> Scene:
+    def _scene(self, standing: Standing, entry: Entry) -> Scene:
         table = self._table
         if table is None:
             raise Misconduct("the log does not say how the table was set up before it")
-        return Scene(table, GAMES[table.game], *self._rules_and_limits, now, _writer(now, entry))
+        return Scene(
+            table=table,
+            game=GAMES[table.game],
+            rules=self._rules,
+            limits=self._limits,
+            standing=standing,
+            by=_writer(standing, entry),
+        )
 
     # --- settings
 
-    def _change(self, now: Standing, event: TableSet) -> None:
+    def _change(self, standing: Standing, event: TableSet) -> None:
         before = asdict(self._settings) if self._settings else {}
         after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
         if where := _difference(due._asdict(), {"before": event.before, "after": event.after}):
             raise Misconduct(f"the settings were others before it: its {where}")
-        if before and now.round_open and (waiting := WAITS.keys() & event.after.keys()):
+        if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
         self._set(after)
 
     def _set(self, settings: Settings) -> None:
         fields = {name: value for name, value in asdict(settings).items() if name != "denominations"}
         self._settings, self._table = settings, Table(name=self._book.name, book_id=self._book.pk, **fields)
-        self._rules_and_limits = rules_of(self._table), limits_of(self._table)
+        self._rules, self._limits = rules_of(self._table), limits_of(self._table)
 
 
 def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
@@ -102,9 +109,9 @@ def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
 # --- who wrote it ----------------------------------------------------------------------------------------------
 
 
-def _writer(now: Standing, entry: Entry) -> Staff:
+def _writer(standing: Standing, entry: Entry) -> Staff:
     """Who wrote an entry, as far as a table's log knows: its dealer, or else somebody who runs the floor."""
-    dealer = now.dealer
+    dealer = standing.dealer
     if dealer is not None and entry.by == dealer.signature:
         return _person(dealer.username, dealer.name, Role.DEALER)
     return _person("", entry.by, Role.PIT_BOSS)
@@ -131,8 +138,8 @@ def _compare(step: Step, event: Event, entry: Entry) -> None:
     if step.round != entry.round:
         raise Misconduct(f"its round is {entry.round}, the table is at round {step.round}")
     # What asked for it, and how that was answered, is known to nobody else.
-    asked = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
-    due = msgspec.structs.replace(due, **asked)
+    input_facts = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
+    due = msgspec.structs.replace(due, **input_facts)
     if due != event and (where := _difference(due.content(), event.content())):
         raise Misconduct(f"its {where}")
 
@@ -147,10 +154,10 @@ def _difference(due: Mapping[str, Any], content: Mapping[str, Any]) -> str | Non
             if deeper := _difference(ours, theirs):
                 return f"{name}.{deeper}"
         elif canonical({name: ours}) != canonical({name: theirs}):
-            return f"{name} is {_short(theirs)}, not {_short(ours)}"
+            return f"{name} is {_abbreviation(theirs)}, not {_abbreviation(ours)}"
     return "content is another"
 
 
-def _short(value: Any) -> str:
+def _abbreviation(value: Any) -> str:
     spelled = canonical({"": value}).decode()[4:-1]
     return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."

@@ -19,7 +19,7 @@ from ledger.proof.chain import Head, canonical
 from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
 from tables import standing
-from tables.audit import sealing
+from tables.audit import roots
 from tables.audit.outside.bundle import KEYS, ROOTS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
@@ -36,7 +36,7 @@ def export(first: date, last: date, file: IO[bytes]) -> None:
     writer.part(KEYS, map(canonical, _keys()))
     writer.part(ROOTS, map(canonical, _roots(last)))
     for day in _days(first - timedelta(days=1), last):
-        if leaves := sealing.leaves_of(day):
+        if leaves := roots.leaves_of(day):
             writer.part(leaves_part(day.isoformat()), leaves)
     rows = BookRoot.objects.filter(day=last).select_related("book")
     for number, row in enumerate(sorted(rows, key=lambda row: row.book.name), 1):
@@ -45,24 +45,24 @@ def export(first: date, last: date, file: IO[bytes]) -> None:
 
 
 def _refuse(first: date, last: date) -> None:
-    sealed = DayRoot.objects.filter(day__gte=first, day__lte=last).count()
+    count = DayRoot.objects.filter(day__gte=first, day__lte=last).count()
     if first > last:
         raise NotYet(f"{first} comes after {last}: name the first day first.")
-    if sealed != (last - first).days + 1:
-        known = DayRoot.objects.order_by("number").values_list("day", flat=True)
-        there = f"{known[0]} to {known[len(known) - 1]}" if known else "none yet"
-        raise NotYet(f"Days are exported once they are over and sealed, and those that are sealed are: {there}.")
+    if count != (last - first).days + 1:
+        days = DayRoot.objects.order_by("number").values_list("day", flat=True)
+        span = f"{days[0]} to {days[len(days) - 1]}" if days else "none yet"
+        raise NotYet(f"Days are exported once they are over and sealed, and those that are sealed are: {span}.")
     for row in BookRoot.objects.filter(day=last).exclude(book__name=HOUSE).select_related("book"):
         _refuse_secrets(row)
 
 
 def _refuse_secrets(row: BookRoot) -> None:
     """A game that hides cards from those who play it is not told before it is over."""
-    current = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
-    now = standing.at(read_head(row.book_id)).round
-    if current is None or now is None or current.number != now.number:
+    sealed_round = standing.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
+    current_round = standing.at(read_head(row.book_id)).round
+    if sealed_round is None or current_round is None or sealed_round.number != current_round.number:
         return
-    if now.secret and not now.over:
+    if current_round.secret and not current_round.over:
         raise NotYet(f"A game that hides cards is going on at {row.book.name}: export the day when it is over.")
 
 
@@ -87,15 +87,15 @@ def _roots(last: date) -> Iterator[dict[str, Any]]:
 
 
 def _write_book(writer: Writer, number: int, book: Book, first: date, last: date) -> None:
-    roots = list(BookRoot.objects.filter(book=book, day__lte=last).order_by("day").values_list("day", "first_seq"))
-    start = next(seq for day, seq in roots if day >= first)
+    firsts = list(BookRoot.objects.filter(book=book, day__lte=last).order_by("day").values_list("day", "first_seq"))
+    start = next(seq for day, seq in firsts if day >= first)
     end = BookRoot.objects.get(book=book, day=last).last_seq
-    earlier = _earlier(book, first, start, end)
+    earlier = _older_seqs(book, first, start, end)
     places = _places(book, earlier)
-    writer.part(book_part(number, "carried"), map(canonical, _carried(book, earlier, places)))
+    writer.part(book_part(number, "carried"), map(canonical, _carried_entries(book, earlier, places)))
     writer.part(book_part(number, "proofs"), map(canonical, _proofs(places)))
     writer.part(book_part(number, "entries"), _entries(book, start, end))
-    writer.part(book_part(number, "transfers"), (_row(one) for one in transfers(book.pk, start - 1, end)))
+    writer.part(book_part(number, "transfers"), (_row(posted) for posted in transfers(book.pk, start - 1, end)))
 
 
 def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
@@ -103,48 +103,48 @@ def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
         yield bytes(entry.hash).hex().encode() + b" " + bytes(entry.body)
 
 
-def _row(one: Posted) -> bytes:
-    return json.dumps(_spelled(one), separators=(",", ":")).encode()
+def _row(posted: Posted) -> bytes:
+    return json.dumps(_columns(posted), separators=(",", ":")).encode()
 
 
-def _spelled(one: Posted) -> list[Any]:
-    move = one.move
-    ends = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
-    return [one.id, one.seq, one.leg, move.kind, *ends, move.amount_cents, move.reverses]
+def _columns(posted: Posted) -> list[Any]:
+    move = posted.move
+    places = (move.source_account_id, move.source_place, move.target_account_id, move.target_place)
+    return [posted.id, posted.seq, posted.leg, move.kind, *places, move.amount_cents, move.reverses]
 
 
-def _earlier(book: Book, first: date, start: int, end: int) -> list[int]:
+def _older_seqs(book: Book, first: date, start: int, end: int) -> list[int]:
     """The older entries that these days rest on: what the day before named, and what moved chips that are reversed."""
     before = BookRoot.objects.filter(book=book, day__lt=first).order_by("-day").first()
     if before is None:
         return []
-    undone = Transfer.objects.filter(book=book, seq__gte=start, seq__lte=end, kind=REVERSAL).values("reverses_id")
-    reversed_ = Transfer.objects.filter(pk__in=undone, seq__lt=start).values_list("seq", flat=True)
-    return sorted({*json.loads(bytes(before.body))["carried"], *reversed_})
+    reversals = Transfer.objects.filter(book=book, seq__gte=start, seq__lte=end, kind=REVERSAL).values("reverses_id")
+    sources = Transfer.objects.filter(pk__in=reversals, seq__lt=start).values_list("seq", flat=True)
+    return sorted({*json.loads(bytes(before.body))["carried"], *sources})
 
 
 _Place = tuple[BookRoot, Sequence[int]]
 
 
 def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
-    """The day of each of these entries."""
-    found: dict[int, BookRoot] = {}
+    """The roots of the days on which these entries were written, each with the numbers of its own among them."""
+    days: dict[int, BookRoot] = {}
     grouped: dict[int, list[int]] = defaultdict(list)
     for seq in seqs:
-        row = next((one for one in found.values() if one.first_seq <= seq <= one.last_seq), None)
+        row = next((row for row in days.values() if row.first_seq <= seq <= row.last_seq), None)
         row = row or BookRoot.objects.get(book=book, first_seq__lte=seq, last_seq__gte=seq)
-        found[row.pk] = row
+        days[row.pk] = row
         grouped[row.pk].append(seq)
-    return [(found[pk], numbers) for pk, numbers in grouped.items()]
+    return [(days[pk], numbers) for pk, numbers in grouped.items()]
 
 
-def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
+def _carried_entries(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
     """Older entries, each with the path that leads from it to its day's root."""
     paths: dict[int, tuple[str, list[str]]] = {}
     for row, numbers in places:
-        tree = merkle.Proofs(sealing.hashes(book.pk, row.first_seq, row.last_seq))
+        tree = merkle.Proofs(roots.hashes(book.pk, row.first_seq, row.last_seq))
         for seq in numbers:
-            paths[seq] = row.day.isoformat(), [one.hex() for one in tree.inclusion(seq - row.first_seq)]
+            paths[seq] = row.day.isoformat(), [digest.hex() for digest in tree.inclusion(seq - row.first_seq)]
     for seq in seqs:
         entry, (day, path) = next(entries(book.pk, seq - 1, seq)), paths[seq]
         yield {
@@ -153,14 +153,14 @@ def _carried(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Itera
             "path": path,
             "previous": bytes(entry.prev_hash).hex() if entry.prev_hash else None,
             "body": bytes(entry.body).decode(),
-            "transfers": [_spelled(one) for one in transfers(book.pk, seq - 1, seq)],
+            "transfers": [_columns(posted) for posted in transfers(book.pk, seq - 1, seq)],
         }
 
 
 def _proofs(places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
     """For each of those days, the path that leads from this book's document to the root that was signed."""
     for row, _ in sorted(places, key=lambda place: place[0].day):
-        leaves = sealing.leaves_of(row.day)
+        leaves = roots.leaves_of(row.day)
         index = leaves.index(bytes(row.body))
-        path = [one.hex() for one in merkle.inclusion(index, leaves)]
+        path = [digest.hex() for digest in merkle.inclusion(index, leaves)]
         yield {"day": row.day.isoformat(), "index": index, "leaf": json.loads(bytes(row.body)), "path": path}

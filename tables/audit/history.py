@@ -39,8 +39,6 @@ LOG_PAGE: Final = 50
 SEARCHED: Final = 500
 """How many rounds one search looks through: what it costs must not grow with history either."""
 
-"""What an entry raises that no table can have written: somebody changed the database. Shown, never a crash."""
-
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
@@ -73,7 +71,6 @@ class RoundLine:
 
     @property
     def over(self) -> bool:
-        """Whether it is settled."""
         return self.ended is not None
 
 
@@ -97,8 +94,8 @@ class Wanted:
             return False
         if not (self.outcome or self.seat):
             return True
-        found = (one for one in line.seats if self.seat in (None, one.seat))
-        return any(self.outcome is None or (one.payout and one.payout.outcome == self.outcome) for one in found)
+        seats = (seat for seat in line.seats if self.seat in (None, seat.seat))
+        return any(self.outcome is None or (seat.payout and seat.payout.outcome == self.outcome) for seat in seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +118,17 @@ class Page:
 
 
 def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
-    """So many rounds up to and including one, the newest first."""
+    """``count`` rounds up to and including ``through``, the newest first."""
     since = max(through - count + 1, 1)
     return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
 def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
-    """The rounds looked for among the SEARCHED that end with ``through``: at most ``count``."""
+    """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
     candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
-    found = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
-    return Page(found, through, candidates[-1] if len(candidates) == count else oldest)
+    lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
+    return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
 def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
@@ -157,7 +154,6 @@ def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: i
 
 
 def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
-    """These rounds, the newest first."""
     if not numbers:
         return []
     with connection.cursor() as cursor:
@@ -166,19 +162,19 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
             " AND round = ANY(%s) ORDER BY round, seq",
             [book_id, min(numbers), max(numbers), list(numbers)],
         )
-        found = [Entry(*row) for row in cursor.fetchall()]
-    lines = [line_of(number, list(entries)) for number, entries in groupby(found, key=lambda entry: entry.round or 0)]
+        entries = [Entry(*row) for row in cursor.fetchall()]
+    lines = [line_of(number, list(stretch)) for number, stretch in groupby(entries, key=lambda entry: entry.round or 0)]
     return reversed(truly_timed(book_id, lines))
 
 
 def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
     """The same with the times that count, where the log has false ones."""
-    mended = mends.of(book_id)
-    spans = [next((mend for mend in mended if mend.first <= line.first_seq <= mend.last), None) for line in lines]
-    return [_truly_timed(line, span) for line, span in zip(lines, spans, strict=True)]
+    house_mends = mends.of(book_id)
+    spans = [next((mend for mend in house_mends if mend.first <= line.first_seq <= mend.last), None) for line in lines]
+    return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
 
 
-def _truly_timed(line: RoundLine, mend: Mend | None) -> RoundLine:
+def _in_true_time(line: RoundLine, mend: Mend | None) -> RoundLine:
     if mend is None or line.began is None:
         return line
     lasted = line.ended - line.began if line.ended else None
@@ -194,13 +190,13 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
             if entry.subject != "round":
                 continue
             event = event_of(entry)
-            current = _folded(current, event, entry)
+            current = _round_after(current, event, entry)
             shoe = event.opening.shoe if isinstance(event, Played) and event.opening else shoe
             if entry.kind != "paid":
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
         fault = f"entry {entry.seq}: {error}"
-    seats = _playing(current) if current else ()
+    seats = _seats_dealt_in(current) if current else ()
     payouts = current.settled if current else ()
     staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
     return RoundLine(
@@ -209,18 +205,18 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         last_seq=entries[-1].seq,
         began=entries[0].at,
         ended=ended,
-        dealers=tuple(dict.fromkeys(one.by for one in entries if one.kind == "play")),
+        dealers=tuple(dict.fromkeys(entry.by for entry in entries if entry.kind == "play")),
         shoe=shoe,
         seats=seats,
         staked_cents=staked,
         house_net_cents=current.house_net_cents if current and ended and not fault else None,
-        taken_back=sum(one.kind == "take_back" for one in entries),
-        refused=sum(one.subject == "alert" for one in entries),
+        taken_back=sum(entry.kind == "take_back" for entry in entries),
+        refused=sum(entry.subject == "alert" for entry in entries),
         fault=fault,
     )
 
 
-def _playing(current: Round) -> tuple[SeatView, ...]:
+def _seats_dealt_in(current: Round) -> tuple[SeatView, ...]:
     """The seats that bet against the house, or were dealt in for a pot."""
     view = current.view(DEALER)
     return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
@@ -228,10 +224,10 @@ def _playing(current: Round) -> tuple[SeatView, ...]:
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
     """The round after one more of its entries."""
-    return _folded(current, event_of(entry), entry)
+    return _round_after(current, event_of(entry), entry)
 
 
-def _folded(current: Round | None, event: Event, entry: Entry) -> Round | None:
+def _round_after(current: Round | None, event: Event, entry: Entry) -> Round | None:
     return fold(Standing(round=current), event, seq=entry.seq, round=entry.round).round
 
 
@@ -316,33 +312,33 @@ def story(table: Table, number: int) -> Story | None:
     own = [entry for entry in entries if entry.round == number]
     if not own:
         return None
-    chips = _moved(table.book_id, entries[0].seq, entries[-1].seq)
+    chips = _moves(table.book_id, entries[0].seq, entries[-1].seq)
     (line,) = truly_timed(table.book_id, [line_of(number, own)])
     steps: list[Step] = []
     current: Round | None = None
-    broken = False
-    for entry, told in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
+    is_broken = False
+    for entry, public in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
         before = current
-        if entry.subject == "round" and not broken:
+        if entry.subject == "round" and not is_broken:
             try:
                 current = folded(current, entry)
             except UNREADABLE:
-                broken = True
-        steps.append(_step(told, before, current, chips.get(entry.seq, ())))
-    struck = {step.corrects: step.entry.seq for step in steps if step.corrects}
-    corrected = tuple(replace(step, corrected_by=struck.get(step.entry.seq)) for step in steps)
+                is_broken = True
+        steps.append(_step(public, before, current, chips.get(entry.seq, ())))
+    corrections = {step.corrects: step.entry.seq for step in steps if step.corrects}
+    marked_steps = tuple(replace(step, corrected_by=corrections.get(step.entry.seq)) for step in steps)
     if current is None:
-        return Story(line, corrected, "", {}, None, (), None)
+        return Story(line=line, steps=marked_steps, game="", rules={}, opening=None, payouts=(), record=None)
     sealed = current.secret and not current.over
     actions = [action for play in current.plays for action in play.actions]
     return Story(
         line=line,
-        steps=corrected,
+        steps=marked_steps,
         game=current.game.name,
         rules=msgspec.to_builtins(current.rules),
         opening=current.opening,
         payouts=current.settled,
-        record=None if broken or sealed else record_of(current.game, current.rules, current.opening, actions),
+        record=None if is_broken or sealed else record_of(current.game, current.rules, current.opening, actions),
         sealed=sealed,
         coin_cents=current.coin_cents,
         stacks=tuple((seat, cents) for seat, cents in current.stacks if seat in current.opening.seats),
@@ -363,17 +359,17 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
         return [Entry(*row) for row in cursor.fetchall()]
 
 
-def _step(entry: Entry, before: Round | None, now: Round | None, moved: tuple[Moved, ...]) -> Step:
-    decided = now.plays[-1].decided if now and now is not before and entry.kind == "play" and now.plays else ()
+def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[Moved, ...]) -> Step:
+    payouts = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
     return Step(
         entry=entry,
         words=words_of(entry),
-        view=now.view(DEALER) if now else None,
-        banked=now is None or now.game.banked,
-        touched=_touched(entry),
-        decided=tuple(now.in_cents(payout) for payout in decided) if now else (),
-        moved=moved,
-        corrects=_corrects(entry),
+        view=after.view(DEALER) if after else None,
+        banked=after is None or after.game.banked,
+        touched=_seats_of(entry),
+        decided=tuple(after.in_cents(payout) for payout in payouts) if after else (),
+        moved=moves,
+        corrects=_corrected_seq(entry),
     )
 
 
@@ -385,7 +381,7 @@ def words_of(entry: Entry) -> str:
         return f"{entry.subject} {entry.kind}: it cannot be read"
 
 
-def _touched(entry: Entry) -> frozenset[int]:
+def _seats_of(entry: Entry) -> frozenset[int]:
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
         if isinstance(event, Played | Paid | TakenBack | Veiled):
@@ -393,7 +389,7 @@ def _touched(entry: Entry) -> frozenset[int]:
     return frozenset()
 
 
-def _corrects(entry: Entry) -> int | None:
+def _corrected_seq(entry: Entry) -> int | None:
     """The entry that this one takes back."""
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
@@ -409,7 +405,7 @@ _MOVED: Final = """
 """
 
 
-def _moved(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
+def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
     """The transfers of a stretch of the log, by entry."""
     with connection.cursor() as cursor:
         cursor.execute(_MOVED, [book_id, since, through])
@@ -424,26 +420,29 @@ def _place(place: str, seat: int | None) -> str:
     return place.replace("_", " / ") if seat is None else f"{place} {seat}"
 
 
-def prove(table: Table, told: Story) -> Report:
+def prove(table: Table, story: Story) -> Report:
     """Prove a round's stretch of the log anew: every hash, every input through the engine, every transfer.
 
     It must follow from the entry before it, and the entry after it (or the book's head) must follow from it.
     """
     book = Book.objects.get(pk=table.book_id)
-    first, last = told.steps[0].entry, told.steps[-1].entry
+    first, last = story.steps[0].entry, story.steps[-1].entry
     beside = LogEntry.objects.filter(book=book, seq__in=(first.seq - 1, last.seq + 1))
-    found = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
-    before, following = found.get(first.seq - 1), found.get(last.seq + 1)
+    neighbours = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
+    before, following = neighbours.get(first.seq - 1), neighbours.get(last.seq + 1)
     after = Head(book.pk, book.name, before.seq, bytes(before.hash)) if before else None
-    noted = following.prev_hash if following else book.head_hash
-    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(noted or b"")))
+    end_hash = following.prev_hash if following else book.head_hash
+    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(end_hash or b"")))
 
 
 # --- The log ---------------------------------------------------------------------------------------------------
 
 
 def log(book_id: int, *, before: int | None = None, subject: str = "", count: int = LOG_PAGE) -> list[Entry]:
-    """So many entries of a table's log before one, the newest first; only those of one subject, if it is given."""
+    """``count`` entries of a table's log before the entry ``before``, the newest first; only of ``subject``, if given.
+
+    Nothing is told of what a game still hides.
+    """
     where = "book_id = %(book)s" + " AND seq < %(before)s" * (before is not None)
     where += " AND subject = %(subject)s" * bool(subject)
     with connection.cursor() as cursor:

@@ -20,7 +20,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, LogEntry, Recount
 from ledger.proof import seals
 from ledger.proof.chain import Head, Mend, timestamp
-from tables.audit import sealing
+from tables.audit import keys
 from tables.day import hours
 from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument
 from tables.models import Staff
@@ -46,14 +46,14 @@ class Asked:
     """(entry, moment): so far the book had been written by then. A span over the end of a day is parted so."""
 
 
-def mend(book: Book, asked: Asked, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
+def mend(book: Book, request: Asked, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
     """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
     if len({person.pk for person in by}) < 2 or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
-    key = sealing.signing_key()
+    key = keys.signing_key()
     with transaction.atomic():
         head = log.lock(book.pk, to_mend=True)
-        spans = _spans(head, asked)
+        spans = _spans(head, request)
         document = MendDocument(
             format=MEND,
             book=book.name,
@@ -69,24 +69,30 @@ def mend(book: Book, asked: Asked, *, by: Sequence[Staff], reason: str) -> Seque
     return spans
 
 
-def _spans(head: Head, asked: Asked) -> list[Mend]:
-    now = head.clock
-    assert now is not None  # noqa: S101 -- the head is locked
-    first = asked.first or _first_to_come(head, now)
+def _spans(head: Head, request: Asked) -> list[Mend]:
+    present = head.clock
+    assert present is not None  # noqa: S101 -- the head is locked
+    first = request.first or _first_to_come(head, present)
     if first is None or not 1 <= first <= head.seq:
         raise NoMend(f"No entry of {head.name} is of a moment to come: name the first one that is false (--first).")
     _refuse_sealed(head, first)
-    if known := mends.of(head.book_id, first):
+    if spans := mends.of(head.book_id, first):
         raise NoMend(
-            f"Entry {known[0].entry} mended times up to entry {known[-1].last}: name a later one as the first."
+            f"Entry {spans[0].entry} mended times up to entry {spans[-1].last}: name a later one as the first."
         )
-    begins = _time_before(head, first)
-    edges = [(first - 1, asked.since or begins or now), *asked.through, (head.seq, asked.until or now)]
+    time_before = _time_before(head, first)
+    edges = [
+        (first - 1, request.since or time_before or present),
+        *request.through,
+        (head.seq, request.until or present),
+    ]
     numbers, moments = [seq for seq, _ in edges], [moment for _, moment in edges]
-    if numbers != sorted(set(numbers)) or moments != sorted(moments) or moments[-1] > now:
+    if numbers != sorted(set(numbers)) or moments != sorted(moments) or moments[-1] > present:
         raise NoMend("Entries and moments are named in their order, and none of a moment to come.")
-    if begins and moments[0] < begins:
-        raise NoMend(f"The entry before the first false one is of {begins:%Y-%m-%d %H:%M:%S} UTC: they came after it.")
+    if time_before and moments[0] < time_before:
+        raise NoMend(
+            f"The entry before the first false one is of {time_before:%Y-%m-%d %H:%M:%S} UTC: they came after it."
+        )
     pieces = list(pairwise(edges))
     for (_, start), (last, end) in pieces:
         _refuse_two_days(head, last, start, end)
@@ -96,10 +102,10 @@ def _spans(head: Head, asked: Asked) -> list[Mend]:
     ]
 
 
-def _first_to_come(head: Head, now: datetime) -> int | None:
+def _first_to_come(head: Head, present: datetime) -> int | None:
     """The first entry of a moment to come, but for those that were mended before."""
-    mended = max((span.entry for span in mends.of(head.book_id)), default=0)
-    to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=now, seq__gt=mended)
+    last_mend = max((span.entry for span in mends.of(head.book_id)), default=0)
+    to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=present, seq__gt=last_mend)
     first: int | None = to_come.aggregate(seq=Min("seq"))["seq"]
     return first
 
@@ -111,10 +117,10 @@ def _refuse_sealed(head: Head, first: int) -> None:
 
 
 def _time_before(head: Head, first: int) -> datetime | None:
-    at: datetime | None = (
+    moment: datetime | None = (
         LogEntry.objects.filter(book_id=head.book_id, seq=first - 1).values_list("at", flat=True).first()
     )
-    return at
+    return moment
 
 
 def _refuse_two_days(head: Head, last: int, start: datetime, end: datetime) -> None:
@@ -122,8 +128,10 @@ def _refuse_two_days(head: Head, last: int, start: datetime, end: datetime) -> N
     over = hours.span(hours.day_of(start)).end
     if end <= over:
         return
-    read = Recount.objects.filter(book_id=head.book_id, at__lt=over).order_by("-through_seq").first()
-    hint = f" (a recount read through entry {read.through_seq} at {read.at:%Y-%m-%d %H:%M} UTC)" if read else ""
+    recount = Recount.objects.filter(book_id=head.book_id, at__lt=over).order_by("-through_seq").first()
+    hint = (
+        f" (a recount read through entry {recount.through_seq} at {recount.at:%Y-%m-%d %H:%M} UTC)" if recount else ""
+    )
     raise NoMend(
         f"The gaming day ended at {over:%Y-%m-%dT%H:%M:%SZ}, within this span: say through which entry the book had"
         f" been written by then, as --through SEQ={over:%Y-%m-%dT%H:%M:%SZ}{hint}."

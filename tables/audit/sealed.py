@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from django.conf import settings
@@ -22,7 +23,8 @@ from tables.log.entries.days import NoteRestored, Restoration
 from tables.log.entries.keys import KeyRotated
 from tables.models import Staff
 
-BY = "sealing"
+BY: Final = "sealing"
+"""Who writes, in the log, what the house's key signs: nobody of the staff."""
 
 
 def key_file() -> Path:
@@ -33,7 +35,7 @@ def key_file() -> Path:
 
 
 def note_file() -> Path:
-    """Where the note is."""
+    """Beside the key. Raises BadKey where no place is set for it."""
     return sealed_note.path_of(key_file())
 
 
@@ -42,16 +44,16 @@ def note_file() -> Path:
 
 def agreed(public: str) -> Note:
     """The note, if the database has what it says. Raises BadNote, naming the book or the day."""
-    kept = sealed_note.read(note_file())
-    if kept is None:
+    content = sealed_note.read(note_file())
+    if content is None:
         if DayRoot.objects.exists():
             raise BadNote(
                 f"The house has sealed days, and no note of them at {note_file()}. Is the worker on another host than"
                 " before? If not: `manage.py audit key --note` proves everything and makes one."
             )
         return Note()
-    note, signer = kept
-    if signer != public and public not in _vouched_for(signer):
+    note, signer = content
+    if signer != public and public not in _successors(signer):
         raise BadNote(f"{note_file()} was signed by another key, {signer[:16]}; {HOW}.")
     _refuse_books(note)
     _refuse_days(note)
@@ -61,10 +63,10 @@ def agreed(public: str) -> Note:
 def fault() -> Fault | None:
     """Where the database is not what was noted; None too for whoever has no key, and so no note to compare with."""
     try:
-        found = sealed_note.read(note_file()) if os.access(note_file(), os.R_OK) else None
-        if found is not None:
-            _refuse_books(found[0])
-            _refuse_days(found[0])
+        content = sealed_note.read(note_file()) if os.access(note_file(), os.R_OK) else None
+        if content is not None:
+            _refuse_books(content[0])
+            _refuse_days(content[0])
     except BadNote as wrong:
         return wrong.fault or Fault(HOUSE, 0, str(wrong))
     except BadKey:
@@ -74,15 +76,15 @@ def fault() -> Fault | None:
 
 def _refuse_days(note: Note) -> None:
     """Every day is the one that was noted. The last may not be stored yet: its worker was killed before the commit."""
-    kept = {number: bytes(digest).hex() for number, digest in DayRoot.objects.values_list("number", "hash")}
+    hashes = {number: bytes(digest).hex() for number, digest in DayRoot.objects.values_list("number", "hash")}
     for number, day, digest in note.days:
-        if number in kept and kept[number] != digest:
-            raise _unlike(f"{day}, sealed as number {number}, is another than the one noted beside the key")
-    last = max(kept, default=0)
+        if number in hashes and hashes[number] != digest:
+            raise _bad_note(f"{day}, sealed as number {number}, is another than the one noted beside the key")
+    last = max(hashes, default=0)
     if last < note.number - 1:
-        raise _unlike(f"{note.number} days were sealed by the note beside the key, and {last} are there")
+        raise _bad_note(f"{note.number} days were sealed by the note beside the key, and {last} are there")
     if last > note.number:
-        raise _unlike(f"{last} days are kept as sealed, and the note beside the key has {note.number}")
+        raise _bad_note(f"{last} days are kept as sealed, and the note beside the key has {note.number}")
 
 
 def _refuse_books(note: Note) -> None:
@@ -98,12 +100,12 @@ def _refuse_books(note: Note) -> None:
         rows = cursor.fetchall()
     for name, seq, digest in rows:
         if digest is None:
-            raise _unlike("is missing, and is noted beside the key: it was sealed", name, seq)
+            raise _bad_note("is missing, and is noted beside the key: it was sealed", name, seq)
         if bytes(digest).hex() != note.books[name][1]:
-            raise _unlike("is another than the one noted beside the key: hashed anew", name, seq)
+            raise _bad_note("is another than the one noted beside the key: hashed anew", name, seq)
 
 
-def _unlike(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
+def _bad_note(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
     wrong = Fault(book, seq or Book.objects.values_list("head_seq", flat=True).get(name=book), what)
     says = f"{wrong}. Nothing is signed: somebody changed the database, or put an older one back; {HOW}."
     return BadNote(says, wrong)
@@ -120,7 +122,7 @@ def refuse_rewritten(note: Note, book: Head) -> None:
         raise BadNote(f"{broken.fault}. Nothing is signed; {HOW}.", broken.fault) from None
 
 
-def _vouched_for(signer: str) -> Iterable[str]:
+def _successors(signer: str) -> Iterable[str]:
     """The keys that this one signed as its successors, one after the other."""
     successors = [signer]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
@@ -138,9 +140,9 @@ def _vouched_for(signer: str) -> Iterable[str]:
 def from_the_database() -> Note:
     """What the database says was sealed: a note that is only as good as what was proved of it before."""
     days = DayRoot.objects.order_by("number").values_list("number", "day", "hash")
-    sealed = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
+    sealed_days = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
     last = DayRoot.objects.order_by("-number").first()
-    return Note(sealed, heads(last) if last else {})
+    return Note(sealed_days, heads(last) if last else {})
 
 
 def heads(day: DayRoot) -> Mapping[str, tuple[int, str]]:
@@ -161,8 +163,8 @@ def begin() -> None:
 
 def carry_over() -> None:
     """The note is signed by the key that is in the file now."""
-    if (found := sealed_note.read(note_file())) is not None:
-        sealed_note.write(note_file(), found[0], seals.load_key(key_file()))
+    if (content := sealed_note.read(note_file())) is not None:
+        sealed_note.write(note_file(), content[0], seals.load_key(key_file()))
 
 
 def make() -> Note:
@@ -177,16 +179,16 @@ def make() -> Note:
 def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
     """An older database was put back, and two people stand for it: the days since are given up, and will be signed
     anew under their numbers. The log says which those were and who said so. Raises BadNote."""
-    key, found = seals.load_key(key_file()), sealed_note.read(note_file())
-    if found is None or not reason.strip() or by[0].pk == by[1].pk:
+    key, content = seals.load_key(key_file()), sealed_note.read(note_file())
+    if content is None or not reason.strip() or by[0].pk == by[1].pk:
         raise BadNote("There has to be a note, a reason, and two different people who stand for it.")
-    known, kept = found[0], from_the_database()
-    given_up = tuple(day for day in known.days if day not in kept.days)
-    note = Note(kept.days, kept.books, (*known.left, *given_up))
+    before, database = content[0], from_the_database()
+    given_up = tuple(day for day in before.days if day not in database.days)
+    note = Note(database.days, database.books, (*before.left, *given_up))
     document = Restoration(
         format="note-restored/1",
         left=[list(day) for day in given_up],
-        number=kept.number,
+        number=database.number,
         reason=reason.strip(),
         by=tuple(person.signature for person in by),
         key=seals.public_of(key),

@@ -49,18 +49,18 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
-    read = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
-    left = cage.balance_at(Account.objects.get(place=CAGE), read)
-    if left != expected:
-        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {left}")
+    extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
+    balance = cage.balance_at(Account.objects.get(place=CAGE), extent)
+    if balance != expected:
+        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {balance}")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
     """How far a table was read is where its log stood then: not long before, nor after."""
     if mends.of(book_id, through, through + 1) or mends.of(entry.book_id, entry.seq, entry.seq):
         return  # of mended times the day is known, and not the minute
-    near = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
-    moments, counted_at = dict(near), entry.at
+    rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
+    moments, counted_at = dict(rows), entry.at
     if counted_at is None or (through and through not in moments):
         raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
     too_late = through and moments[through] > counted_at + SLACK

@@ -1,7 +1,7 @@
 """The watch over chips and log: what is held against what, and how often. Each finding opens a discrepancy or an alert.
 
 Expected is what the transfers say since the last recount; counted is what people counted. Rounds are replayed and
-their transfers compared by the proof (``audit.py``); here the house as a whole has to add up.
+their transfers compared by the proof (``proofs.py``); here the house as a whole has to add up.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ PLANS: Final = (
 def watch() -> list[str]:
     """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is. What waits at
     the door of the house's book is written first."""
-    done = []
+    tasks = []
     try:
         house.carry()
         for plan in PLANS:
             if runs.run(plan, DEEDS[plan.task], clock.agreed()):
-                done.append(plan.task)
+                tasks.append(plan.task)
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
-    return done
+    return tasks
 
 
 # --- Whether anybody watches ------------------------------------------------------------------------------------
@@ -132,31 +132,31 @@ def prove_shoes() -> int:
 def reconcile() -> int:
     """Chips issued are those in the vault, the cage, on their way, in the racks, on the layouts, in play, in pots and
     with the players; cash that came from the players is in boxes or at the bank. The rest is a discrepancy."""
-    return _astray(by_place())
+    return _imbalances(by_place())
 
 
 def prove_sums() -> int:
     """The same over every transfer there ever was, and what the recounts say of each place against it."""
-    afresh, kept = by_place_afresh(), by_place()
-    found = _astray(afresh)
-    for place, cents in kept.items():
+    afresh, recounts = by_place_afresh(), by_place()
+    faults = _imbalances(afresh)
+    for place, cents in recounts.items():
         if cents != afresh.get(place, 0):
             house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
-            off = cents - afresh.get(place, 0)
-            discrepancies.variance(house, f"the recount of {place}", off, key=key, involved=(), kept=cents)
-            found += 1
-    return found
+            difference = cents - afresh.get(place, 0)
+            discrepancies.variance(house, f"the recount of {place}", difference, key=key, involved=(), kept=cents)
+            faults += 1
+    return faults
 
 
-def _astray(sums: Mapping[str, int]) -> int:
-    house, found = Book.objects.get(name=HOUSE), 0
-    for what, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
-        astray = sum(sums.get(place, 0) for place in places)
-        if astray:
-            key = f"astray:{what}:{timezone.now():%Y-%m-%d}"
-            discrepancies.variance(house, what, astray, key=key, involved=(), sums=dict(sums))
-            found += 1
-    return found
+def _imbalances(sums: Mapping[str, int]) -> int:
+    house, faults = Book.objects.get(name=HOUSE), 0
+    for subject, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
+        difference = sum(sums.get(place, 0) for place in places)
+        if difference:
+            key = f"astray:{subject}:{timezone.now():%Y-%m-%d}"
+            discrepancies.variance(house, subject, difference, key=key, involved=(), sums=dict(sums))
+            faults += 1
+    return faults
 
 
 def by_place() -> Mapping[str, int]:

@@ -32,55 +32,55 @@ CONFIRMED: Final = "clock-confirmed/1"
 Stretch = tuple[datetime, datetime]
 
 
-def refuse_day(over: datetime, now: datetime) -> None:
+def refuse_day(over: datetime, present: datetime) -> None:
     """Raises WrongClock unless a day that ends then is over: by the clocks, by the books, and by what ran meanwhile."""
-    if now < over:
+    if present < over:
         raise WrongClock(
             "day_goes_on",
             f"The day goes on until {over:%Y-%m-%d %H:%M} UTC: it is sealed after that.",
             alert="A day that is not over was to be sealed.",
         )
-    for name, latest in ahead(now):
-        clock.refuse_ahead(name, latest, now)
-    if leaps := unexplained(now):
-        raise _leapt(*leaps[0])
+    for name, latest in ahead(present):
+        clock.refuse_ahead(name, latest, present)
+    if leaps := unexplained(present):
+        raise _leap(*leaps[0])
 
 
-def ahead(now: datetime) -> list[tuple[str, datetime]]:
+def ahead(present: datetime) -> list[tuple[str, datetime]]:
     """The books whose last entry is of a moment to come, with that moment."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
             " AND e.seq = b.head_seq WHERE e.at > %s ORDER BY b.name",
-            [now + settings.CLOCK_DRIFT],
+            [present + settings.CLOCK_DRIFT],
         )
         return list(cursor.fetchall())
 
 
-def unexplained(now: datetime) -> list[Stretch]:
+def unexplained(present: datetime) -> list[Stretch]:
     """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
-    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or now, now)
-    confirmed = list(_confirmed())
+    since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
+    confirmations = list(_confirmations())
     return [
         (start, end)
-        for start, end in _silent(since, now)
-        if not any(first <= start and end <= last for first, last in confirmed)
+        for start, end in _silences(since, present)
+        if not any(first <= start and end <= last for first, last in confirmations)
     ]
 
 
-def _silent(since: datetime, now: datetime) -> list[Stretch]:
-    ran = RunEnd.objects.filter(at__gt=since, at__lt=now).values_list("at", flat=True)
-    written = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=now).values_list("at", flat=True)
-    silences = _long([since, *ran, *written, now])
-    return [leap for start, end in silences for leap in _long([start, *_dealt(start, end), end])]
+def _silences(since: datetime, present: datetime) -> list[Stretch]:
+    run_ends = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
+    entry_times = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
+    silences = _gaps([since, *run_ends, *entry_times, present])
+    return [leap for start, end in silences for leap in _gaps([start, *_hours_written(start, end), end])]
 
 
-def _long(moments: Sequence[datetime]) -> list[Stretch]:
+def _gaps(moments: Sequence[datetime]) -> list[Stretch]:
     return [(start, end) for start, end in pairwise(sorted(moments)) if end - start > settings.CLOCK_JUMP]
 
 
-def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
+def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
     """The hours in which something was written in any book: asked only of a stretch in which nothing ran."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -88,17 +88,17 @@ def _dealt(start: datetime, end: datetime) -> Iterable[datetime]:
             " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
             [start, end],
         )
-        return [max(at, start) for (at,) in cursor.fetchall()]
+        return [max(hour, start) for (hour,) in cursor.fetchall()]
 
 
-def _confirmed() -> Iterable[Stretch]:
+def _confirmations() -> Iterable[Stretch]:
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
     for body in entries.values_list("body", flat=True):
         document = read_as(ClockConfirmed, body).document
         yield datetime.fromisoformat(document.since), datetime.fromisoformat(document.until)
 
 
-def _leapt(start: datetime, end: datetime) -> WrongClock:
+def _leap(start: datetime, end: datetime) -> WrongClock:
     span = f"from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
     says = (
         f"Nothing was written and nothing ran {span}: either the house stood still for {clock.spelled(end - start)}, or"

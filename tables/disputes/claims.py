@@ -84,10 +84,10 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
     _refuse_seat(round_, entered.seat)
     if not 0 <= entered.claim_cents <= MOST_CENTS:
         raise Refused("bad_amount", "Say how much is at stake; 0 if it is not about money.", 422)
-    known = register(scene.table.book_id, scene.standing.seq)
+    disputes = register(scene.table.book_id, scene.standing.seq)
     limit = settings.DISPUTE_REPORTABLE_CENTS if reportable_from_cents is None else reportable_from_cents
     dispute = Dispute(
-        number=known.last + 1,
+        number=disputes.last + 1,
         round=entered.round,
         seat=entered.seat,
         claim=words(entered.claim, "what is claimed"),
@@ -100,7 +100,7 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
         last_hash=round_.last_hash,
         record_hash=round_.record_hash,
     )
-    step, alert = _step(scene, DisputeOpened, known, dispute), _alert(scene, dispute)
+    step, alert = _step(scene, DisputeOpened, disputes, dispute), _alert(scene, dispute)
     return Outcome([step], alert=alert, evidence={"round": dispute.round, "seq": scene.next_seq} if alert else {})
 
 
@@ -115,18 +115,18 @@ def _alert(scene: Scene, dispute: Dispute) -> str | None:
 @enters(NoteDispute, permit=permit_word)
 def note(scene: Scene, entered: NoteDispute) -> Outcome:
     """Somebody was heard, or something was looked at."""
-    known = register(scene.table.book_id, scene.standing.seq)
-    dispute = known.get(entered.dispute)
-    heard, said = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
+    disputes = register(scene.table.book_id, scene.standing.seq)
+    dispute = disputes.get(entered.dispute)
+    heard, outcome = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
     after = structs.replace(dispute, notes=dispute.notes + 1)
-    return Outcome([_step(scene, DisputeNoted, known, after, heard=heard, text=said)])
+    return Outcome([_step(scene, DisputeNoted, disputes, after, heard=heard, text=outcome)])
 
 
 @enters(RuleDispute, permit=permit_ruling)
 def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     """The pit decides. Who dealt the round does not."""
-    known = register(scene.table.book_id, scene.standing.seq)
-    dispute = known.get(entered.dispute)
+    disputes = register(scene.table.book_id, scene.standing.seq)
+    dispute = disputes.get(entered.dispute)
     if dispute.state != OPENED:
         raise Refused("ruled_already", f"Dispute {dispute.number} is ruled on already: {dispute.ruled}.", 409)
     if entered.ruling not in RULINGS:
@@ -139,29 +139,29 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
         refuse_uncorrectable(round_)
     reason = words(entered.reason, "why it is ruled so")
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
-    return Outcome([_step(scene, DisputeRuled, known, ruled)])
+    return Outcome([_step(scene, DisputeRuled, disputes, ruled)])
 
 
 @enters(CloseDispute, permit=permit_ruling)
 def close(scene: Scene, entered: CloseDispute) -> Outcome:
     """What was ruled is done. A ruling about money closes with its correction, or with a word why there is none."""
-    known = register(scene.table.book_id, scene.standing.seq)
-    dispute = known.get(entered.dispute)
+    disputes = register(scene.table.book_id, scene.standing.seq)
+    dispute = disputes.get(entered.dispute)
     if dispute.state != RULED:
         raise Refused("not_ruled", f"Rule on dispute {dispute.number} first.", 409)
     slips = corrections_of(scene.table.book_id, dispute.number, scene.standing.seq)
-    said = words(entered.text, "how it was settled") if entered.text.strip() else ""
-    if dispute.ruling in MONEY and not slips and not said:
+    settlement = words(entered.text, "how it was settled") if entered.text.strip() else ""
+    if dispute.ruling in MONEY and not slips and not settlement:
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
-    return Outcome([_step(scene, DisputeClosed, known, closed, text=said, corrections=tuple(slips))])
+    return Outcome([_step(scene, DisputeClosed, disputes, closed, text=settlement, corrections=tuple(slips))])
 
 
 def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
     """The slips of the corrections that were signed for a dispute."""
     words = past.about(book_id, CorrectionSigned.subject, f'"dispute":{number},', through_seq)
-    signed = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
-    return [correction.slip for correction in signed if correction.dispute == number]
+    corrections = [word.event.correction for word in words if isinstance(word.event, CorrectionSigned)]
+    return [correction.slip for correction in corrections if correction.dispute == number]
 
 
 def refuse_uncorrectable(round_: Past) -> None:
@@ -175,10 +175,10 @@ def refuse_uncorrectable(round_: Past) -> None:
 
 
 def _round(scene: Scene, number: int) -> Past:
-    found = past.as_of(scene.table.book_id, number, scene.standing.seq)
-    if found is None:
+    round_ = past.as_of(scene.table.book_id, number, scene.standing.seq)
+    if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
-    return found
+    return round_
 
 
 def _refuse_seat(round_: Past, seat: int) -> None:
@@ -186,9 +186,9 @@ def _refuse_seat(round_: Past, seat: int) -> None:
         raise Refused("unknown_seat", f"There was no seat {seat} in round {round_.round.number}.", 422)
 
 
-def _step(scene: Scene, event: type[AboutDispute], known: Register, dispute: Dispute, **adds: Any) -> Step:
+def _step(scene: Scene, event: type[AboutDispute], disputes: Register, dispute: Dispute, **adds: Any) -> Step:
     """The entry about a dispute: it whole, and what is open at the table after it."""
-    after = known.after(dispute)
+    after = disputes.after(dispute)
     return Step(event(**scene.author, dispute=dispute, open=after.open, last=after.last, **adds))
 
 
@@ -197,7 +197,7 @@ def _step(scene: Scene, event: type[AboutDispute], known: Register, dispute: Dis
 
 @enacts(DisputeOpened)
 def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
-    """With the limit that was the house's then."""
+    """By the limit for reporting that the house had when the dispute was opened, whatever it has since set."""
     claim = event.dispute
     entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents)
     acting = as_written(scene, event, entry, permit_word)
@@ -206,14 +206,12 @@ def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
 
 @enacts(DisputeNoted)
 def enact_note(scene: Scene, event: DisputeNoted, entry: Entry) -> Step:
-    """As it was entered."""
     entered = NoteDispute(event.dispute.number, event.heard, event.text)
     return note(as_written(scene, event, entry, permit_word), entered).steps[0]
 
 
 @enacts(DisputeRuled)
 def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
-    """As it was entered."""
     ruled = event.dispute
     entered = RuleDispute(ruled.number, ruled.ruling or "", ruled.reason or "")
     return rule(as_written(scene, event, entry, permit_ruling), entered).steps[0]
@@ -221,7 +219,6 @@ def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
 
 @enacts(DisputeClosed)
 def enact_closing(scene: Scene, event: DisputeClosed, entry: Entry) -> Step:
-    """As it was entered."""
     entered = CloseDispute(event.dispute.number, event.text)
     return close(as_written(scene, event, entry, permit_ruling), entered).steps[0]
 
@@ -254,7 +251,7 @@ class Case:
 
     @property
     def closed_at(self) -> datetime | None:
-        """When it was closed."""
+        """When it was closed; None while it is open."""
         return self.words[-1].at if self.dispute.state == CLOSED else None
 
 
@@ -292,34 +289,37 @@ class Listed:
 
 
 def listed(count: int) -> tuple[list[Listed], int]:
-    """So many disputes of the floor, those that are open first, then those closed last; and how many there are. What
-    it costs grows with those listed, not with those that ever were."""
+    """Up to ``count`` disputes of the floor: the open ones, then the ones that were closed last; and how many there
+    ever were. What it costs grows with those listed, not with those that ever were."""
     registers = _registers()
-    found = [(pk, name, book, one) for pk, name, book, register in registers for one in register.open][:count]
-    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(found)}):
+    open_disputes = [(pk, name, book, dispute) for pk, name, book, register in registers for dispute in register.open]
+    disputes = open_disputes[:count]
+    for pk, name, book, body in _rows(_CLOSED, {"count": count - len(disputes)}):
         with suppress(*UNREADABLE):
-            found.append((pk, name, book, read_as(DisputeClosed, body).dispute))
-    asked = [[book for _, _, book, _ in found], [one.last_seq for *_, one in found]]
-    moments = _rows(_OPENED, [*asked, [f'"last":{one.number},' for *_, one in found]])
-    lines = [Listed(pk, name, one, at) for (pk, name, _, one), (at,) in zip(found, moments, strict=True)]
+            disputes.append((pk, name, book, read_as(DisputeClosed, body).dispute))
+    evidence = [[book for _, _, book, _ in disputes], [dispute.last_seq for *_, dispute in disputes]]
+    moments = _rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in disputes]])
+    lines = [
+        Listed(pk, name, dispute, moment) for (pk, name, _, dispute), (moment,) in zip(disputes, moments, strict=True)
+    ]
     return lines, sum(register.last for *_, register in registers)
 
 
 def _registers() -> list[tuple[int, str, int, Register]]:
-    found = []
+    registers = []
     for pk, name, book, kind, body in _rows(_OPEN):
         try:
-            register = _register(_read(kind, body))
+            register = _register(_event(kind, body))
         except UNREADABLE:
-            register = _counted(cases(book))
-        found.append((pk, name, book, register))
-    return found
+            register = _register_from(cases(book))
+        registers.append((pk, name, book, register))
+    return registers
 
 
-def _counted(known: Sequence[Case]) -> Register:
-    """What the newest entry should have said, where no table can have written it."""
-    still = [one.dispute for one in known if one.dispute.state != CLOSED]
-    return Register(tuple(still[::-1]), max((one.dispute.number for one in known), default=0))
+def _register_from(all_cases: Sequence[Case]) -> Register:
+    """The register counted anew from every case, where the newest entry cannot be read."""
+    open_disputes = [case.dispute for case in all_cases if case.dispute.state != CLOSED]
+    return Register(tuple(open_disputes[::-1]), max((case.dispute.number for case in all_cases), default=0))
 
 
 def _rows(sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
@@ -339,44 +339,52 @@ _ALL: Final = """
 
 def cases(book_id: int | None = None, round_: int | None = None) -> list[Case]:
     """Disputes of the floor, of a table, or of one of its rounds; the newest first."""
-    found = _cases(book_id, None if round_ is None else f'"round":{round_},')
-    wanted = [one for one in found if round_ is None or one.dispute.round == round_]
-    return sorted(wanted, key=lambda one: (one.opened_at, one.dispute.number), reverse=True)
+    candidates = _cases(book_id, None if round_ is None else f'"round":{round_},')
+    matches = [case for case in candidates if round_ is None or case.dispute.round == round_]
+    return sorted(matches, key=lambda case: (case.opened_at, case.dispute.number), reverse=True)
 
 
 def case(book_id: int, number: int) -> Case | None:
     """One dispute of a table. Of an open one, only what was written since the round that it is about is looked at."""
     since = 0
     with suppress(*UNREADABLE):
-        known = register(book_id, LAST_SEQ).open
-        since = next((one.last_seq for one in known if one.number == number), 0)
-    found = _cases(book_id, f'"number":{number},', since)
-    return next((one for one in found if one.dispute.number == number), None)
+        open_disputes = register(book_id, LAST_SEQ).open
+        since = next((dispute.last_seq for dispute in open_disputes if dispute.number == number), 0)
+    candidates = _cases(book_id, f'"number":{number},', since)
+    return next((candidate for candidate in candidates if candidate.dispute.number == number), None)
 
 
 def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]:
     rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
-    told: dict[tuple[int, int], list[_Told]] = {}
-    for pk, name, seq, at, by, kind, body in rows:
+    lines: dict[tuple[int, int], list[_Line]] = {}
+    for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
-            event = _read(kind, body)
-            word = Word(seq, at, by, kind, getattr(event, "heard", ""), getattr(event, "text", ""))
+            event = _event(kind, body)
+            word = Word(
+                seq=seq,
+                at=moment,
+                by=by,
+                kind=kind,
+                heard=getattr(event, "heard", ""),
+                text=getattr(event, "text", ""),
+            )
             slips = event.corrections if isinstance(event, DisputeClosed) else ()
-            told.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
-    return [_case(pk, entries) for (pk, _), entries in told.items()]
+            lines.setdefault((pk, event.dispute.number), []).append((name, word, event.dispute, slips))
+    return [_case(pk, entries) for (pk, _), entries in lines.items()]
 
 
-def _read(kind: str, body: bytes) -> AboutDispute:
+def _event(kind: str, body: bytes) -> AboutDispute:
     event = read(AboutDispute.subject, kind, body)
     assert isinstance(event, AboutDispute)  # noqa: S101 -- the catalog has no other of this subject
     return event
 
 
-_Told = tuple[str, Word, Dispute, tuple[str, ...]]
+_Line = tuple[str, Word, Dispute, tuple[str, ...]]
 """The table, what was written, the dispute after it, and the corrections that were named with it."""
 
 
-def _case(pk: int, entries: Sequence[_Told]) -> Case:
-    name, first, *_ = entries[0]
-    *_, dispute, slips = entries[-1]
-    return Case(pk, name, dispute, first.at, tuple(word for _, word, *_ in entries), slips)
+def _case(pk: int, lines: Sequence[_Line]) -> Case:
+    name, first, *_ = lines[0]
+    *_, dispute, slips = lines[-1]
+    words = tuple(word for _, word, *_ in lines)
+    return Case(table_id=pk, table=name, dispute=dispute, opened_at=first.at, words=words, corrections=slips)

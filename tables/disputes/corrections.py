@@ -69,55 +69,55 @@ def permit_signature(scene: Scene, by: Staff) -> None:
 def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
     """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
-    payout, believed = _payout(scene, entered.round, entered.seat), _believed(scene, entered)
+    payout, ledger_cents = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
     dispute = _dispute(scene, entered)
     due = payout.net_cents if entered.due_cents is None else entered.due_cents
     if due != payout.net_cents and dispute is None:
-        decided = _signed(payout.net_cents)
-        says = f"The engine decided {decided}: another amount is due only by a ruling; name its dispute."
+        recorded = _with_sign(payout.net_cents)
+        says = f"The engine decided {recorded}: another amount is due only by a ruling; name its dispute."
         raise Refused("no_ruling", says, 422)
     for cents in (due, entered.handed_cents):
         if not -payout.staked_cents <= cents <= MOST_CENTS:
             most = money(payout.staked_cents)
             raise Refused("bad_amount", f"Seat {entered.seat} can lose no more than its bet of {most}.", 422)
     if due == entered.handed_cents:
-        raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_signed(due)}, which is what is due.", 422)
-    made = Correction(
+        raise Refused("nothing_to_correct", f"Seat {entered.seat} got {_with_sign(due)}, which is what is due.", 422)
+    correction = Correction(
         slip=slip or str(slips.next_name(SERIES)),
         round=entered.round,
         seat=entered.seat,
         recorded_cents=payout.net_cents,
         due_cents=due,
         handed_cents=entered.handed_cents,
-        believed_cents=believed,
+        believed_cents=ledger_cents,
         reason=words(entered.reason, "what went wrong"),
         dispute=entered.dispute,
         earlier=entered.earlier,
         proposed_by=scene.by.username,
         proposed_as=scene.signature,
     )
-    signing = _signing(scene.by, made, "proposed", abs(made.difference_cents))
-    return Outcome([_step(scene, CorrectionProposed, made, waits=True)], signing=signing)
+    signing = _signing(scene.by, correction, "proposed", abs(correction.difference_cents))
+    return Outcome([_step(scene, CorrectionProposed, correction, waits=True)], signing=signing)
 
 
 def sign(scene: Scene, entered: SignCorrection) -> Outcome:
     """The second signature: the chips change hands. Raises Refused."""
-    made = _waiting(scene, entered.slip)
-    _refuse_same(scene, made)
+    correction = _open_correction(scene, entered.slip)
+    _refuse_same(scene, correction)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
-    counted = _counted_since(scene, made)
-    off = 0 if counted else made.off_cents
-    moves = correction_moves(scene.chart, made.difference_cents, off)
-    facts = {"counted": counted, "off_cents": off, "difference_cents": made.difference_cents}
-    step = replace(_step(scene, CorrectionSigned, made, waits=False, **facts), moves=moves)
+    was_counted = _was_counted_since(scene, correction)
+    off_cents = 0 if was_counted else correction.off_cents
+    moves = correction_moves(scene.chart, correction.difference_cents, off_cents)
+    facts = {"counted": was_counted, "off_cents": off_cents, "difference_cents": correction.difference_cents}
+    step = replace(_step(scene, CorrectionSigned, correction, waits=False, **facts), moves=moves)
     assert isinstance(scene.by, Staff)  # noqa: S101
-    return Outcome([step], signing=_signing(scene.by, made, "signed"))
+    return Outcome([step], signing=_signing(scene.by, correction, "signed"))
 
 
 @enters(SignCorrection, permit=permit_signature)
 def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
-    """As on the floor: the rack has to have what it pays."""
+    """The second signature on the floor. A proof asks ``sign`` alone: what lay in the rack, the transfers tell it."""
     outcome = sign(scene, entered)
     event = outcome.steps[0].event
     assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
@@ -131,16 +131,16 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
 @enters(DeclineCorrection, permit=permit_signature)
 def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
-    made = _waiting(scene, entered.slip)
+    correction = _open_correction(scene, entered.slip)
     assert isinstance(scene.by, Staff)  # noqa: S101
-    _refuse_same(scene, made)
-    step = _step(scene, CorrectionDeclined, made, waits=False, text=words(entered.reason, "why it is not signed"))
-    return Outcome([step], signing=_signing(scene.by, made, "declined"))
+    _refuse_same(scene, correction)
+    step = _step(scene, CorrectionDeclined, correction, waits=False, text=words(entered.reason, "why it is not signed"))
+    return Outcome([step], signing=_signing(scene.by, correction, "declined"))
 
 
 @enacts(CorrectionProposed)
 def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Step:
-    """As it was entered, under the number that it got."""
+    """Under the number that it got: another one would be due by now."""
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
     return propose(as_written(scene, event, entry, permit_proposal), entered, event.correction.slip).steps[0]
@@ -148,14 +148,13 @@ def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Ste
 
 @enacts(CorrectionSigned)
 def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step:
-    """As it was entered, whatever lay in the rack: the transfers tell that."""
+    """Without a look at the rack: whether it could pay, the transfers tell."""
     entered = SignCorrection(event.correction.slip)
     return sign(as_written(scene, event, entry, permit_signature), entered).steps[0]
 
 
 @enacts(CorrectionDeclined)
 def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
-    """As it was entered."""
     entered = DeclineCorrection(event.correction.slip, event.text)
     return decline(as_written(scene, event, entry, permit_signature), entered).steps[0]
 
@@ -166,15 +165,15 @@ def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
     return latest.open if isinstance(latest, AboutCorrection) else ()
 
 
-def _waiting(scene: Scene, slip: str) -> Correction:
-    for one in waiting(scene.table.book_id, scene.standing.seq):
-        if one.slip == slip:
-            return one
+def _open_correction(scene: Scene, slip: str) -> Correction:
+    for correction in waiting(scene.table.book_id, scene.standing.seq):
+        if correction.slip == slip:
+            return correction
     raise Refused("unknown_slip", f"There is no {slip} that waits for a signature at {scene.table.name}.", 404)
 
 
-def _refuse_same(scene: Scene, made: Correction) -> None:
-    if scene.by.username == made.proposed_by:
+def _refuse_same(scene: Scene, correction: Correction) -> None:
+    if scene.by.username == correction.proposed_by:
         raise Refused("signed_already", f"{scene.by.name} proposed it: another person has to sign.", 403)
 
 
@@ -184,8 +183,8 @@ def _payout(scene: Scene, number: int, seat: int) -> Payout:
     if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
     claims.refuse_uncorrectable(round_)
-    now = scene.standing
-    if now.round_open and now.round is not None and now.round.number == number:
+    standing = scene.standing
+    if standing.round_open and standing.round is not None and standing.round.number == number:
         raise Refused("round_open", f"Seats of round {number} are still being paid.", 409)
     payout = round_.payout(seat)
     if payout is None:
@@ -193,12 +192,18 @@ def _payout(scene: Scene, number: int, seat: int) -> Payout:
     return payout
 
 
-def _believed(scene: Scene, entered: ProposeCorrection) -> int:
+def _ledger_cents(scene: Scene, entered: ProposeCorrection) -> int:
     """What the ledger takes for handed over to a seat; an earlier correction has to be named."""
     book_id, seq = scene.table.book_id, scene.standing.seq
-    same = [one for one in waiting(book_id, seq) if (one.round, one.seat) == (entered.round, entered.seat)]
-    if same:
-        raise Refused("waits_already", f"{same[0].slip} for this seat waits for a signature: sign or decline it.", 409)
+    rivals = [
+        correction
+        for correction in waiting(book_id, seq)
+        if (correction.round, correction.seat) == (entered.round, entered.seat)
+    ]
+    if rivals:
+        raise Refused(
+            "waits_already", f"{rivals[0].slip} for this seat waits for a signature: sign or decline it.", 409
+        )
     last = signed_last(book_id, entered.round, entered.seat, seq)
     if last is None:
         if entered.earlier:
@@ -212,52 +217,54 @@ def _believed(scene: Scene, entered: ProposeCorrection) -> int:
 
 def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
     """The latest correction of a round and seat that was signed by an entry."""
-    found = None
+    latest = None
     for word in past.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
         if isinstance(word.event, CorrectionSigned):
             correction = word.event.correction
-            found = correction if (correction.round, correction.seat) == (number, seat) else found
-    return found
+            latest = correction if (correction.round, correction.seat) == (number, seat) else latest
+    return latest
 
 
 def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
     """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
     if entered.dispute is None:
         return None
-    one = claims.register(scene.table.book_id, scene.standing.seq).get(entered.dispute)
-    if one.round != entered.round or one.seat not in (0, entered.seat):
-        raise Refused("other_round", f"Dispute {one.number} is about round {one.round}, seat {one.seat}.", 422)
-    if one.ruling not in claims.MONEY:
-        raise Refused("not_ruled", f"Dispute {one.number} has no ruling that a correction follows from.", 409)
-    return one.number
+    dispute = claims.register(scene.table.book_id, scene.standing.seq).get(entered.dispute)
+    if dispute.round != entered.round or dispute.seat not in (0, entered.seat):
+        raise Refused(
+            "other_round", f"Dispute {dispute.number} is about round {dispute.round}, seat {dispute.seat}.", 422
+        )
+    if dispute.ruling not in claims.MONEY:
+        raise Refused("not_ruled", f"Dispute {dispute.number} has no ruling that a correction follows from.", 409)
+    return dispute.number
 
 
-def _counted_since(scene: Scene, made: Correction) -> bool:
+def _was_counted_since(scene: Scene, correction: Correction) -> bool:
     """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
     book_id, through = scene.table.book_id, scene.standing.seq
     since = 0
-    if made.earlier is None:
-        round_ = past.as_of(book_id, made.round, through)
+    if correction.earlier is None:
+        round_ = past.as_of(book_id, correction.round, through)
         since = round_.settled_seq if round_ else 0
     else:
-        for word in past.about(book_id, SERIES, f'"slip":"{made.earlier}"', through):
-            if isinstance(word.event, CorrectionSigned) and word.event.correction.slip == made.earlier:
+        for word in past.about(book_id, SERIES, f'"slip":"{correction.earlier}"', through):
+            if isinstance(word.event, CorrectionSigned) and word.event.correction.slip == correction.earlier:
                 since = word.seq
     return past.last_count(book_id, through) > since
 
 
-def _signing(by: Staff, made: Correction, stage: str, begins_cents: int | None = None) -> Signing:
-    return Signing(SlipName.parse(made.slip), stage, by.username, str(by.role), begins_cents)
+def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | None = None) -> Signing:
+    return Signing(SlipName.parse(correction.slip), stage, by.username, str(by.role), begins_cents)
 
 
-def _step(scene: Scene, event: type[AboutCorrection], made: Correction, *, waits: bool, **adds: Any) -> Step:
+def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any) -> Step:
     """An entry about a correction: it whole, and all that wait for a signature at the table."""
-    others = [other for other in waiting(scene.table.book_id, scene.standing.seq) if other.slip != made.slip]
-    still = (*others, made) if waits else tuple(others)
-    return Step(event(**scene.author, correction=made, open=still, **adds))
+    others = [other for other in waiting(scene.table.book_id, scene.standing.seq) if other.slip != correction.slip]
+    open_corrections = (*others, correction) if waits else tuple(others)
+    return Step(event(**scene.author, correction=correction, open=open_corrections, **adds))
 
 
-def _signed(cents: int) -> str:
+def _with_sign(cents: int) -> str:
     return money(cents) if cents <= 0 else f"+{money(cents)}"
 
 
@@ -299,23 +306,23 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
     with connection.cursor() as cursor:
         cursor.execute(_ALL, {"book": book_id, "round": piece})
         rows = cursor.fetchall()
-    told: dict[tuple[int, str], Shown] = {}
-    for pk, name, seq, at, by, kind, body in rows:
+    lines: dict[tuple[int, str], Shown] = {}
+    for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
             event = read(SERIES, kind, body)
             assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject
             slip = event.correction.slip
             if isinstance(event, CorrectionProposed):
-                told[pk, slip] = Shown(pk, name, event.correction, kind, at, seq=seq)
-            elif (pk, slip) in told:
-                told[pk, slip] = replace(
-                    told[pk, slip],
+                lines[pk, slip] = Shown(pk, name, event.correction, kind, moment, seq=seq)
+            elif (pk, slip) in lines:
+                lines[pk, slip] = replace(
+                    lines[pk, slip],
                     state=kind,
                     by=by,
-                    at=at,
+                    at=moment,
                     seq=seq,
                     text=getattr(event, "text", ""),
                     off_cents=getattr(event, "off_cents", 0),
                 )
-    wanted = [one for one in told.values() if round_ is None or one.correction.round == round_]
-    return wanted[::-1]
+    matches = [line for line in lines.values() if round_ is None or line.correction.round == round_]
+    return matches[::-1]

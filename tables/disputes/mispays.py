@@ -1,37 +1,29 @@
 """The mispay finder: which rounds' single mistakes explain exactly what a rack has too much or too little.
 
-The first half is pure: it weighs one round, or one exchange of chips, against an amount. The second half reads a span
-of a table's log, in a few queries. Amounts have one sign all through: positive says that the rack has more than the
-log expects, negative that chips are missing from it (counted minus expected).
+It weighs each settled round, and each exchange of chips, against an amount. Amounts have one sign all through: positive
+says that the rack has more than the log expects, negative that chips are missing from it (counted minus expected).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
-from math import gcd
-from typing import Any, Final
-
-from django.db import connection
+from typing import Final
 
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
+from tables.disputes.other_cards import cents_a_rank, other_cards
+from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, rounds_between
 from tables.games.cards import RANKS
-from tables.games.felt import DEALER, Action, Card, Illegal, Opening, Payout
-from tables.games.game import Game
-from tables.games.play import play
-from tables.log.catalog import read
-from tables.log.entries.rounds import Played, TakenBack
-from tables.log.entries.shoes import CardRefused
+from tables.games.felt import DEALER, Action, Card, Payout
 from tables.models import Table
 
 MOST_ROUNDS: Final = 5_000
 """How many rounds one search looks through, the newest ones: what it costs must not grow with history."""
 MOST_LISTED: Final = 100
 
-# --- How likely which slip is ----------------------------------------------------------------------------------
+# --- How likely which slip is ------------------------------------------------------------------------------------
 
 RATES: Final[Mapping[str, float]] = {
     "card": 20,
@@ -74,42 +66,15 @@ def nearness(rank: int, other: int) -> float:
     """How easily one card is named for another: the keys stand in a row, and a 6 upside down looks like a 9."""
     if {rank, other} == _ALIKE:
         return 0.8
-    return _step(rank, other)
+    return _closeness(rank, other)
 
 
-def _step(one: int, other: int) -> float:
-    apart = abs(one - other)
+def _closeness(rank: int, other: int) -> float:
+    apart = abs(rank - other)
     return _NEXT[apart] if apart < len(_NEXT) else _FARTHER
 
 
-# --- What is looked at, and what is found ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """A settled round against the house, as far as the finder needs it."""
-
-    number: int
-    seq: int
-    """The entry that settled it."""
-    game: Game[Any, Any]
-    rules: Any
-    opening: Opening
-    actions: tuple[Action, ...]
-    payouts: tuple[Payout, ...]
-    troubled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """Chips that came into a rack or left it otherwise than by a round: what the log says of them."""
-
-    seq: int
-    kind: str
-    """buy_in, brought, rake or time_charge."""
-    amount_cents: int
-    seat: int | None = None
-    round: int | None = None
+# --- What a search comes to --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +136,7 @@ class Findings:
 
 
 def suspects(
-    dealt: Iterable[Dealt], exchanged: Iterable[Exchange], variance_cents: int, values: Sequence[int]
+    rounds: Iterable[Dealt], chip_exchanges: Iterable[Exchange], variance_cents: int, values: Sequence[int]
 ) -> list[Suspect]:
     """The rounds and exchanges with a single mistake that leaves a rack exactly so much off, the most likely first;
     of two that are as likely, the later one, which people and cameras remember better.
@@ -180,372 +145,213 @@ def suspects(
     """
     if not variance_cents:
         return []
-    rounds = (Suspect(one.seq, one.number, tuple(slips(one, variance_cents, values))) for one in dealt)
-    others = (Suspect(one.seq, one.round, tuple(exchange_slips(one, variance_cents, values))) for one in exchanged)
-    found = [one for one in (*rounds, *others) if one.slips]
-    return sorted(found, key=lambda one: (-one.weight, -one.seq))
+    candidates = [
+        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values))) for round_ in rounds),
+        *(
+            Suspect(exchange.seq, exchange.round, tuple(exchange_slips(exchange, variance_cents, values)))
+            for exchange in chip_exchanges
+        ),
+    ]
+    places = [suspect for suspect in candidates if suspect.slips]
+    return sorted(places, key=lambda suspect: (-suspect.weight, -suspect.seq))
 
 
-# --- A round against the house ---------------------------------------------------------------------------------
+# --- A round against the house -----------------------------------------------------------------------------------
 
 
-def slips(dealt: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
+def slips(round_: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
-    chips, lying = tuple(sorted(set(values))), _lying(dealt.actions)
-    found: list[Slip] = []
-    for payout in dealt.payouts:
-        said = (*_paid_wrongly(dealt, payout, variance_cents), *_by_other_rank(payout, variance_cents, lying))
-        found += [_noticed(slip) for slip in (*said, *_chips_off(payout, variance_cents, chips))]
-        found += _other_bet(dealt, payout, variance_cents, chips)
-    found += _other_card(dealt, variance_cents)
-    trouble = TROUBLED if dealt.troubled else 1.0
-    return _likeliest(replace(slip, weight=slip.weight * trouble) for slip in found)
+    chips, cards = tuple(sorted(set(values))), _cards_by_place(round_.actions)
+    candidates: list[Slip] = []
+    for payout in round_.payouts:
+        payments = (*_wrong_payments(round_, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
+        candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
+        candidates += _other_bet(round_, payout, variance_cents, chips)
+    candidates += _other_card(round_, variance_cents)
+    trouble = TROUBLED if round_.troubled else 1.0
+    return _by_weight(replace(slip, weight=slip.weight * trouble) for slip in candidates)
 
 
-def _likeliest(found: Iterable[Slip]) -> list[Slip]:
-    return sorted(found, key=lambda slip: (-slip.weight, slip.seat, slip.says))
+def _by_weight(candidates: Iterable[Slip]) -> list[Slip]:
+    return sorted(candidates, key=lambda slip: (-slip.weight, slip.seat, slip.says))
 
 
-def _noticed(slip: Slip) -> Slip:
+def _with_notice(slip: Slip) -> Slip:
     """A payment slip, as likely as it is that nobody said a word."""
     return replace(slip, weight=slip.weight * PLAYERS_NOTICE) if slip.rack_cents > 0 else slip
 
 
-def _lying(actions: Sequence[Action]) -> dict[int, list[int]]:
+def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
     """The cards that came to each seat and to the dealer."""
-    lying: dict[int, list[int]] = {}
+    cards: dict[int, list[int]] = {}
     for action in actions:
         if type(action) is Card:
-            lying.setdefault(action.to, []).append(action.rank)
-    return lying
+            cards.setdefault(action.to, []).append(action.rank)
+    return cards
 
 
 # --- A payment as a whole ---
 
 
-def _paid_wrongly(dealt: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
+def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
-        could = [
+        candidates = [
             ("paid_twice", -net, f"Seat {seat} was paid twice."),
             ("not_paid", net, f"Seat {seat} was not paid."),
             ("wrong_way", 2 * net, f"Seat {seat} won, and as much was taken from it."),
             ("wrong_way", net + staked, f"Seat {seat} won, and its whole bet was taken."),
         ]
     elif net < 0:
-        could = [
+        candidates = [
             ("not_taken", net, f"Seat {seat} lost, and nothing was taken."),
             ("wrong_way", 2 * net, f"Seat {seat} lost, and was paid as much."),
             ("took_all", staked + net, f"Seat {seat} lost a part of its bet, and all of it was taken."),
         ]
         if -2 * net <= staked:
-            could.append(("taken_twice", -net, f"Seat {seat} lost, and it was taken twice."))
+            candidates.append(("taken_twice", -net, f"Seat {seat} lost, and it was taken twice."))
     else:
-        could = [
+        candidates = [
             ("push_paid", -staked, f"Seat {seat} got its bet back, and was paid even money."),
             ("took_all", staked, f"Seat {seat} was to get its bet back, and it was taken."),
         ]
-    for kind, cents, says in could:
+    for kind, cents, says in candidates:
         if cents == variance_cents:
             yield Slip(kind, cents, says, RATES[kind], seat)
-    for other in dealt.payouts:
+    for other in round_.payouts:
         if net - other.net_cents == variance_cents and net * other.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
             says = f"Seat {seat} was {verb} as if it were seat {other.seat}."
-            yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _step(seat, other.seat), seat)
+            yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _closeness(seat, other.seat), seat)
 
 
-def _by_other_rank(payout: Payout, variance_cents: int, lying: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
+def _other_ranks(payout: Payout, variance_cents: int, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
     """One seat was reckoned by another card than the one that decided."""
-    decided, step = payout.card, _tenth(payout)
-    if decided is None or step is None or variance_cents % step:
+    deciding_rank, step = payout.card, cents_a_rank(payout)
+    if deciding_rank is None or step is None or variance_cents % step:
         return
-    rank = decided - variance_cents // step
-    if rank == decided or rank not in RANKS:
+    rank = deciding_rank - variance_cents // step
+    if rank == deciding_rank or rank not in RANKS:
         return
-    there = rank in lying.get(payout.seat, ()) or rank in lying.get(DEALER, ())
-    weight = RATES["other_rank"] * (LIES_THERE if there else STRANGE) * nearness(rank, decided)
-    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {decided} that decided."
+    lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
+    weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
+    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
     yield Slip("other_rank", variance_cents, says, weight, payout.seat)
 
 
-def _tenth(payout: Payout) -> int | None:
-    """What a payout changes by for each rank of the card that decided it, where it goes by ranks."""
-    if not payout.card or not payout.net_cents or payout.net_cents % payout.card:
-        return None
-    return payout.net_cents // payout.card
-
-
-def _other_bet(dealt: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
+def _other_bet(round_: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
     """Another bet lay there than the one entered: one chip more, or one fewer. It was settled as it lay."""
-    net, staked, limits = payout.net_cents, payout.staked_cents, dealt.opening.limits
+    net, staked, limits = payout.net_cents, payout.staked_cents, round_.opening.limits
     if not net or (variance_cents * staked) % net:
         return
-    more = -variance_cents * staked // net
-    lay = staked + more
-    if abs(more) in chips and limits.min_cents <= lay <= limits.max_cents:
-        says = f"Seat {payout.seat} had a chip {'more' if more > 0 else 'fewer'} in its bet than was entered."
+    extra = -variance_cents * staked // net
+    bet = staked + extra
+    if abs(extra) in chips and limits.min_cents <= bet <= limits.max_cents:
+        says = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
         yield Slip("other_bet", variance_cents, says, RATES["other_bet"], payout.seat)
 
 
 # --- A chip in a payment ---
 
 
-def _chips_off(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
+def _chip_slips(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
     """One chip of a payment was another one, or one too many or too few."""
-    net, kept = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
+    net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
-        handed = [(net, -1, "paid")]
+        stacks = [(net, -1, "paid")]
     elif net < 0:
-        handed = [(-net, 1, "taken"), (kept, -1, "given back")]
+        stacks = [(-net, 1, "taken"), (stake, -1, "given back")]
     else:
         return
-    for amount, sign, verb in handed:
-        for kind, weight, says in _off(amount, chips).get(sign * variance_cents, ()):
+    for amount, sign, verb in stacks:
+        for kind, weight, says in _chip_errors(amount, chips).get(sign * variance_cents, ()):
             yield Slip(kind, variance_cents, f"Seat {payout.seat}, what was {verb}: {says}.", weight, payout.seat)
 
 
 @lru_cache(maxsize=10_000)
-def _off(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
+def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
     """By how much an amount in chips is off when one of them is another, or too many, or missing."""
     try:
-        stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(one, "") for one in chips])]
+        stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(worth, "") for worth in chips])]
     except (Uncuttable, ValueError):
         return {}
-    off: dict[int, list[tuple[str, float, str]]] = {}
+    errors: dict[int, list[tuple[str, float, str]]] = {}
     for value, count in stack:
         chance = RATES["chip_more"] * count / (2 if value == chips[-1] else 1)
-        off.setdefault(value, []).append(("chip_more", chance, f"one {money(value)} chip too many"))
-        off.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
+        errors.setdefault(value, []).append(("chip_more", chance, f"one {money(value)} chip too many"))
+        errors.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
         for other in chips:
             if other != value:
-                near = _step(chips.index(value), chips.index(other))
+                closeness = _closeness(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
-                off.setdefault(other - value, []).append(("chip_other", RATES["chip_other"] * count * near, says))
-    return {cents: tuple(found) for cents, found in off.items()}
+                errors.setdefault(other - value, []).append(
+                    ("chip_other", RATES["chip_other"] * count * closeness, says)
+                )
+    return {cents: tuple(chances) for cents, chances in errors.items()}
 
 
 # --- A card ---
 
 
-def _other_card(dealt: Dealt, variance_cents: int) -> Iterator[Slip]:
-    """The round again, with one card of another rank: it was named wrongly and settled as it lay, or the other way.
-
-    What followed that card was dealt in any case, so it has to be possible after the other card too.
-    """
-    game, state = dealt.game, dealt.game.open(dealt.rules, dealt.opening)
-    drawn: dict[int, int] = {}
-    for at, action in enumerate(dealt.actions):
-        if type(action) is Card:
-            drawn[action.to] = nth = drawn.get(action.to, 0) + 1
-            for rank in _worth_trying(dealt.payouts, action, variance_cents):
-                rest = (Card(rank, action.to), *dealt.actions[at + 1 :])
-                if _settled_otherwise(dealt, state, rest) == variance_cents:
-                    whose = f"seat {action.to}" if action.to else "the dealer"
-                    says = f"Card {nth} of {whose} was named {action.rank} and may have been {rank}."
-                    weight = RATES["card"] * nearness(action.rank, rank)
-                    yield Slip("card", variance_cents, says, weight, max(action.to, DEALER))
-        state = game.apply(state, action)
+def _other_card(round_: Dealt, variance_cents: int) -> Iterator[Slip]:
+    """A card was named wrongly."""
+    for nth, card, rank in other_cards(round_, variance_cents):
+        whose = f"seat {card.to}" if card.to else "the dealer"
+        says = f"Card {nth} of {whose} was named {card.rank} and may have been {rank}."
+        yield Slip("card", variance_cents, says, RATES["card"] * nearness(card.rank, rank), max(card.to, DEALER))
 
 
-def _worth_trying(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:
-    """The other ranks of a card that could come to the amount: most are sorted out here, before anything is played.
-
-    A payout says which card decided it. A seat's card touches that seat's payout, and may keep the seat in or take it
-    out; the dealer's card touches all payouts, each only if the old card decided it or the new one does.
-    """
-    touched = [(one, _tenth(one)) for one in payouts if card.to in (DEALER, one.seat)]
-    if any(step is None for _, step in touched):
-        yield from (rank for rank in RANKS if rank != card.rank)
-        return
-    known = [(one.net_cents, one.card or 0, step or 0) for one, step in touched]
-    if variance_cents % gcd(*(step for *_, step in known)):
-        return
-    decided = [rank for _, rank, _ in known if rank == card.rank]
-    elsewhere = set() if card.to == DEALER else {one.card or 0 for one in payouts}
-    for rank in RANKS:
-        if rank == card.rank:
-            continue
-        if len(decided) > 1 or variance_cents in _could_come_to(known, card, {rank} | elsewhere):
-            yield rank
+# --- Chips that moved otherwise than by a round ------------------------------------------------------------------
 
 
-def _could_come_to(known: Sequence[tuple[int, int, int]], card: Card, deciding: Collection[int]) -> set[int]:
-    """What the rack could be off by, over (net, deciding rank, step) of the payouts that a card touches."""
-    sums = {0}
-    for net, decided, step in known:
-        others = RANKS if decided == card.rank else deciding
-        changes = {0, *(net - other * step for other in others)}
-        if card.to != DEALER:
-            changes.update(net + other * step for other in others)
-        sums = {total + change for total in sums for change in changes}
-    return sums
-
-
-def _settled_otherwise(dealt: Dealt, state: Any, rest: Sequence[Action]) -> int | None:
-    """What the rack would have more if the round had gone on like this; None where it could not have."""
-    game = dealt.game
-    try:
-        for action in rest:
-            state = play(game, state, action)
-    except Illegal:
-        return None
-    if game.prompts(state):
-        return None
-    return sum(one.net_cents for one in dealt.payouts) - sum(one.net_cents for one in game.settle(state))
-
-
-# --- Chips that moved otherwise than by a round ----------------------------------------------------------------
-
-
-def exchange_slips(one: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
+def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
     """Every single mistake in an exchange that leaves the rack exactly so much off, the most likely first."""
-    amount, seat = one.amount_cents, one.seat or DEALER
-    whose = f"Seat {one.seat}: the" if one.seat else "The"
-    out = one.kind == "buy_in"
-    if one.kind == "brought":
+    amount, seat = exchange.amount_cents, exchange.seat or DEALER
+    whose = f"Seat {exchange.seat}: the" if exchange.seat else "The"
+    is_paid_out = exchange.kind == "buy_in"
+    if exchange.kind == "brought":
         says = f"{whose} chips were sold from the rack, and entered as brought along."
-        could = [("bought_as_brought", -amount, says)]
-    elif out:
-        could = [
+        candidates = [("bought_as_brought", -amount, says)]
+    elif is_paid_out:
+        candidates = [
             ("brought_as_bought", amount, f"{whose} chips were brought along, and entered as sold from the rack."),
             ("given_twice", -amount, f"{whose} chips of the buy-in were handed out twice."),
             ("not_given", amount, f"{whose} chips of the buy-in were not handed out."),
         ]
     else:
-        what, missed = ("rake", "rake_missed") if one.kind == "rake" else ("time charge", "charge_missed")
-        could = [
-            (missed, -amount, f"{whose} {what} was entered and not taken."),
-            ("taken_twice", amount, f"{whose} {what} was taken twice."),
+        fee, slip_kind = ("rake", "rake_missed") if exchange.kind == "rake" else ("time charge", "charge_missed")
+        candidates = [
+            (slip_kind, -amount, f"{whose} {fee} was entered and not taken."),
+            ("taken_twice", amount, f"{whose} {fee} was taken twice."),
         ]
-    found = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in could if cents == variance_cents]
-    if one.kind != "brought":
-        off = _off(amount, tuple(sorted(set(values)))).get(-variance_cents if out else variance_cents, ())
-        found += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in off]
-    return _likeliest(map(_noticed, found))
+    likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
+    if exchange.kind != "brought":
+        errors = _chip_errors(amount, tuple(sorted(set(values)))).get(
+            -variance_cents if is_paid_out else variance_cents, ()
+        )
+        likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in errors]
+    return _by_weight(map(_with_notice, likely))
 
 
-# --- Reading a table's log -------------------------------------------------------------------------------------
+# --- The search --------------------------------------------------------------------------------------------------
 
 
 def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) -> Findings:
     """What explains a rack that is so much off between two entries: after the first, up to and including the second."""
     values = tuple(table.denominations.values_list("value_cents", flat=True))
-    first, last = _rounds_between(table.book_id, since_seq, through_seq)
+    first, last = rounds_between(table.book_id, since_seq, through_seq)
     oldest = max(first, last - MOST_ROUNDS + 1)
-    since = max(since_seq, _before(table.book_id, oldest)) if oldest > first else since_seq
-    dealt = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
-    exchanged = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
-    found = suspects(dealt, exchanged, variance_cents, values)
+    since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
+    rounds = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
+    chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
+    places = suspects(rounds, chip_exchanges, variance_cents, values)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
         through_seq=through_seq,
-        rounds=len(dealt),
-        suspects=tuple(found[:MOST_LISTED]),
-        found=len(found),
+        rounds=len(rounds),
+        suspects=tuple(places[:MOST_LISTED]),
+        found=len(places),
         cut_at=oldest if oldest > first else None,
     )
-
-
-def _before(book_id: int, number: int) -> int:
-    """The entry before a round's first one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT min(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number])
-        return int(cursor.fetchone()[0]) - 1
-
-
-def _rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int, int]:
-    """The first and the last round with an entry in a span; (1, 0) where there is none."""
-    span = "SELECT round FROM ledger_logentry WHERE book_id = %s AND subject = 'round' AND seq > %s AND seq <= %s"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT ({span} ORDER BY seq LIMIT 1), ({span} ORDER BY seq DESC LIMIT 1)",
-            [book_id, since_seq, through_seq] * 2,
-        )
-        first, last = cursor.fetchone()
-    return (1, 0) if first is None else (first, last)
-
-
-_AT_ONCE: Final = 500
-"""Rounds that one query reads."""
-
-_ROUNDS: Final = """
-    SELECT round, seq, subject, kind, legs, body FROM ledger_logentry
-    WHERE book_id = %s AND round BETWEEN %s AND %s AND seq <= %s ORDER BY round, seq
-"""
-
-
-def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_seq: int) -> Iterator[Dealt]:
-    """The rounds from one number to another that were settled in a span, as they stand after their corrections."""
-    for start in range(first, last + 1, _AT_ONCE):
-        with connection.cursor() as cursor:
-            cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
-            rows = cursor.fetchall()
-        for number, entries in groupby(rows, key=lambda row: row[0]):
-            dealt = _dealt(number, [entry[1:] for entry in entries])
-            if dealt is not None and dealt.seq > since_seq:
-                yield dealt
-
-
-def _dealt(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
-    """A round from its entries; None for one that goes on, or that was taken back."""
-    plays: dict[int, tuple[int, Played]] = {}
-    troubled, pinned = False, None
-    for seq, subject, kind, legs, body in entries:
-        match read(subject, kind, body):
-            case Played() as event:
-                pinned = event.opening or pinned
-                plays[seq] = legs, event
-            case TakenBack(corrects=seq_taken_back):
-                troubled = True
-                plays.pop(seq_taken_back, None)
-            case CardRefused():
-                troubled = True
-    if pinned is None or not plays:
-        return None
-    settled, (legs, _) = max(plays.items())
-    game, rules, opening = pinned.read()
-    if game.banked and not legs:
-        return None
-    events = [event for _, event in plays.values()]
-    actions = tuple(action for event in events for action in event.actions)
-    payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
-    return Dealt(number, settled, game, rules, opening, actions, payouts if game.banked else (), troubled)
-
-
-_EXCHANGES: Final = """
-    SELECT t.seq, e.round, t.kind, coalesce(s.seat, g.seat), t.amount_cents
-    FROM ledger_transfer AS t
-    JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq
-    JOIN ledger_account AS s ON s.id = t.source_id JOIN ledger_account AS g ON g.id = t.target_id
-    WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s AND t.kind = ANY(%s)
-        AND NOT EXISTS (SELECT FROM ledger_transfer AS r WHERE r.reverses_id = t.id)
-    ORDER BY t.seq, t.leg
-"""
-_EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge"]
-
-
-def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchange]:
-    """What came into a rack or left it otherwise than by a round, in a span."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
-        rows = cursor.fetchall()
-    for seq, legs in groupby(rows, key=lambda row: row[0]):
-        yield from _exchanged(seq, list(legs))
-
-
-def _exchanged(seq: int, legs: Sequence[tuple[int, int | None, str, int | None, int]]) -> Iterator[Exchange]:
-    """The exchanges of one entry: a seat that sits down with chips from the rack is one, not two."""
-    kinds = {kind for _, _, kind, _, _ in legs}
-    seats = {seat for *_, seat, _ in legs if seat}
-    for _, number, kind, seat, amount in legs:
-        if kind == "sit_down":
-            if "buy_in" not in kinds:
-                yield Exchange(seq, "brought", amount, seat, number)
-        else:
-            yield Exchange(seq, kind, amount, seat or (min(seats) if kind == "buy_in" and seats else None), number)
-    charged = [amount for *_, kind, _, amount in legs if kind == "time_charge"]
-    if len(charged) > 1:
-        yield Exchange(seq, "time_charge", sum(charged))

@@ -45,7 +45,6 @@ def change_denomination(chip: Denomination, looks: Mapping[str, Any], *, by: Sta
 
 
 def value_faults(value_cents: int) -> Faults:
-    """What is wrong with the worth of a new kind of chip."""
     if not 0 < value_cents <= MOST_CENTS:
         return {"value_cents": "A chip is worth more than 0."}
     if Denomination.objects.filter(value_cents=value_cents).exists():
@@ -54,16 +53,15 @@ def value_faults(value_cents: int) -> Faults:
 
 
 def look_faults(chip: Denomination, looks: Mapping[str, Any]) -> Faults:
-    """What is wrong with how a chip is to be called and drawn."""
-    found: Faults = {}
+    faults: Faults = {}
     colour, face = looks.get("colour", chip.colour), looks.get("face", chip.face)
     if not re.fullmatch(r"[a-z][a-z -]{1,19}", colour):
-        found["colour"] = "A colour is a word that dealers say, in small letters: white, red, dark green."
+        faults["colour"] = "A colour is a word that dealers say, in small letters: white, red, dark green."
     elif Denomination.objects.filter(colour=colour).exclude(pk=chip.pk).exists():
-        found["colour"] = f"Another chip is called {colour} already."
+        faults["colour"] = f"Another chip is called {colour} already."
     if not re.fullmatch(r"#[0-9a-f]{6}", face):
-        found["face"] = "A face colour is written as #rrggbb."
-    return found
+        faults["face"] = "A face colour is written as #rrggbb."
+    return faults
 
 
 def _draw(chip: Denomination, looks: Mapping[str, Any]) -> None:
@@ -77,6 +75,6 @@ def _permit(by: Staff, permission: str) -> None:
         raise Refused("not_permitted", "Only an operator changes the chips.", 403)
 
 
-def _refuse(found: Faults) -> None:
-    if found:
-        raise Refused("bad_denomination", " ".join(found.values()), 422, fields=found)
+def _refuse(faults: Faults) -> None:
+    if faults:
+        raise Refused("bad_denomination", " ".join(faults.values()), 422, fields=faults)

@@ -54,7 +54,7 @@ def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
     return Settings(
         game=table.game,
-        options=_spelled(rules_of(table)),
+        options=_options_of(rules_of(table)),
         seats=table.seats,
         source=table.source,
         unit_cents=table.unit_cents,
@@ -75,7 +75,7 @@ def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     """A new table with its book and places for chips; closed, and without a shoe."""
     _permit(by, "tables.add_table")
     refuse(name_faults(name) | faults(settings))
-    settings = _whole(settings)
+    settings = _full_settings(settings)
     with transaction.atomic():
         house.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
@@ -93,7 +93,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
         table.refresh_from_db()
         before = settings_of(table)
         refuse(change_faults(table, changes, standing.at(head)))
-        after = _whole(replace(before, **changes))
+        after = _full_settings(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
         if changed.after:
             _open_book(table.book.name, after)
@@ -111,19 +111,19 @@ def _permit(by: Staff, permission: str) -> None:
         raise Refused("not_permitted", "Only an operator sets up tables.", 403)
 
 
-def refuse(found: Faults) -> None:
+def refuse(sentences: Faults) -> None:
     """Raise Refused with every sentence, unless there is none."""
-    if found:
-        raise Refused("bad_settings", " ".join(found.values()), 422, fields=found)
+    if sentences:
+        raise Refused("bad_settings", " ".join(sentences.values()), 422, fields=sentences)
 
 
-def _whole(settings: Settings) -> Settings:
+def _full_settings(settings: Settings) -> Settings:
     """With every option spelled out, so that a later default changes no table, and the largest chip first."""
-    options = _spelled(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
+    options = _options_of(made_rules(GAMES[settings.game], settings.options, settings.unit_cents))
     return replace(settings, options=options, denominations=tuple(sorted(set(settings.denominations), reverse=True)))
 
 
-def _spelled(rules: Any) -> dict[str, Any]:
+def _options_of(rules: Any) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
 
 
@@ -143,7 +143,6 @@ def _write(table: Table, head: Head, changed: Difference, by: Staff) -> None:
 
 
 def name_faults(name: str) -> Faults:
-    """What is wrong with the name of a new table."""
     most = Table._meta.get_field("name").max_length or 0
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > most:
         return {"name": f"A table's name has 1 to {most} characters, and no space before or after it."}
@@ -152,30 +151,32 @@ def name_faults(name: str) -> Faults:
     return {}
 
 
-def change_faults(table: Table, changes: Mapping[str, Any], now: Standing) -> Faults:
+def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> Faults:
     """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
     before = settings_of(table)
     after = replace(before, **changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
-    found = faults(after)
-    if now.round_open:
-        return found | {name: round_is_open(table, now, f"{WAITS[name]} can change") for name in changed}
-    return found | {name: says for name in changed if (says := _chips_lie(name, now, after))}
+    sentences = faults(after)
+    if state.round_open:
+        return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
+    return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
 
 
-def _chips_lie(name: str, now: Standing, after: Settings) -> str:
+def _chips_lie(name: str, state: Standing, after: Settings) -> str:
     """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
-    if name in ("game", "seats", "unit_cents", "denominations") and now.stacks:
+    if name in ("game", "seats", "unit_cents", "denominations") and state.stacks:
         return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
     stays = name == "game" and not GAMES[after.game].banked
-    if name in ("game", "unit_cents") and now.pot_cents and not stays:
-        return f"{money(now.pot_cents)} is left in the pot for the next game: {WAITS[name]} can change when it is won."
+    if name in ("game", "unit_cents") and state.pot_cents and not stays:
+        return (
+            f"{money(state.pot_cents)} is left in the pot for the next game: {WAITS[name]} can change when it is won."
+        )
     return ""
 
 
-def round_is_open(table: Table, now: Standing, what: str) -> str:
+def round_is_open(table: Table, state: Standing, what: str) -> str:
     """The sentence that says why something has to wait."""
-    number = now.round.number if now.round else 0
+    number = state.round.number if state.round else 0
     return f"Round {number} is open at {table.name}: {what} when it is over."
 
 
@@ -190,23 +191,25 @@ def faults(settings: Settings) -> Faults:
     game = GAMES.get(settings.game)
     if game is None:
         return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
-    found = _felt_faults(game, settings)
+    sentences = _felt_faults(game, settings)
     unit = settings.unit_cents
     if not 0 < unit <= MOST_CENTS // UNITS_A_BET:
-        return found | {"unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."}
-    found |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
-    return found | _take_faults(game, settings)
+        return sentences | {
+            "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."
+        }
+    sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
+    return sentences | _take_faults(game, settings)
 
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
-    found: Faults = {}
+    sentences: Faults = {}
     least, most = game.seat_counts[0], game.seat_counts[-1]
     # Against the house every seat may stay empty; elsewhere a game needs so many players, of more seats perhaps.
     if not (1 if game.banked else least) <= settings.seats <= (most if game.banked else MOST_SEATS):
-        found["seats"] = f"{game.title} is played with {least} to {most if game.banked else MOST_SEATS} seats."
+        sentences["seats"] = f"{game.title} is played with {least} to {most if game.banked else MOST_SEATS} seats."
     if settings.source not in ShoeSource.values:
-        found["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
-    return found
+        sentences["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
+    return sentences
 
 
 def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
@@ -224,26 +227,26 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """Of bets against the house, or of what a player may put in play for a pot."""
-    step, found = (UNITS_A_BET if game.banked else 1) * settings.unit_cents, {}
+    step, sentences = (UNITS_A_BET if game.banked else 1) * settings.unit_cents, {}
     for name, word, cents in (
         ("min_cents", "minimum", settings.min_cents),
         ("max_cents", "maximum", settings.max_cents),
     ):
         if not 0 < cents <= MOST_CENTS:
-            found[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
+            sentences[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
         elif cents % step:
             nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
             units = "ten chip units" if game.banked else "the table's coin"
-            found[name] = f"The {word} is a multiple of {money(step)}, {units}: {nearest}."
-    if not found and settings.min_cents > settings.max_cents:
-        found["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
+            sentences[name] = f"The {word} is a multiple of {money(step)}, {units}: {nearest}."
+    if not sentences and settings.min_cents > settings.max_cents:
+        sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
     cap = settings.cap_cents
     if cap is not None and not game.banked:
-        found["cap_cents"] = f"The house has nothing at stake in {game.title}: leave the cap empty."
+        sentences["cap_cents"] = f"The house has nothing at stake in {game.title}: leave the cap empty."
     elif cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
         least, most = money(settings.min_cents), money(MOST_CENTS)
-        found["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
-    return found
+        sentences["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+    return sentences
 
 
 def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
@@ -254,26 +257,28 @@ def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         settings.time_charge_cents,
         settings.unit_cents,
     )
-    found: Faults = {}
+    sentences: Faults = {}
     if not 0 <= rake <= MOST_RAKE_PERMILLE:
-        found["rake_permille"] = f"The rake is at most {MOST_RAKE_PERMILLE / 10:g} % of a pot."
+        sentences["rake_permille"] = f"The rake is at most {MOST_RAKE_PERMILLE / 10:g} % of a pot."
     if cap is not None and not (0 < cap <= MOST_CENTS and cap % coin == 0):
-        found["rake_cap_cents"] = f"The most rake of a pot is a multiple of {money(coin)}, the table's coin; or empty."
+        sentences["rake_cap_cents"] = (
+            f"The most rake of a pot is a multiple of {money(coin)}, the table's coin; or empty."
+        )
     if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
-        found["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
-    if not found and (rake or charge) and not (isinstance(game, PotGame) and game.coins):
+        sentences["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
+    if not sentences and (rake or charge) and not (isinstance(game, PotGame) and game.coins):
         return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
-    if not found and rake and charge:
+    if not sentences and rake and charge:
         return {"time_charge_cents": "A table takes a rake or a time charge, not both."}
-    return found
+    return sentences
 
 
 def _chip_faults(settings: Settings) -> Faults:
     values = settings.denominations
     if not values:
         return {"denominations": "A table needs chips."}
-    known = set(Denomination.objects.filter(value_cents__in=values).values_list("value_cents", flat=True))
-    if missing := sorted(set(values) - known):
+    worths = set(Denomination.objects.filter(value_cents__in=values).values_list("value_cents", flat=True))
+    if missing := sorted(set(values) - worths):
         return {"denominations": f"There is no chip worth {', '.join(map(money, missing))}."}
     chips = [Chip(value, money(value)) for value in values]
     try:

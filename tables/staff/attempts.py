@@ -1,7 +1,7 @@
 """Counts of guesses at a secret: each is counted before it is looked at, so that many at once get no more than few.
 
 A count belongs to a kind of secret, a place that guesses come from and a name that they are made for. Which counts a
-try falls under is told in ``signin.py`` and ``signing.py``; what that leaves a guesser is in docs/signing-in.md.
+try falls under is told in ``sign_in.py`` and ``terminals.py``; what that leaves a guesser is in docs/signing-in.md.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def reserve(limits: Sequence[Limit]) -> list[Limit]:
     first that is full and closes.
 
     Outside of a transaction: what one that is rolled back counted would be forgotten."""
-    watched = []
+    alarms = []
     for limit in limits:
         tries = count(limit)
         if limit.closes and tries > limit.most:
             raise TooMany(limit, is_first=tries == limit.most + 1)
         if not limit.closes and tries == limit.most:
-            watched.append(limit)
-    return watched
+            alarms.append(limit)
+    return alarms
 
 
 def give_back(limits: Sequence[Limit]) -> None:
@@ -111,7 +111,6 @@ def forget_name(name: str) -> None:
 
 
 def forget_place(place: str) -> None:
-    """Whatever failed at a place is forgotten."""
     AttemptCount.objects.filter(place=place).delete()
 
 
@@ -147,6 +146,6 @@ def place_of(terminal: Terminal) -> str:
 
 
 def locked(says: str, full: Limit) -> Refused:
-    """Nothing was looked at."""
+    """The refusal of a try whose secret was not looked at, with how long to wait."""
     wait = "try again tomorrow" if full.seconds >= DAY else f"wait {full.seconds // 60} minutes"
     return Refused("locked_out", f"{says}: {wait}, or ask an operator to let you in.", 429)

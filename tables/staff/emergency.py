@@ -35,7 +35,7 @@ def make(operator: Staff) -> str:
         EmergencyCode.objects.filter(operator=operator).delete()
         row = EmergencyCode.objects.create(operator=operator, digest=_digest(code))
         note(EmergencyCodeMade(username=operator.username, code=digest_of(row.digest)), operator.signature)
-    return "-".join(code[at : at + _GROUP] for at in range(0, len(code), _GROUP))
+    return "-".join(code[start : start + _GROUP] for start in range(0, len(code), _GROUP))
 
 
 def use(first: str, second: str, *, address: str | None) -> Staff:
@@ -44,18 +44,24 @@ def use(first: str, second: str, *, address: str | None) -> Staff:
         # In one order, so that two who use the same codes at once wait for each other, and the second finds none.
         rows = EmergencyCode.objects.select_for_update(of=("self",)).order_by("pk").select_related("operator")
         codes = {row.digest: row for row in rows.filter(digest__in=[_digest(first), _digest(second)])}
-        mine, other = codes.get(_digest(first)), codes.get(_digest(second))
-        if mine is None or other is None or mine.pk == other.pk or not _count(mine) or not _count(other):
+        code, helper_code = codes.get(_digest(first)), codes.get(_digest(second))
+        if (
+            code is None
+            or helper_code is None
+            or code.pk == helper_code.pk
+            or not _is_valid(code)
+            or not _is_valid(helper_code)
+        ):
             says = "This takes the codes of two operators, typed as they are printed; each works once."
             raise Refused("wrong_codes", says, 403)
-        mine.delete()
-        other.delete()
-        username, helper = mine.operator.username, other.operator.username
-        note(EmergencySignIn(username=username, other=helper, address=address), mine.operator.signature)
+        code.delete()
+        helper_code.delete()
+        username, helper = code.operator.username, helper_code.operator.username
+        note(EmergencySignIn(username=username, other=helper, address=address), code.operator.signature)
         evidence = {"username": username, "with": helper, "address": address}
-        names = f"{mine.operator.name} came in by emergency codes, with {other.operator.name}’s."
+        names = f"{code.operator.name} came in by emergency codes, with {helper_code.operator.name}’s."
         raise_alert(None, "emergency_sign_in", f"{names} Both are used up.", evidence)
-    return mine.operator
+    return code.operator
 
 
 def withdraw(staff: Staff) -> None:
@@ -63,7 +69,7 @@ def withdraw(staff: Staff) -> None:
     EmergencyCode.objects.filter(operator=staff).delete()
 
 
-def _count(code: EmergencyCode) -> bool:
+def _is_valid(code: EmergencyCode) -> bool:
     return code.operator.is_active and code.operator.role == Role.OPERATOR
 
 

@@ -40,23 +40,23 @@ def sign(
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
     try:
-        may = staff is not None and _may(staff, rehearse or _undone(act))
+        may_sign = staff is not None and _may_sign(staff, rehearse or _rehearsal(act))
     except Refused:
         attempts.give_back(counts)  # the PIN was not looked at
         raise
-    if not sign_in.is_right(staff, pin) or staff is None or not may:
-        raise _refused()
-    signed = _signed(staff, act)
+    if not sign_in.is_right(staff, pin) or staff is None or not may_sign:
+        raise _refusal()
+    result = _result_of(staff, act)
     attempts.succeed(counts)
-    return staff, signed
+    return staff, result
 
 
-def _refused() -> Refused:
+def _refusal() -> Refused:
     says = "Badge number or PIN is wrong, or somebody else has to sign this."
     return Refused("wrong_credentials", says, 403)
 
 
-def _may(staff: Staff, rehearse: Callable[[Staff], object]) -> bool:
+def _may_sign(staff: Staff, rehearse: Callable[[Staff], object]) -> bool:
     """Whether this person may sign it. Raises what refuses everybody."""
     try:
         rehearse(staff)
@@ -67,15 +67,15 @@ def _may(staff: Staff, rehearse: Callable[[Staff], object]) -> bool:
     return True
 
 
-def _signed(staff: Staff, act: Callable[[Staff], Signed]) -> Signed:
+def _result_of(staff: Staff, act: Callable[[Staff], Signed]) -> Signed:
     """The act itself; what came in between is answered as it would have been before."""
     try:
         return act(staff)
     except Refused as refused:
-        raise (_refused() if refused.code in _PERSONAL else refused) from None
+        raise (_refusal() if refused.code in _PERSONAL else refused) from None
 
 
-def _undone(act: Callable[[Staff], object]) -> Callable[[Staff], None]:
+def _rehearsal(act: Callable[[Staff], object]) -> Callable[[Staff], None]:
     """Do it, and undo it before anybody can see it."""
 
     def rehearse(staff: Staff) -> None:

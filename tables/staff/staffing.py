@@ -31,20 +31,20 @@ from tables.staff import attempts, emergency
 _FACTS: Final = ("name", "role", "badge", "is_active")
 
 
-def add_staff(*, username: str, name: str, role: str, by: Staff, **given: Any) -> Staff:
-    """Take somebody on. ``given``: badge, password, pin."""
+def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_secrets: Any) -> Staff:
+    """Take somebody on. ``badge_and_secrets``: badge, password, pin."""
     _permit(by, "tables.add_staff")
     staff = Staff(username=username)
-    changes = {"name": name, "role": role} | given
+    changes = {"name": name, "role": role} | badge_and_secrets
     _refuse(username_faults(username) | change_faults(staff, changes))
-    hashes = _sealed(staff, changes)
+    hashes = _hashes(staff, changes)
     with transaction.atomic():
         _apply(staff, changes, hashes)
         facts: dict[str, Any] = {
             "name": staff.name,
             "role": str(staff.role),
             "badge": staff.badge,
-            "new": tuple(_new(changes)),
+            "new": tuple(_new_secrets(changes)),
             "secrets": staff.digests,
         }
         note(StaffAdded(username=username, **facts), by.signature)
@@ -56,7 +56,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
     and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
     secret changes."""
     _permit(by, "tables.change_staff")
-    hashes = _sealed(staff, changes)
+    hashes = _hashes(staff, changes)
     with transaction.atomic():
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
@@ -67,7 +67,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         _apply(staff, changes, hashes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
-        new = _new(changes)
+        new = _new_secrets(changes)
         changed = difference(before, _facts(staff))
         if new or changed.after:
             note(
@@ -100,21 +100,20 @@ def _permit(by: Staff, permission: str) -> None:
         raise Refused("not_permitted", "Only an operator changes staff.", 403)
 
 
-def _refuse(found: Faults) -> None:
-    if found:
-        raise Refused("bad_staff", " ".join(found.values()), 422, fields=found)
+def _refuse(faults: Faults) -> None:
+    if faults:
+        raise Refused("bad_staff", " ".join(faults.values()), 422, fields=faults)
 
 
 def _facts(staff: Staff) -> dict[str, Any]:
     return {name: getattr(staff, name) for name in _FACTS}
 
 
-def _new(changes: Mapping[str, Any]) -> list[str]:
-    """Which secrets are new."""
+def _new_secrets(changes: Mapping[str, Any]) -> list[str]:
     return [name for name in SECRETS if changes.get(name)]
 
 
-def _sealed(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
+def _hashes(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
     """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
     locked."""
     secrets = {name: changes[name] for name in SECRETS if changes.get(name)}
@@ -151,23 +150,23 @@ def _tap_out(staff: Staff, by: Staff) -> None:
     if table is None:
         return
     head = log.lock(table.book_id)
-    now = standing.at(head)
-    if now.dealer is None or now.dealer.username != staff.username:
+    state = standing.at(head)
+    if state.dealer is None or state.dealer.username != staff.username:
         return
-    if now.round_open:
-        _refuse({"is_active": _dealing(staff, table, now)})
+    if state.round_open:
+        _refuse({"is_active": _relief_sentence(staff, table, state)})
     log.append(head, Draft.of(DealerSignedOut(username=staff.username, name=staff.name), by.signature))
 
 
 def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     table = doors.table_of(staff)
-    if table is None or not (now := standing.of(table)).round_open:
+    if table is None or not (state := standing.of(table)).round_open:
         return {}
-    return {"role" if changes.get("is_active", True) else "is_active": _dealing(staff, table, now)}
+    return {"role" if changes.get("is_active", True) else "is_active": _relief_sentence(staff, table, state)}
 
 
-def _dealing(staff: Staff, table: Table, now: Standing) -> str:
-    return round_is_open(table, now, f"{staff.name} can be taken off it after a relief, or")
+def _relief_sentence(staff: Staff, table: Table, state: Standing) -> str:
+    return round_is_open(table, state, f"{staff.name} can be taken off it after a relief, or")
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------
@@ -187,30 +186,30 @@ def username_faults(username: str) -> Faults:
 def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     """What is wrong with changes to somebody, who may be new."""
     after = _facts(staff) | {name: value for name, value in changes.items() if name in _FACTS}
-    found = _fact_faults(staff, after)
+    faults = _fact_faults(staff, after)
     if password := changes.get("password"):
-        found |= _password_faults(staff, password)
+        faults |= _password_faults(staff, password)
     if pin := changes.get("pin"):
-        found |= _pin_faults(pin, after)
+        faults |= _pin_faults(pin, after)
     if _stops_dealing(staff, changes):
-        found |= _dealing_faults(staff, changes)
+        faults |= _dealing_faults(staff, changes)
     if _is_last_operator(staff, after):
-        found["role" if after["is_active"] else "is_active"] = "Somebody else has to be an active operator first."
-    return found
+        faults["role" if after["is_active"] else "is_active"] = "Somebody else has to be an active operator first."
+    return faults
 
 
 def _fact_faults(staff: Staff, after: Mapping[str, Any]) -> Faults:
-    found: Faults = {}
+    faults: Faults = {}
     name, badge = after["name"], after["badge"]
     if not name.strip() or not name.isprintable() or len(name) > 60:
-        found["name"] = "A name has 1 to 60 characters."
+        faults["name"] = "A name has 1 to 60 characters."
     if after["role"] not in Role.values:
-        found["role"] = f"A role is one of {', '.join(Role.values)}."
+        faults["role"] = f"A role is one of {', '.join(Role.values)}."
     if badge and not re.fullmatch(r"[0-9]{3,8}", badge):
-        found["badge"] = "A badge number has 3 to 8 digits."
+        faults["badge"] = "A badge number has 3 to 8 digits."
     elif badge and Staff.objects.filter(badge=badge).exclude(pk=staff.pk).exists():
-        found["badge"] = f"Somebody has badge {badge} already."
-    return found
+        faults["badge"] = f"Somebody has badge {badge} already."
+    return faults
 
 
 def _password_faults(staff: Staff, password: str) -> Faults:

@@ -131,14 +131,14 @@ def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
     counts = limits(kind, terminal, badge)
     try:
-        watched = attempts.reserve(counts)
+        alarms = attempts.reserve(counts)
     except TooMany as full:
         if full.is_first:
             _report(terminal, full.limit, badge)
         of = "with this badge " if full.limit.name else ""
         raise attempts.locked(f"Too many wrong PINs {of}on this terminal", full.limit) from None
-    if watched and Staff.objects.filter(badge=badge).exists():
-        says = f"Badge {badge}: {watched[0].most} wrong PINs in a day, over all terminals."
+    if alarms and Staff.objects.filter(badge=badge).exists():
+        says = f"Badge {badge}: {alarms[0].most} wrong PINs in a day, over all terminals."
         raise_alert(None, "pins_tried", says, {"badge": badge, "terminal": terminal.name})
     return counts
 

@@ -31,7 +31,7 @@ from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
-from tables.audit import mending, sealed, sealing, watch, witness
+from tables.audit import keys, mending, sealed, sealing, watch, witness
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -187,7 +187,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     """The house is set up, deals every game from both kinds of shoe, closes, and is counted."""
     _staff(house)
     _set_up(house)
-    sealing.publish()
+    keys.publish()
     rocket = floor.table("Rocket 1")
     _doors(house, rocket)
     _rocket(house, rocket)
@@ -207,7 +207,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
 def _second_day(house: House) -> None:
     """What came to light overnight is put right; at the end of the day not everything is done."""
     _proved_and_closed(house, 0)
-    sealing.rotate()
+    keys.rotate()
     _auditor_looks(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     of_the_house("sell_chips", amount_cents=20_000)
@@ -250,11 +250,11 @@ def _fourth_day(house: House) -> None:
     """A key is lost, a database was put back, nobody comes for thirty hours; then the last day is sealed too."""
     sealing.seal_finished()
     Path(sealed.key_file()).unlink()
-    sealing.replace_lost("The host's disk is broken, and the key with it")
+    keys.replace_lost("The host's disk is broken, and the key with it")
     sealed.accept_restored("The database was put back from last night's copy", (house.boss, house.olga))
     _day_closed(house, 2)
     house.later(hours=30)
-    assert witness.confirm(house.olga, "Closed for the carnival", sealing.signing_key())
+    assert witness.confirm(house.olga, "Closed for the carnival", keys.signing_key())
     assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]
     pepper.add_key()
     assert carry() > 10

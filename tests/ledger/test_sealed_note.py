@@ -14,7 +14,7 @@ from ledger import sealed_note
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import seals
 from ledger.sealed_note import BadNote
-from tables.audit import proofs, sealed, sealing
+from tables.audit import keys, proofs, sealed, sealing
 from tables.models import Staff
 from tables.roles import Role
 from tables.staff import signers
@@ -212,7 +212,7 @@ def test_a_day_that_was_signed_is_never_signed_otherwise(house: Felt, clock: Clo
     before = note()
     days = (*before.days, (3, later(2).date().isoformat(), "ab" * 32))
     signed = sealed_note.Note(days, before.books)
-    sealed_note.write(sealed.note_file(), signed, sealing.the_key())
+    sealed_note.write(sealed.note_file(), signed, keys.the_key())
     clock.pass_until(later(3))
     with transaction.atomic():
         assert "was signed as day 3 before, and was another then" in not_sealed()
@@ -228,10 +228,10 @@ def test_the_note_is_the_old_one_or_the_new_one(house: Felt, monkeypatch: pytest
 
     monkeypatch.setattr(os, "fsync", dies)
     with pytest.raises(Killed):
-        sealed_note.write(sealed.note_file(), sealed_note.Note(), sealing.the_key())
+        sealed_note.write(sealed.note_file(), sealed_note.Note(), keys.the_key())
     monkeypatch.undo()
     assert note() == before
-    sealed_note.write(sealed.note_file(), before, sealing.the_key())
+    sealed_note.write(sealed.note_file(), before, keys.the_key())
     assert [path.name for path in sealed.note_file().parent.glob("*.new")] == []
 
 
@@ -275,16 +275,16 @@ def test_a_note_that_was_changed_is_no_note(house: Felt) -> None:
     document["note"]["books"]["Table 1"] = [1, "ab" * 32]
     sealed.note_file().write_text(json.dumps(document))
     with pytest.raises(BadNote, match="was changed"):
-        sealing.seal_finished() or sealed.agreed(seals.public_of(sealing.the_key()))
+        sealing.seal_finished() or sealed.agreed(seals.public_of(keys.the_key()))
     sealed.note_file().write_text("nonsense")
     with pytest.raises(BadNote, match="is no note"):
-        sealed.agreed(seals.public_of(sealing.the_key()))
+        sealed.agreed(seals.public_of(keys.the_key()))
 
 
 def test_a_change_of_keys_keeps_the_note(house: Felt, clock: Clock) -> None:
     """Harm prevented: with the new key, all that was noted is forgotten."""
     before = note()
-    sealing.rotate()
+    keys.rotate()
     assert note() == before
     seal_until(clock, 3)
     assert note().number == 3
@@ -300,7 +300,7 @@ def test_a_change_of_keys_that_was_killed_leaves_a_note_that_is_believed(
 
     monkeypatch.setattr(sealed, "carry_over", dies)
     with pytest.raises(Killed):
-        sealing.rotate()
+        keys.rotate()
     monkeypatch.undo()
     clock.stand(later(2))
     seal_until(clock, 3)
@@ -311,7 +311,7 @@ def test_a_note_of_another_house_is_not_believed(house: Felt, tmp_path: Path) ->
     """Harm prevented: a note that somebody signed with a key of his own."""
     sealed_note.write(sealed.note_file(), sealed_note.Note(), seals.make_key(tmp_path / "another.pem"))
     with pytest.raises(BadNote, match="was signed by another key"):
-        sealed.agreed(seals.public_of(sealing.the_key()))
+        sealed.agreed(seals.public_of(keys.the_key()))
 
 
 def test_two_people_stand_for_an_older_database(

@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tables.disputes.mispays import Dealt
+from tables.disputes.rack_history import Dealt
 from tables.games.cards import NOTHING, RANKS, Composition
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Illegal, Limits, Opening, Payout
 from tables.games.play import play, replay

@@ -16,7 +16,7 @@ from ledger.proof.chain import Broken, Entry, Head, Mend, canonical, mends_in, t
 from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
-from tables.audit.outside.cage_counts import Count, Part, counted, into_the_cage
+from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of, fold
@@ -57,7 +57,7 @@ class Signed:
 class _State:
     """Where a book stands, as its entries tell it."""
 
-    now: Standing = field(default_factory=Standing)
+    standing: Standing = field(default_factory=Standing)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
     corrections: tuple[Correction, ...] = ()
@@ -70,17 +70,17 @@ class _State:
             self.set(event)
         if isinstance(event, AboutCorrection):
             self.corrections = event.open
-        self.now = fold(self.now, event, seq=entry.seq, round=entry.round)
-        self.seals.resume(self.now, entry.seq, event)
+        self.standing = fold(self.standing, event, seq=entry.seq, round=entry.round)
+        self.seals.resume(self.standing, entry.seq, event)
 
     def set(self, event: TableSet) -> None:
         self.settings = settings_after(self.settings, event.after)
 
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
-        alike = [replace(one.now, seq=0, hash=None) for one in (self, other)]
-        here, there = ((one.settings, one.seals.live, one.corrections) for one in (self, other))
-        return alike[0] == alike[1] and here == there
+        alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
+        ours, theirs = ((state.settings, state.seals.live, state.corrections) for state in (self, other))
+        return alike[0] == alike[1] and ours == theirs
 
 
 class BookProof:
@@ -95,18 +95,18 @@ class BookProof:
         self.leaves = [leaf for day, leaf in days if day >= first]
         self.mends = [Mend(*span) for leaf in self.leaves for span in leaf.get("mended", ())]
         """Entries whose times are false, as the days' documents have it."""
-        self.at = 0
+        self.seq = 0
         self.part = self.files["entries"]
-        self.moved: dict[int, Move] = {}
+        self.moves: dict[int, Move] = {}
         """Transfers that a later one may reverse."""
-        self.reversed: set[int] = set()
-        self.held: dict[int, Entry] = {}
+        self.reversals: set[int] = set()
+        self.entries: dict[int, Entry] = {}
         """Entries that the next day may rest on."""
         self.counts = {"entries": 0, "rounds": 0, "transfers": 0, "orders": 0}
-        self.keys_told = 0
+        self.keys_published = 0
         self.balances: dict[int, int] = {}
         self.places: dict[int, tuple[str, int | None]] = {}
-        self.held_moves: dict[int, Sequence[Posted]] = {}
+        self.carried_transfers: dict[int, Sequence[Posted]] = {}
         self.at_the_cage = Part(0, 0, 0)
         self.cage_counts: list[Count] = []
         """In the house's book: each to be held against what the other books left in the cage."""
@@ -126,15 +126,15 @@ class BookProof:
             raise self._wrong(f"it is no entry that a house can write: {short(error)}") from None
 
     def _wrong(self, what: str) -> Wrong:
-        return Wrong(self.part, f"{self.name}, entry {self.at}: {what}")
+        return Wrong(self.part, f"{self.name}, entry {self.seq}: {what}")
 
     def _run(self) -> None:
-        opening, state = self.opening, self._carried()
+        opening, state = self.opening, self._opening_state()
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
-        left = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
-        self.at_the_cage = Part(before.seq, after.seq, left)
+        balance = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
+        self.at_the_cage = Part(before.seq, after.seq, balance)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
@@ -148,7 +148,7 @@ class BookProof:
             self._day(leaf, proven, state, replay)
         for _ in proven:  # whatever stands after the last leaf is a fault, which the chain names
             pass
-        self._tell()
+        self._report()
 
     # --- one day
 
@@ -156,45 +156,51 @@ class BookProof:
         """The places of a day. A table may gain some, and loses none."""
         self.places = {account: (place, seat) for account, place, seat, _ in leaf["accounts"]}
         chart = Chart(0, {place: account for account, place in self.places.items()})
-        if lost := [account for account, cents in self.balances.items() if cents and account not in self.places]:
-            raise Wrong(leaves_part(leaf["day"]), f"{self.name}: the place {lost[0]} is missing, which holds chips")
+        if missing_places := [
+            account for account, cents in self.balances.items() if cents and account not in self.places
+        ]:
+            raise Wrong(
+                leaves_part(leaf["day"]), f"{self.name}: the place {missing_places[0]} is missing, which holds chips"
+            )
         if replay is not None:
             return replace(replay, chart=chart)
-        held = {place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None}
-        return Replay(chart, state.now, state.seals, held, dict(self.held_moves))
+        balances = {
+            place: self.balances.get(account, 0) for account, (place, seat) in self.places.items() if seat is None
+        }
+        return Replay(chart, state.standing, state.seals, balances, dict(self.carried_transfers))
 
     def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
         """The entries of one day, and what was signed of it."""
         slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
         for _ in range(leaf["first"], leaf["last"] + 1):
             entry, posted = next(proven)
-            if (at := time_of(entry, self.mends)) >= ends:
-                raise self._wrong(f"it is of {at}, after the end of {leaf['day']}")
+            if (moment := time_of(entry, self.mends)) >= ends:
+                raise self._wrong(f"it is of {moment}, after the end of {leaf['day']}")
             event = event_of(entry)
-            if (slip := slips.get(entry.seq)) != (begun := _begins(event, entry, slip)):
+            if (slip := slips.get(entry.seq)) != (begun := _begun_slip(event, entry, slip)):
                 raise self._wrong(f"it begins the slip {begun}, {leaf['day']} was sealed with {slip}")
             if isinstance(event, ClockMended):
-                self._mended(event, entry)
+                self._mend(event, entry)
             tree.add(entry.hash)
             self._check(event, entry, posted, state, replay)
         self._end(leaf, tree, state, replay)
 
-    def _mended(self, event: ClockMended, entry: Entry) -> None:
+    def _mend(self, event: ClockMended, entry: Entry) -> None:
         """An entry that mends times is signed by the house, and says what the days' documents say."""
-        mended, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
+        spans, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
         keys = {key["key"] for key in self.signed.keys}
-        signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
-        if document.book != self.name or not signed:
+        is_signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
+        if document.book != self.name or not is_signed:
             raise self._wrong("it mends the times of entries, and the house did not sign that")
-        here = [
+        spans_of_days = [
             mend
-            for mend in mended
+            for mend in spans
             if any(leaf["first"] <= mend.last and mend.first <= leaf["last"] for leaf in self.leaves)
         ]
-        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(here)):
+        if [mend for mend in self.mends if mend.entry == entry.seq] != list(dict.fromkeys(spans_of_days)):
             raise self._wrong("it mends other entries, or to other times, than the days were sealed with")
         self.signed.say(
-            f"note   {self.name}: entries {mended[0].first} to {mended[-1].last} bear false times, mended by entry"
+            f"note   {self.name}: entries {spans[0].first} to {spans[-1].last} bear false times, mended by entry"
             f" {entry.seq}: {document.reason}"
         )
 
@@ -209,42 +215,42 @@ class BookProof:
         replay.follow(entry, event, posted)
         self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
-        self.held[entry.seq] = entry
+        self.entries[entry.seq] = entry
         self.counts["entries"] += 1
         self.counts["transfers"] += len(posted)
 
-    def _move(self, one: Posted) -> None:
+    def _move(self, posted: Posted) -> None:
         """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
-        move = one.move
-        ends = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
+        move = posted.move
+        accounts = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
             raise self._wrong(f"it moves {move.spelled()}, which is not on the list of movements")
-        for account, place in ends:
+        for account, place in accounts:
             if self.places.get(account, ("", None))[0] != place:
                 raise self._wrong(f"it moves {move.spelled()}, and the account {account} is no {place} of {self.name}")
-        if type(move.amount_cents) is not int or move.amount_cents <= 0 or ends[0] == ends[1]:
+        if type(move.amount_cents) is not int or move.amount_cents <= 0 or accounts[0] == accounts[1]:
             raise self._wrong(f"it moves {move.spelled()}, which is no amount from one place to another")
         if (move.kind == REVERSAL) != (move.reverses is not None):
             raise self._wrong(f"it moves {move.spelled()}, and a reversal names what it reverses")
         if move.reverses is not None:
-            undone = self.moved.get(move.reverses)
-            if undone is None or undone.undone(move.reverses) != move or move.reverses in self.reversed:
+            original = self.moves.get(move.reverses)
+            if original is None or original.undone(move.reverses) != move or move.reverses in self.reversals:
                 raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
-            self.reversed.add(move.reverses)
-        self.moved[one.id] = move
+            self.reversals.add(move.reverses)
+        self.moves[posted.id] = move
         self.balances[move.source_account_id] = self.balances.get(move.source_account_id, 0) - move.amount_cents
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
     def _cage(self, event: Event, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
         """What a table moves into the cage and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
-            own = (replay.held or {}).get(CAGE, 0)
-            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            if count := counted(event, entry, own):
-                self.cage_counts.append(replace(count, at=None if mended else count.at))
-        elif (cents := into_the_cage(one.move for one in posted)) and entry.at is not None:
-            mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            self.at_the_cage.moved.append((entry.seq, None if mended else entry.at, cents))
+            balance = (replay.held or {}).get(CAGE, 0)
+            is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            if count := count_of(event, entry, balance):
+                self.cage_counts.append(replace(count, moment=None if is_mended else count.moment))
+        elif (cents := into_the_cage(transfer.move for transfer in posted)) and entry.at is not None:
+            is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
+            self.at_the_cage.moves.append((entry.seq, None if is_mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""
@@ -252,22 +258,22 @@ class BookProof:
         if tree.root.hex() != leaf["root"]:
             raise Wrong(self.part, f"{span}: they do not make the root that was signed for {leaf['day']}")
         part = leaves_part(leaf["day"])
-        said = {account: cents for account, _, _, cents in leaf["accounts"]}
-        for account in sorted(said.keys() | self.balances.keys()):
-            if said.get(account, 0) != self.balances.get(account, 0):
+        signed_cents = {account: cents for account, _, _, cents in leaf["accounts"]}
+        for account in sorted(signed_cents.keys() | self.balances.keys()):
+            if signed_cents.get(account, 0) != self.balances.get(account, 0):
                 place, seat = self.places.get(account, ("", None))
                 where = place if seat is None else f"{place} {seat}"
-                says = f"{said.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
+                says = f"{signed_cents.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
                 raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
         self._sums(leaf, part)
-        rests = [self.held[seq] for seq in leaf["carried"] if seq in self.held]
-        if len(rests) != len(leaf["carried"]):
+        foundation = [self.entries[seq] for seq in leaf["carried"] if seq in self.entries]
+        if len(foundation) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
-        self.held = {entry.seq: entry for entry in rests}
-        state.now, told = replay.now, _State()
-        for entry in rests:
-            told.carry(entry)
-        if not told.same(state):
+        self.entries = {entry.seq: entry for entry in foundation}
+        state.standing, tomorrow = replay.now, _State()
+        for entry in foundation:
+            tomorrow.carry(entry)
+        if not tomorrow.same(state):
             raise Wrong(part, f"{self.name}, entry {leaf['last']}: what the day after rests on tells it otherwise")
 
     def _sums(self, leaf: Document, part: str) -> None:
@@ -292,7 +298,7 @@ class BookProof:
             case TableSet():
                 self._settings(event, state)
             case Played(opening=Pinned() as pinned):
-                self._opened(pinned, entry, before, state.settings)
+                self._round_opening(pinned, entry, before, state.settings)
             case AboutCorrection():
                 self._correction(event, state)
 
@@ -302,15 +308,15 @@ class BookProof:
             raise Misconduct("the settings were others before it")
         state.set(event)
 
-    def _opened(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
+    def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
         if settings is None:
             raise Misconduct("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
-        due = _pinned(settings, before, pinned)
+        due = _due_pins(settings, before, pinned)
         for name in Pinned.__struct_fields__:
-            if canonical({"": _spelled(due, name)}) != canonical({"": _spelled(pinned, name)}):
+            if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):
                 raise Misconduct(f"the {name} that its round pins are not those that were in force")
 
     def _correction(self, event: AboutCorrection, state: _State) -> None:
@@ -330,55 +336,59 @@ class BookProof:
         """The house's book says of days and keys what the bundle says."""
         if isinstance(event, DaySealed):
             day = event.document.day
-            kept = self.signed.days.get(day)
-            if kept is not None and canonical(kept) != canonical(msgspec.to_builtins(event.document)):
+            document = self.signed.days.get(day)
+            if document is not None and canonical(document) != canonical(msgspec.to_builtins(event.document)):
                 raise self._wrong(f"it sealed {day} with another root than the bundle has")
         if isinstance(event, AboutKey):
             self._key(event)
 
     def _key(self, event: AboutKey) -> None:
-        if self.keys_told >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_told]:
+        if self.keys_published >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_published]:
             raise self._wrong(f"it published a key that is not in {KEYS} at that place")
-        self.keys_told += 1
+        self.keys_published += 1
 
     # --- reading
 
-    def _carried(self) -> _State:
+    def _opening_state(self) -> _State:
         """Where the book stood: the entries that the day before named, each proved by its own day's root."""
-        state, wanted = _State(), set(self.opening["carried"]) if self.opening else set()
+        state, carried_seqs = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
         lines = list(self.bundle.documents(self.files["carried"]))
-        if missing := wanted - {line["seq"] for line in lines}:
-            raise Wrong(self.part, f"{self.name}, entry {min(missing)}: it is missing, and the day rests on it")
+        if missing_seqs := carried_seqs - {line["seq"] for line in lines}:
+            raise Wrong(self.part, f"{self.name}, entry {min(missing_seqs)}: it is missing, and the day rests on it")
         for line in lines:
-            self.at = int(line["seq"])
-            entry = self._proved(line, days[line["day"]])
-            posted = tuple(_posted([*row]) for row in line["transfers"])
-            if [one.move.spelled() for one in posted] != entry.document["moves"]:
+            self.seq = int(line["seq"])
+            entry = self._older_entry(line, days[line["day"]])
+            posted = tuple(_transfer([*row]) for row in line["transfers"])
+            if [transfer.move.spelled() for transfer in posted] != entry.document["moves"]:
                 raise self._wrong("its transfers are not those that its body records")
-            self.moved |= {one.id: one.move for one in posted}
-            if entry.seq not in wanted:
+            self.moves |= {transfer.id: transfer.move for transfer in posted}
+            if entry.seq not in carried_seqs:
                 continue  # it is there for what it moved, which is reversed
-            self.held[entry.seq], self.held_moves[entry.seq] = entry, posted
+            self.entries[entry.seq], self.carried_transfers[entry.seq] = entry, posted
             state.carry(entry)
             if entry.subject == AboutKey.subject:
                 event = event_of(entry)
                 assert isinstance(event, AboutKey)  # noqa: S101 -- the catalog has no other of this subject
                 self._key(event)
         if self.opening:
-            state.now = replace(state.now, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
+            state.standing = replace(state.standing, seq=self.opening["last"], hash=bytes.fromhex(self.opening["head"]))
         return state
 
-    def _proved(self, line: Document, day: Document) -> Entry:
+    def _older_entry(self, line: Document, day: Document) -> Entry:
         """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
         body, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
-        digest, leaf, signed = sha256((previous or b"") + body).digest(), day["leaf"], self.signed.days[day["day"]]
+        digest, leaf, day_document = (
+            sha256((previous or b"") + body).digest(),
+            day["leaf"],
+            self.signed.days[day["day"]],
+        )
         try:
             index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
             merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
-            at, books, path = day["index"], signed["books"], _path(day["path"])
-            merkle.check_inclusion(canonical(leaf), at, books, path, bytes.fromhex(signed["root"]))
+            place, books, path = day["index"], day_document["books"], _path(day["path"])
+            merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(day_document["root"]))
         except merkle.Unproved as unproved:
             raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
         entry = _entry(line["seq"], previous, digest, body)
@@ -389,7 +399,7 @@ class BookProof:
     def _entries(self, before: Head) -> Iterator[Entry]:
         previous = before.hash
         for seq, line in enumerate(self.bundle.lines(self.files["entries"]), before.seq + 1):
-            self.at = seq
+            self.seq = seq
             if len(line) < 66 or line[64:65] != b" ":
                 raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
             digest = bytes.fromhex(line[:64].decode())
@@ -398,16 +408,16 @@ class BookProof:
 
     def _transfers(self) -> Iterator[Posted]:
         for row in self.bundle.documents(self.files["transfers"]):
-            yield _posted(row)
+            yield _transfer(row)
 
-    def _tell(self) -> None:
-        said = [f"{self.counts['entries']:,} entries re-hashed"]
+    def _report(self) -> None:
+        counts = [f"{self.counts['entries']:,} entries re-hashed"]
         if self.name != HOUSE:
-            said.append(f"{self.counts['rounds']:,} rounds replayed")
-        said.append(f"{self.counts['transfers']:,} transfers recomputed")
+            counts.append(f"{self.counts['rounds']:,} rounds replayed")
+        counts.append(f"{self.counts['transfers']:,} transfers recomputed")
         if self.counts["orders"]:
-            said.append(f"{self.counts['orders']:,} openings of a house shoe's order")
-        self.signed.say(f"holds  {self.name}: {', '.join(said)}")
+            counts.append(f"{self.counts['orders']:,} openings of a house shoe's order")
+        self.signed.say(f"holds  {self.name}: {', '.join(counts)}")
 
 
 # --- reading what is there --------------------------------------------------------------------------------------
@@ -422,20 +432,33 @@ def _head(leaf: Document | None) -> Head:
 
 def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entry:
     """An entry as a bundle has it: what its columns were is what its body says, where it says anything."""
-    said: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
-    at = key = None
+    fields: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
+    moment = key = None
     try:
-        said |= msgspec.json.decode(body)
-        at = datetime.strptime(said["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
-        key = UUID(said["key"]) if said["key"] else None
+        fields |= msgspec.json.decode(body)
+        moment = datetime.strptime(fields["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        key = UUID(fields["key"]) if fields["key"] else None
     except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
-        at = None  # no moment, which the chain names
-    moves = said["moves"] if isinstance(said["moves"], list) else []
-    columns = (said["subject"], said["kind"], said["round"], said["by"], key, len(moves))
-    return Entry(0, seq, at, *columns, body, seq - 1 or None, previous, digest, 0)
+        moment = None  # no moment, which the chain names
+    return Entry(
+        book_id=0,
+        seq=seq,
+        at=moment,
+        subject=fields["subject"],
+        kind=fields["kind"],
+        round=fields["round"],
+        by=fields["by"],
+        key=key,
+        legs=len(fields["moves"]) if isinstance(fields["moves"], list) else 0,
+        body=body,
+        prev_seq=seq - 1 or None,
+        prev_hash=previous,
+        hash=digest,
+        id=0,
+    )
 
 
-def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
+def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     """What the first entry of a round has to pin; who starts, chance may choose."""
     game, shoe = GAMES[settings.game], before.shoe.number if before.shoe else 0
     if game.banked:
@@ -444,15 +467,22 @@ def _pinned(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     opening = pot_opening(settings, before, tuple(pinned.opening.seats))
     if pinned.opening.first:
         opening = msgspec.structs.replace(opening, first=pinned.opening.first)
-    chips = tuple(sorted(before.stacks.items())), before.pot_cents, settings.unit_cents
-    return Pinned(game.name, msgspec.to_builtins(rules_of(settings)), opening, shoe, *chips)
+    return Pinned(
+        game=game.name,
+        rules=msgspec.to_builtins(rules_of(settings)),
+        opening=opening,
+        shoe=shoe,
+        stacks=tuple(sorted(before.stacks.items())),
+        pot_cents=before.pot_cents,
+        coin_cents=settings.unit_cents,
+    )
 
 
-def _spelled(pinned: Pinned, name: str) -> Any:
+def _plain(pinned: Pinned, name: str) -> Any:
     return msgspec.to_builtins(getattr(pinned, name))
 
 
-def _begins(event: Event, entry: Entry, sealed: str | None) -> str | None:
+def _begun_slip(event: Event, entry: Entry, sealed: str | None) -> str | None:
     """The slip that an entry begins. ``sealed``: the one that the house says it does."""
     if isinstance(event, SlipSigned):
         return event.slip if len(event.after.signed) == 1 else None
@@ -461,13 +491,13 @@ def _begins(event: Event, entry: Entry, sealed: str | None) -> str | None:
     return sealed if sealed and canonical({"": sealed})[4:-1] in entry.body else None
 
 
-def _posted(row: Sequence[Any]) -> Posted:
+def _transfer(row: Sequence[Any]) -> Posted:
     number, seq, leg, *move = row
     return Posted(seq, leg, number, Move(*move))
 
 
 def _path(path: Sequence[str]) -> list[bytes]:
-    return [bytes.fromhex(one) for one in path]
+    return [bytes.fromhex(digest) for digest in path]
 
 
 def short(error: Exception) -> str:

@@ -116,30 +116,30 @@ class Bundle:
         self._zip.close()
 
     def _manifest(self) -> dict[str, Any]:
-        found = self._json(MANIFEST, next(self._read(MANIFEST), b""))
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            said = found.get("format") if isinstance(found, dict) else None
-            raise Wrong(MANIFEST, f"its format is {said!r}; this verifier reads {FORMAT}: a newer one may be needed")
-        parts = found.get("parts")
+        manifest = self._json(MANIFEST, next(self._read(MANIFEST), b""))
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            form = manifest.get("format") if isinstance(manifest, dict) else None
+            raise Wrong(MANIFEST, f"its format is {form!r}; this verifier reads {FORMAT}: a newer one may be needed")
+        parts = manifest.get("parts")
         shaped = isinstance(parts, list) and all(
-            isinstance(one, dict) and {"name", "sha256"} <= one.keys() for one in parts
+            isinstance(part, dict) and {"name", "sha256"} <= part.keys() for part in parts
         )
-        if not shaped or not {"from", "to"} <= found.keys():
+        if not shaped or not {"from", "to"} <= manifest.keys():
             raise Wrong(MANIFEST, "it lists no days and parts")
-        return found
+        return manifest
 
     def damaged(self) -> list[Wrong]:
         """Where the parts are not those that the manifest lists."""
-        there = set(self._zip.namelist()) - {MANIFEST}
-        found = [
-            Wrong(name, "is in the bundle, and not in its manifest") for name in sorted(there - self._listed.keys())
+        names = set(self._zip.namelist()) - {MANIFEST}
+        faults = [
+            Wrong(name, "is in the bundle, and not in its manifest") for name in sorted(names - self._listed.keys())
         ]
         for name, part in self._listed.items():
-            if name not in there:
-                found.append(Wrong(name, "is missing: the manifest lists it"))
+            if name not in names:
+                faults.append(Wrong(name, "is missing: the manifest lists it"))
             elif self._digest(name) != part["sha256"]:
-                found.append(Wrong(name, "its bytes are not those that the manifest lists (SHA-256)"))
-        return found
+                faults.append(Wrong(name, "its bytes are not those that the manifest lists (SHA-256)"))
+        return faults
 
     def unread(self) -> list[Wrong]:
         """The parts that nothing referred to."""

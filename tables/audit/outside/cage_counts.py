@@ -27,7 +27,7 @@ class Count:
     far each table's was read."""
 
     seq: int
-    at: datetime | None
+    moment: datetime | None
     """None where it is not known to the minute: a mended time."""
     expected_cents: int
     own_cents: int
@@ -42,28 +42,30 @@ class Part:
     """The last entry before it."""
     last: int
     before_cents: int
-    moved: list[tuple[int, datetime | None, int]] = field(default_factory=list)
+    moves: list[tuple[int, datetime | None, int]] = field(default_factory=list)
     """(entry, when, cents) for all that went into the cage, or, less than nothing, out of it."""
 
     def left_cents(self, name: str, count: Count) -> int:
         """What the table had left in the cage when it was counted. Raises Misconduct where it was read only so far
         that what moved long before is left out, or what came long after is in it."""
-        through, found = count.through.get(name, 0), self.before_cents
-        for seq, at, cents in self.moved:
+        through, cents = count.through.get(name, 0), self.before_cents
+        for seq, moment, amount in self.moves:
             if seq <= through:
-                found += cents
-            if at is None or count.at is None:
+                cents += amount
+            if moment is None or count.moment is None:
                 continue
-            if (at < count.at - SLACK and seq > through) or (at > count.at + SLACK and seq <= through):
-                raise Misconduct(f"it was counted as if {name} had moved nothing after entry {through} by {count.at}")
-        return found
+            if (moment < count.moment - SLACK and seq > through) or (moment > count.moment + SLACK and seq <= through):
+                raise Misconduct(
+                    f"it was counted as if {name} had moved nothing after entry {through} by {count.moment}"
+                )
+        return cents
 
     def reaches(self, name: str, count: Count) -> bool:
         """Whether the part has the entry up to which the table was read."""
         return self.before <= count.through.get(name, 0) <= self.last
 
 
-def counted(event: Event, entry: Entry, own_cents: int) -> Count | None:
+def count_of(event: Event, entry: Entry, own_cents: int) -> Count | None:
     """The second count of the cage that an entry of the house's book is. ``own_cents``: what that book left there."""
     if not isinstance(event, HouseSlipSigned) or event.through is None:
         return None
@@ -73,5 +75,5 @@ def counted(event: Event, entry: Entry, own_cents: int) -> Count | None:
 
 
 def into_the_cage(moves: Iterable[Move]) -> int:
-    """What movements bring to the cage in all."""
-    return sum(one.amount_cents * ((one.target_place == CAGE) - (one.source_place == CAGE)) for one in moves)
+    """In cents; below zero where more went out of the cage than came in."""
+    return sum(move.amount_cents * ((move.target_place == CAGE) - (move.source_place == CAGE)) for move in moves)

@@ -29,17 +29,17 @@ from tables.log.event import Misconduct
 def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
     """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
     with Bundle(path) as bundle:
-        damaged = bundle.damaged()
+        damage = bundle.damaged()
         try:
             _Verifier(bundle, say).run(key, others)
         except Wrong as wrong:
-            if damaged and damaged[0].part != wrong.part:
-                raise Wrong(wrong.part, f"{wrong.what}; and {damaged[0]}") from None
+            if damage and damage[0].part != wrong.part:
+                raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
             raise
         except UNREADABLE as error:
             raise Wrong(path.name, f"it is no bundle that a house can write: {short(error)}") from None
-        if damaged := damaged or bundle.unread():
-            raise damaged[0]
+        if damage := damage or bundle.unread():
+            raise damage[0]
         say(f"holds  the manifest: {len(bundle.manifest['parts'])} parts, each as it was written")
 
 
@@ -55,7 +55,7 @@ class _Verifier:
 
     def run(self, key: str | None, others: Sequence[Path]) -> None:
         self.keys = _keys(self.bundle)
-        chain = _chain(self.bundle, [one["key"] for one in self.keys])
+        chain = _chain(self.bundle, [document["key"] for document in self.keys])
         self.days = {document["day"]: document for document in chain}
         self._trust(key, chain)
         for other in others:
@@ -68,7 +68,7 @@ class _Verifier:
             book.run()
         self._cage(books)
         for day in self._range(chain):
-            for place, cents in _less_than_nothing(self.leaves[day].values()):
+            for place, cents in _shortfalls(self.leaves[day].values()):
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
             self._slips(chain, day)
         self.say(f"holds  the whole house: the chips and the cash of {len(last)} books add up to nothing, each day")
@@ -76,34 +76,34 @@ class _Verifier:
     # --- who signed
 
     def _trust(self, key: str | None, chain: Sequence[Document]) -> None:
-        known = [one["key"] for one in self.keys]
-        count = len(known)
+        keys = [document["key"] for document in self.keys]
+        count = len(keys)
         names = f"{count} key{'s' * (count > 1)}"
         self.say(f"holds  the chain of days: {len(chain)} from {chain[0]['day']} to {chain[-1]['day']}, {names}")
-        replaced = [at for at, one in enumerate(self.keys) if one.get("reason")]
-        for at in replaced:
-            self.say(f"note   the key {known[at]} is not signed by the one before it: {self.keys[at]['reason']}")
+        replacements = [place for place, document in enumerate(self.keys) if document.get("reason")]
+        for place in replacements:
+            self.say(f"note   the key {keys[place]} is not signed by the one before it: {self.keys[place]['reason']}")
         if key is None:
-            self.say(f"note   no key was given from outside: all that follows is as good as the key {known[-1]}")
+            self.say(f"note   no key was given from outside: all that follows is as good as the key {keys[-1]}")
             return
-        if key not in known:
+        if key not in keys:
             raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
         signer = chain[-1]["key"]
-        if any(known.index(key) < at <= known.index(signer) for at in replaced):
+        if any(keys.index(key) < place <= keys.index(signer) for place in replacements):
             raise Wrong(
                 KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
             )
-        if known.index(signer) < known.index(key):
+        if keys.index(signer) < keys.index(key):
             raise Wrong(ROOTS, f"its last day is signed by {signer}, which is older than the key that you trust")
         self.say("holds  the key that you trust: the last day is signed by it, or by one that it vouched for")
 
     def _compare(self, chain: Sequence[Document], other: Path) -> None:
         with Bundle(other) as bundle:
-            theirs = [one["document"] for one in bundle.documents(ROOTS)]
+            theirs = [line["document"] for line in bundle.documents(ROOTS)]
         if not theirs:
             raise Wrong(ROOTS, f"{other.name} has no day to hold it against")
-        for ours, noted in zip(chain, theirs, strict=False):
-            if canonical(ours) != canonical(noted):
+        for ours, noted_day in zip(chain, theirs, strict=False):
+            if canonical(ours) != canonical(noted_day):
                 raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
         self.say(f"holds  {other.name}: its {min(len(chain), len(theirs))} days are the same ones")
 
@@ -113,17 +113,17 @@ class _Verifier:
         """Each count of the cage expected what all books had left there, as far as each was read then."""
         if HOUSE not in books:
             return
-        house, tables = books[HOUSE], {name: one.at_the_cage for name, one in books.items() if name != HOUSE}
+        house, tables = books[HOUSE], {name: book.at_the_cage for name, book in books.items() if name != HOUSE}
         for count in house.cage_counts:
             try:
-                self._counted(count, tables)
+                self._check_count(count, tables)
             except Misconduct as wrong:
                 raise Wrong(house.part, f"{HOUSE}, entry {count.seq}: {wrong}") from None
         if house.cage_counts:
             self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
 
-    def _counted(self, count: Count, tables: Mapping[str, Part]) -> None:
-        left = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
+    def _check_count(self, count: Count, tables: Mapping[str, Part]) -> None:
+        balance = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
         beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
         if beyond and self._near_an_end(count):
             self.say(
@@ -131,35 +131,37 @@ class _Verifier:
             )
         elif beyond:
             raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
-        elif left != count.expected_cents:
-            raise Misconduct(f"it expects {count.expected_cents} in the cage, the transfers of all books left {left}")
+        elif balance != count.expected_cents:
+            raise Misconduct(
+                f"it expects {count.expected_cents} in the cage, the transfers of all books left {balance}"
+            )
 
     def _near_an_end(self, count: Count) -> bool:
         """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
-        if count.at is None:
+        if count.moment is None:
             return True
         first, last = (self.days[day] for day in self.bundle.days)
-        return not first["begins"] <= timestamp(count.at - SLACK) < timestamp(count.at + SLACK) < last["ends"]
+        return not first["begins"] <= timestamp(count.moment - SLACK) < timestamp(count.moment + SLACK) < last["ends"]
 
     # --- slips
 
     def _slips(self, chain: Sequence[Document], day: str) -> None:
         """Slips are numbered without a gap over all books, each number once. One that was begun about a day's end may
         stand in the next day's log; in none after that."""
-        signed = self.days[day]
-        before = chain[signed["number"] - 2]["slips"] if signed["number"] > 1 else []
-        begun = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
-        due, wrong = seals.numbered(before, begun)
+        document = self.days[day]
+        before = chain[document["number"] - 2]["slips"] if document["number"] > 1 else []
+        slips = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
+        due, wrong = seals.numbered(before, slips)
         if wrong:
             raise Wrong(ROOTS, f"{day}: {wrong}")
-        if due != signed["slips"]:
-            raise Wrong(ROOTS, f"{day}: its slips are numbered up to {signed['slips']}, its log makes it {due}")
+        if due != document["slips"]:
+            raise Wrong(ROOTS, f"{day}: its slips are numbered up to {document['slips']}, its log makes it {due}")
 
     # --- the days' trees
 
     def _range(self, chain: Sequence[Document]) -> list[str]:
         first, last = self.bundle.days
-        return [one["day"] for one in chain if first <= one["day"] <= last]
+        return [document["day"] for document in chain if first <= document["day"] <= last]
 
     def _take_leaves(self, chain: Sequence[Document]) -> None:
         """The leaves of the bundle's days and of the day before: each day's root, and no book lost on the way."""
@@ -173,8 +175,8 @@ class _Verifier:
         if not before:
             self.leaves = {"": {}} | self.leaves
         for (_, earlier), (day, later) in pairwise(self.leaves.items()):
-            if lost := earlier.keys() - later.keys():
-                raise Wrong(leaves_part(day), f"the book {min(lost)} is missing, which was there the day before")
+            if lost_books := earlier.keys() - later.keys():
+                raise Wrong(leaves_part(day), f"the book {min(lost_books)} is missing, which was there the day before")
         self.say(f"holds  the trees of {len(days)} day{'s' * (len(days) > 1)}: each root is the one that was signed")
 
     def _tree(self, day: str) -> dict[str, Document]:
@@ -184,7 +186,7 @@ class _Verifier:
             raise Wrong(part, "its leaves do not make the root that was signed")
         leaves: dict[str, Document] = {}
         for line in lines:
-            document = _object(part, line)
+            document = _document(part, line)
             if document.get("format") != seals.BOOK_ROOT or document["day"] != day or canonical(document) != line:
                 raise Wrong(part, "a leaf of it is no book's document of that day")
             leaves[str(document["book"])] = document
@@ -237,7 +239,7 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
     return chain
 
 
-def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
+def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:
     """Where less than nothing lies at a day's end: in places that all books share, or of what players took away."""
     totals: dict[str, int] = {}
     for leaf in leaves:
@@ -246,21 +248,21 @@ def _less_than_nothing(leaves: Iterable[Document]) -> list[tuple[str, int]]:
     return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
 
 
-def _object(part: str, line: bytes) -> dict[str, Any]:
+def _document(part: str, line: bytes) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(line)
+        document = msgspec.json.decode(line)
     except msgspec.MsgspecError:
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise Wrong(part, "a line of it is no document")
-    return found
+    return document
 
 
 # --- the command -----------------------------------------------------------------------------------------------
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the verifier is asked."""
+    """The same for the verifier by itself and for `manage.py audit verify`."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle to verify")
     parser.add_argument("--key", metavar="PUBKEY", help="the house's public key, as you know it from elsewhere")
     parser.add_argument(
@@ -285,11 +287,11 @@ def report(bundle: Path, key: str | None, roots: Sequence[Path], say: Say = prin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run by itself."""
+    """The verifier by itself; returns its exit code."""
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
-    asked = parser.parse_args(arguments)
-    return report(asked.bundle, asked.key, asked.roots)
+    options = parser.parse_args(arguments)
+    return report(options.bundle, options.key, options.roots)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
-from tables.audit import export, proofs, sealed, sealing
+from tables.audit import export, keys, proofs, sealed
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
 from tables.models import Staff
@@ -54,13 +54,13 @@ class Command(BaseCommand):
             self._note(restored, options["by"])
             return
         if rotate:
-            public = sealing.rotate()
+            public = keys.rotate()
         elif lost is not None:
-            public = sealing.replace_lost(lost)
+            public = keys.replace_lost(lost)
         else:
             if not path.exists():
                 seals.make_key(path)
-            public = sealing.publish()
+            public = keys.publish()
         self.stdout.write(f"The key in {path} is published in the house's log.")
         self.stdout.write(f"Its public half, for whoever verifies: {public}")
 
@@ -69,9 +69,9 @@ class Command(BaseCommand):
         for book in proofs.books():
             if fault := proofs.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
-        sealing.signing_key()
-        note = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
-        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {note.number} sealed days.")
+        keys.signing_key()
+        kept = sealed.make() if restored is None else sealed.accept_restored(restored, _people(by))
+        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {kept.number} sealed days.")
 
     def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:
         first, last = day or first, day or last

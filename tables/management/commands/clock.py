@@ -13,7 +13,7 @@ from ledger import clock
 from ledger.clock import WrongClock
 from ledger.models import Book
 from ledger.proof.seals import BadKey
-from tables.audit import mending, sealing, witness
+from tables.audit import keys, mending, witness
 from tables.audit.mending import Asked, NoMend
 from tables.staff import signers
 
@@ -91,7 +91,6 @@ class Command(BaseCommand):
             )
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
-        leaps = witness.confirm(signers.who_signs(by), reason, sealing.signing_key())
-        self.stdout.write(
-            f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
-        )
+        leaps = witness.confirm(signers.who_signs(by), reason, keys.signing_key())
+        says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
+        self.stdout.write(says)

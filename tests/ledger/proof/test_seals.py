@@ -18,7 +18,7 @@ from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import merkle, seals
 from ledger.proof.chain import canonical
 from ledger.proof.seals import BadKey
-from tables.audit import proofs, sealing, watch
+from tables.audit import keys, proofs, roots, sealing, watch
 from tables.day import hours
 from tables.day.hours import Calendar
 from tests.clock import Clock
@@ -115,11 +115,11 @@ def test_a_signature_is_over_one_document_by_one_key(key_file: Path, tmp_path: P
 def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, key_file: Path) -> None:
     """Harm prevented: a book that no root covers; a root that the house could keep to itself."""
     row = DayRoot.objects.get()
-    document = sealing._read(row.body)
+    document = roots.read_document(row.body)
     assert {one.book.name for one in BookRoot.objects.all()} == {HOUSE, "Table 1"}
     leaves = [bytes(BookRoot.objects.get(book__name=name).body) for name in ("Table 1", HOUSE)]
     assert document["root"] == merkle.root(leaves).hex()
-    table = sealing._read(BookRoot.objects.get(book=sealed.book).body)
+    table = roots.read_document(BookRoot.objects.get(book=sealed.book).body)
     hashes = LogEntry.objects.filter(book=sealed.book).order_by("seq").values_list("hash", flat=True)
     assert table["root"] == merkle.root(map(bytes, hashes)).hex()
     assert {account: cents for account, _, _, cents in table["accounts"] if cents} == {
@@ -141,7 +141,7 @@ def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(seale
     assert [row.number for row in seal_until(clock, 4)] == [2, 3, 4]
     first, second, third, fourth = DayRoot.objects.order_by("number")
     assert bytes(second.prev_hash or b"") == bytes(first.hash)
-    assert sealing._read(fourth.body)["previous"] == bytes(third.hash).hex()
+    assert roots.read_document(fourth.body)["previous"] == bytes(third.hash).hex()
     spans = BookRoot.objects.filter(book=sealed.book).order_by("day").values_list("first_seq", "last_seq")
     assert list(spans) == [(1, 4), (5, 5), (6, 5), (6, 5)]
     clock.pass_until(later(10))
@@ -199,13 +199,13 @@ def test_another_key_than_the_published_one_signs_nothing(
 def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path, clock: Clock) -> None:
     """Harm prevented: a new key from nowhere; an old key lost with the change."""
     old = seals.public_of(seals.load_key(key_file))
-    new = sealing.rotate()
-    content = sealing._read(LogEntry.objects.get(subject="key", kind="rotated").body)["content"]
+    new = keys.rotate()
+    content = roots.read_document(LogEntry.objects.get(subject="key", kind="rotated").body)["content"]
     assert content["rotation"] == seals.rotation(old, new)
     assert seals.is_signed(old, bytes.fromhex(content["signature"]), content["rotation"])
     assert seals.public_of(seals.load_key(key_file)) == new
     assert [one.stat().st_mode & 0o777 for one in key_file.parent.iterdir()] == [0o600] * 3, "two keys and the note"
-    assert sealing._read(seal_until(clock, 2)[0].body)["key"] == new
+    assert roots.read_document(seal_until(clock, 2)[0].body)["key"] == new
 
 
 def test_the_command_makes_a_key_once_and_says_its_public_half(
@@ -229,17 +229,17 @@ def test_the_command_makes_a_key_once_and_says_its_public_half(
 def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settings: Any, clock: Clock) -> None:
     """Harm prevented: a house that can seal no day any more because a disk broke; a key changed in silence."""
     with pytest.raises(BadKey, match="is there"):
-        sealing.replace_lost("the disk broke")
+        keys.replace_lost("the disk broke")
     key_file.unlink()
     with pytest.raises(BadKey, match="Say why"):
-        sealing.replace_lost(" ")
+        keys.replace_lost(" ")
     with pytest.raises(CommandError, match="Say why"):
         call_command("audit", "key", "--lost", "")
     call_command("audit", "key", "--lost", "the disk broke")
     assert [row.number for row in seal_until(clock, 2)] == [2]
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     assert (
-        sealing._read(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
+        roots.read_document(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
         == "the disk broke"
     )
 
@@ -311,7 +311,7 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(
         for name in ("ledger_dayroot_prev", "ledger_dayroot_link", "ledger_dayroot_hash", "ledger_dayroot_gapless"):
             cursor.execute(f"ALTER TABLE ledger_dayroot DROP CONSTRAINT {name} CASCADE")
         if what == "balance":
-            document = sealing._read(BookRoot.objects.filter(book=table).earliest("day").body)
+            document = roots.read_document(BookRoot.objects.filter(book=table).earliest("day").body)
             document["accounts"][0][3] += 100
             intruder("UPDATE ledger_bookroot SET body = %s WHERE book_id = %s", canonical(document), table.pk)
         elif what == "root":

@@ -20,7 +20,7 @@ from ledger.log import Draft
 from ledger.models import BookRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import MENDED, Head, Mend, timestamp
-from tables.audit import history, mending, proofs, sealing
+from tables.audit import history, keys, mending, proofs, sealing
 from tables.audit.mending import Asked, NoMend
 from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.bundle import Wrong
@@ -223,7 +223,7 @@ def test_a_forged_mend_is_found(
     poisoned: Hand, noon: datetime, two: tuple[Staff, Staff], change: Callable[[Any], None], says: str
 ) -> None:
     """Harm: whoever holds the application's role moves rounds to a day on which nobody looks."""
-    key = sealing.signing_key()
+    key = keys.signing_key()
     head = log.read_head(poisoned.table.book_id)
     document = {
         "format": mending.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(), "by": ["x", "y"], "reason": "z",

@@ -11,8 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tables import dealing
-from tables.disputes import mispays
-from tables.disputes.mispays import Dealt, Exchange, Slip, Suspect
+from tables.disputes import mispays, rack_history
+from tables.disputes.mispays import Slip, Suspect
+from tables.disputes.rack_history import Dealt, Exchange
 from tables.games.felt import Payout
 from tables.inputs import BuyIn
 from tests.floor import dealt, for_pot
@@ -194,7 +195,7 @@ def test_the_rounds_of_a_span_and_no_others_are_looked_at() -> None:
         dealer.bets(seat1=2_000)
         dealer.cards(8, 10, 9, 10)
         dealer.pay()
-    (first, second) = mispays.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
+    (first, second) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
     assert [(one.seat, one.net_cents) for one in first.payouts] == [(1, 2_000)]
     assert [one.round for one in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
     later = mispays.find(dealer.table, -2_000, first.seq, dealer.now.seq)
@@ -223,11 +224,11 @@ def test_a_round_counts_as_it_stands_after_its_corrections() -> None:
     dealer.bets(seat1=2_000)
     dealer.cards(8, 10, 9, 10)
     dealer("take_back")
-    (nothing,) = [*mispays.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)] or [None]
+    (nothing,) = [*rack_history.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)] or [None]
     assert nothing is None
     dealer.cards(3)
     dealer.pay()
-    (one,) = mispays.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)
+    (one,) = rack_history.dealt_rounds(dealer.table.book_id, 1, 1, 0, dealer.now.seq)
     assert ([pay.net_cents for pay in one.payouts], one.troubled) == ([600], True)
 
 

@@ -1,0 +1,162 @@
+"""What moved a rack: the settled rounds and the exchanges of chips in a span of a table's log, in a few queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from django.db import connection
+
+from tables.games.felt import Action, Opening, Payout
+from tables.games.game import Game
+from tables.log.catalog import read
+from tables.log.entries.rounds import Played, TakenBack
+from tables.log.entries.shoes import CardRefused
+
+_AT_ONCE: Final = 500
+"""Rounds that one query reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """A settled round, as far as the mispay finder needs it."""
+
+    number: int
+    seq: int
+    """The entry that settled it."""
+    game: Game[Any, Any]
+    rules: Any
+    opening: Opening
+    actions: tuple[Action, ...]
+    payouts: tuple[Payout, ...]
+    """None of a game for a pot: the house has no part in what its seats pay each other."""
+    troubled: bool = False
+    """Whether a key was taken back in it, or a card refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Chips that came into a rack or left it otherwise than by a round: what the log says of them."""
+
+    seq: int
+    kind: str
+    """buy_in, brought, rake or time_charge."""
+    amount_cents: int
+    seat: int | None = None
+    round: int | None = None
+
+
+# --- Rounds ----------------------------------------------------------------------------------------------------
+
+
+def entry_before(book_id: int, number: int) -> int:
+    """The entry before a round's first one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT min(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number])
+        return int(cursor.fetchone()[0]) - 1
+
+
+def rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int, int]:
+    """The first and the last round with an entry in a span; (1, 0) where there is none."""
+    span = "SELECT round FROM ledger_logentry WHERE book_id = %s AND subject = 'round' AND seq > %s AND seq <= %s"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT ({span} ORDER BY seq LIMIT 1), ({span} ORDER BY seq DESC LIMIT 1)",
+            [book_id, since_seq, through_seq] * 2,
+        )
+        first, last = cursor.fetchone()
+    return (1, 0) if first is None else (first, last)
+
+
+_ROUNDS: Final = """
+    SELECT round, seq, subject, kind, legs, body FROM ledger_logentry
+    WHERE book_id = %s AND round BETWEEN %s AND %s AND seq <= %s ORDER BY round, seq
+"""
+
+
+def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_seq: int) -> Iterator[Dealt]:
+    """The rounds from one number to another that were settled in a span, as they stand after their corrections."""
+    for start in range(first, last + 1, _AT_ONCE):
+        with connection.cursor() as cursor:
+            cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
+            rows = cursor.fetchall()
+        for number, entries in groupby(rows, key=lambda row: row[0]):
+            round_ = _round(number, [entry[1:] for entry in entries])
+            if round_ is not None and round_.seq > since_seq:
+                yield round_
+
+
+def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
+    """A round from its entries; None for one that goes on, or that was taken back."""
+    plays: dict[int, tuple[int, Played]] = {}
+    troubled, pinned = False, None
+    for seq, subject, kind, legs, body in entries:
+        match read(subject, kind, body):
+            case Played() as event:
+                pinned = event.opening or pinned
+                plays[seq] = legs, event
+            case TakenBack(corrects=seq_taken_back):
+                troubled = True
+                plays.pop(seq_taken_back, None)
+            case CardRefused():
+                troubled = True
+    if pinned is None or not plays:
+        return None
+    settling_seq, (legs, _) = max(plays.items())
+    game, rules, opening = pinned.read()
+    if game.banked and not legs:
+        return None
+    events = [event for _, event in plays.values()]
+    actions = tuple(action for event in events for action in event.actions)
+    payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
+    return Dealt(
+        number=number,
+        seq=settling_seq,
+        game=game,
+        rules=rules,
+        opening=opening,
+        actions=actions,
+        payouts=payouts if game.banked else (),
+        troubled=troubled,
+    )
+
+
+# --- Exchanges -------------------------------------------------------------------------------------------------
+
+
+_EXCHANGES: Final = """
+    SELECT t.seq, e.round, t.kind, coalesce(s.seat, g.seat), t.amount_cents
+    FROM ledger_transfer AS t
+    JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq
+    JOIN ledger_account AS s ON s.id = t.source_id JOIN ledger_account AS g ON g.id = t.target_id
+    WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s AND t.kind = ANY(%s)
+        AND NOT EXISTS (SELECT FROM ledger_transfer AS r WHERE r.reverses_id = t.id)
+    ORDER BY t.seq, t.leg
+"""
+_EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge"]
+
+
+def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchange]:
+    """What came into a rack or left it otherwise than by a round, in a span."""
+    with connection.cursor() as cursor:
+        cursor.execute(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
+        rows = cursor.fetchall()
+    for seq, legs in groupby(rows, key=lambda row: row[0]):
+        yield from _exchanges_of(seq, list(legs))
+
+
+def _exchanges_of(seq: int, legs: Sequence[tuple[int, int | None, str, int | None, int]]) -> Iterator[Exchange]:
+    """The exchanges of one entry: a seat that sits down with chips from the rack is one, not two."""
+    kinds = {kind for _, _, kind, _, _ in legs}
+    seats = {seat for *_, seat, _ in legs if seat}
+    for _, number, kind, seat, amount in legs:
+        if kind == "sit_down":
+            if "buy_in" not in kinds:
+                yield Exchange(seq, "brought", amount, seat, number)
+        else:
+            yield Exchange(seq, kind, amount, seat or (min(seats) if kind == "buy_in" and seats else None), number)
+    charged = [amount for *_, kind, _, amount in legs if kind == "time_charge"]
+    if len(charged) > 1:
+        yield Exchange(seq, "time_charge", sum(charged))
