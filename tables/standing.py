@@ -19,7 +19,7 @@ from django.db import connection
 
 from ledger.log import read_head
 from ledger.proof.chain import Head
-from tables.log.catalog import fold, read
+from tables.log.catalog import HOUSE, fold, read
 from tables.log.fold import UNREADABLE, Standing
 from tables.models import Table
 
@@ -124,7 +124,9 @@ def read_anew(heads: Sequence[Head]) -> dict[int, Standing]:
         cursor.execute(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
         rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
     return {
-        head.book_id: replace(_folded(Standing(), rows.get(head.book_id, ())), seq=head.seq, hash=_hash(head))
+        head.book_id: replace(
+            _folded(Standing(), rows.get(head.book_id, ()), head.name), seq=head.seq, hash=_hash(head)
+        )
         for head in heads
     }
 
@@ -144,7 +146,7 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
         # be folded, the registers say whether it matters.
         with suppress(*UNREADABLE):
             if bytes(rows[0][6] or b"") == earlier[book].hash:
-                folded = _folded(earlier[book], (row[1:6] for row in rows))
+                folded = _folded(earlier[book], (row[1:6] for row in rows), ends[book].name)
                 standings[book] = replace(folded, hash=_hash(ends[book]))
     return standings
 
@@ -169,7 +171,7 @@ def _hash(head: Head) -> bytes:
     return bytes(head.hash or b"")
 
 
-def _folded(standing: Standing, rows: Iterable[tuple[int, str, str, int | None, bytes]]) -> Standing:
+def _folded(standing: Standing, rows: Iterable[tuple[int, str, str, int | None, bytes]], book: str) -> Standing:
     for seq, subject, kind, number, body in rows:
-        standing = fold(standing, read(subject, kind, body), seq=seq, round=number)
+        standing = fold(standing, read(subject, kind, body, house=book == HOUSE), seq=seq, round=number)
     return standing

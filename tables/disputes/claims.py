@@ -36,7 +36,6 @@ from tables.log.entries.disputes import (
     DisputeNoted,
     DisputeOpened,
     DisputeRuled,
-    Register,
 )
 from tables.log.fold import UNREADABLE
 from tables.models import Staff
@@ -46,6 +45,29 @@ from tables.scene import Outcome, Scene, Step
 
 MONEY: Final = frozenset({"player", "house", "void"})
 """Rulings that a correction follows from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The disputes of a table that are not closed, and the number of the last one."""
+
+    open: tuple[Dispute, ...] = ()
+    last: int = 0
+
+    def get(self, number: int) -> Dispute:
+        """An open dispute. Raises Refused."""
+        for dispute in self.open:
+            if dispute.number == number:
+                return dispute
+        if 1 <= number <= self.last:
+            raise Refused("dispute_closed", f"Dispute {number} is closed: open another one for what is new.", 409)
+        raise Refused("unknown_dispute", f"There is no dispute {number} at this table.", 404)
+
+    def after(self, dispute: Dispute) -> Register:
+        """The register once a dispute stands like this."""
+        others = [other for other in self.open if other.number != dispute.number]
+        still = others if dispute.state == CLOSED else [*others, dispute]
+        return Register(tuple(sorted(still, key=lambda other: other.number)), max(self.last, dispute.number))
 
 
 def register(book_id: int, through_seq: int) -> Register:

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 import msgspec
 
 from tables.log.event import Author
-from tables.refusals import Refused
 
 OPENED, RULED, CLOSED = "opened", "ruled", "closed"
 """Where a dispute stands."""
@@ -119,25 +118,3 @@ class DisputeClosed(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
     def words(self) -> str:
         settled = "; ".join([*self.corrections, *([self.text] if self.text else [])])
         return f"Dispute {self.dispute.number} is closed" + (f": {settled}" if settled else "")
-
-
-class Register(msgspec.Struct, frozen=True):
-    """The disputes of a table that are not closed, and the number of the last one."""
-
-    open: tuple[Dispute, ...] = ()
-    last: int = 0
-
-    def get(self, number: int) -> Dispute:
-        """An open dispute. Raises Refused."""
-        for dispute in self.open:
-            if dispute.number == number:
-                return dispute
-        if 1 <= number <= self.last:
-            raise Refused("dispute_closed", f"Dispute {number} is closed: open another one for what is new.", 409)
-        raise Refused("unknown_dispute", f"There is no dispute {number} at this table.", 404)
-
-    def after(self, dispute: Dispute) -> Register:
-        """The register once a dispute stands like this."""
-        others = [other for other in self.open if other.number != dispute.number]
-        still = others if dispute.state == CLOSED else [*others, dispute]
-        return Register(tuple(sorted(still, key=lambda other: other.number)), max(self.last, dispute.number))

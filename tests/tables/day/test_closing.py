@@ -88,7 +88,7 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
     found = closing.closed(over)
     assert found is not None
-    assert found.as_closed == [line.row() for line in found.current.lines]
+    assert list(found.as_closed) == [line.row() for line in found.current.lines]
     assert not found.adjustments
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     body = LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body
@@ -256,7 +256,7 @@ def test_a_forged_first_signature_is_found(
     over: date, boss: Staff, operator: Staff, clock: Clock, changed: dict[str, Any], says: str
 ) -> None:
     """Harm: figures that nobody may sign, that do not add up or come too early, and an operator signs beneath them."""
-    content = closing._figures(over) | closing._person(boss)
+    content = closing._figures(over)._asdict() | closing._person(boss)
     if "win_cents" in changed:
         content["figures"][0]["win_cents"] = changed["win_cents"]
         named = {"day": content["day"], "figures": content["figures"]}
@@ -287,7 +287,7 @@ def test_figures_that_two_people_invented_are_found(
     over: date, boss: Staff, operator: Staff, changed: dict[str, int]
 ) -> None:
     """Harm: two people sign a win that no round bears out, and every later total starts from it."""
-    content = closing._figures(over)
+    content = closing._figures(over)._asdict()
     [row] = content["figures"]
     invented = {name: row[name] + added for name, added in changed.items()}
     says = signed_by_two(over, boss, content | {"figures": [row | invented]})
@@ -297,7 +297,7 @@ def test_figures_that_two_people_invented_are_found(
 
 def test_a_table_left_out_of_a_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: the table that lost most is not in the day's figures."""
-    says = signed_by_two(over, boss, closing._figures(over) | {"figures": [], "through": {}})
+    says = signed_by_two(over, boss, closing._figures(over)._asdict() | {"figures": [], "through": {}})
     assert "the log of Rocket 1 was not read to the end of the day" in says
 
 

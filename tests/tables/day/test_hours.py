@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from ledger import alerts, cage, house, log
 from ledger.log import Draft
@@ -276,13 +277,14 @@ def house_fault() -> str:
 
 def written(made: Hours, **content: Any) -> int:
     """An entry about hours as the ledger would write it, with no more care than that."""
+    before = asdict(shifts.default().spelled()) | {"from_day": str(made.from_day)}
     with transaction.atomic():
-        said = {**made.spelled(), "before": shifts.default().spelled() | {"from_day": str(made.from_day)}, **content}
-        return log.append(house.lock(), Draft("hours", "changed", "omar Omar", said)).seq
+        draft = Draft("hours", "changed", "omar Omar", {**asdict(made.spelled()), "before": before, **content})
+        return log.append(house.lock(), draft).seq
 
 
 def beside(made: Hours, seq: int) -> None:
-    facts = {"time_zone": made.time_zone, "day_starts": made.day_starts, "shifts": made.spelled()["shifts"]}
+    facts = {"time_zone": made.time_zone, "day_starts": made.day_starts, "shifts": made.spelled().shifts}
     HouseHours.objects.create(seq=seq, from_day=made.from_day, by="omar Omar", at=timezone.now(), **facts)
 
 
@@ -311,7 +313,7 @@ def test_an_entry_that_says_other_hours_than_its_row_is_found(operator: Staff) -
 def test_an_entry_that_tells_another_past_is_found(operator: Staff) -> None:
     """Harm: the change looks smaller than it was."""
     made = hours("Europe/Berlin", from_day=soon())
-    beside(made, written(made, before=made.spelled()))
+    beside(made, written(made, before=asdict(made.spelled())))
     assert "the hours were others before it: its before.time_zone" in house_fault()
 
 
@@ -347,7 +349,7 @@ def test_an_operator_sets_hours_in_the_admin(operator: Staff) -> None:
 def test_pages_tell_the_time_as_the_house_does(operator: Staff) -> None:
     """Harm: a slip that says 03:10 beside a gaming day that ended at 06:00, because the server stands elsewhere."""
     there = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
-    rows = {name: there[name] for name in ("from_day", "time_zone", "day_starts", "shifts")}
+    rows = {name: getattr(there, name) for name in ("from_day", "time_zone", "day_starts", "shifts")}
     house_clock.forget()
     HouseHours.objects.create(seq=1, at=timezone.now(), **rows)
     alert = alerts.raise_alert(None, "test", "Something to look at")
