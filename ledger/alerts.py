@@ -40,7 +40,7 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
         if isinstance(same, Alert):
             return same
         alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=now)
-        journal.enter(journal.ALERTS, alert.pk, now)
+        journal.enter(journal.ALERTS, alert.pk, now, at_the_door=True)
         _announce(alert)
     return alert
 

@@ -32,6 +32,11 @@ def leave(event: Saying, by: str) -> None:
     notices.leave(_book_id(), Draft.of(event, by))
 
 
+def wait(subject: str, kind: str, by: str, content: dict[str, Any], at: datetime) -> None:
+    """Leave a notice in any case, for whoever holds the book next."""
+    notices.keep(Draft(subject, kind, by, content, at=at))
+
+
 def report(subject: str, kind: str, by: str, content: dict[str, Any], at: datetime) -> None:
     """The same of what is told whatever is wrong, with the clocks or with the book itself."""
     notices.report(_book_id(), Draft(subject, kind, by, content), at)

@@ -69,13 +69,18 @@ FINDINGS: Final = Journal(
 JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, DISCREPANCIES, ASSIGNMENTS, FINDINGS)
 
 
-def enter(journal: Journal, row: int, at: datetime, by: str = BY) -> None:
+def enter(journal: Journal, row: int, at: datetime, by: str = BY, *, at_the_door: bool = False) -> None:
     """Write the entry of a row that was just added, in its transaction. On the way to a table nobody waits for it, and
-    it is told whatever is wrong with the house."""
+    it is told whatever is wrong with the house.
+
+    ``at_the_door``: it is left for whoever writes in the house's book next. What a worker finds out under a clock that
+    leapt must not date that book.
+    """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
         content: dict[str, Any] = json.loads(cursor.fetchone()[0])
-    house.report(journal.subject, journal.kind, by, content, at)
+    tell = house.wait if at_the_door else house.report
+    tell(journal.subject, journal.kind, by, content, at)
 
 
 # --- Rows from before they were entered ------------------------------------------------------------------------

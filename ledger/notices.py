@@ -33,7 +33,7 @@ def leave(book_id: int, draft: Draft) -> None:
         if head is not None:
             log.append(carry(head), draft)
         else:
-            _keep(draft)
+            keep(draft)
     if head is None:
         carry_if_free(book_id)  # whoever held it may have gone before they could see this notice
 
@@ -45,7 +45,7 @@ def report(book_id: int, draft: Draft, at: datetime) -> None:
         with transaction.atomic():
             leave(book_id, draft)
     except (WrongClock, IntegrityError, DataError, log.Stale, log.KeyReused):
-        _keep(replace(draft, at=at))
+        keep(replace(draft, at=at))
 
 
 def carry_if_free(book_id: int) -> int:
@@ -63,7 +63,8 @@ def carry(head: Head) -> Head:
     return head
 
 
-def _keep(draft: Draft) -> None:
+def keep(draft: Draft) -> None:
+    """A notice at the door."""
     Notice.objects.create(
         key=draft.key or uuid4(),
         at=draft.at or clock.agreed(),

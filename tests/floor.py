@@ -51,7 +51,7 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
     with transaction.atomic():
         somebody.save()
-        facts: dict[str, Any] = {"name": somebody.name, "role": role.value, "badge": badge}
+        facts: dict[str, Any] = {"name": somebody.name, "role": Role(role).value, "badge": badge}
         note(StaffAdded(username=username, **facts, secrets=somebody.digests), SETS_UP)
     return somebody
 

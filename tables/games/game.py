@@ -47,6 +47,9 @@ class Game(ABC, Generic[State, Rules]):
     """A game: pure functions of an immutable state. Every one is of one of the two kinds below."""
 
     kind: ClassVar[Kind]
+    version: ClassVar[int] = 1
+    """Of its rules. Whoever changes what a round comes to counts it up: rounds name the version they were dealt under,
+    and a proof says so of those that were dealt under another."""
     name: ClassVar[str]
     title: ClassVar[str]
     names: ClassVar[Mapping[str, str]] = {}

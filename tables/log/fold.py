@@ -99,6 +99,8 @@ class Round:
     """What lay in the pot then."""
     coin_cents: int = 0
     """What a coin of the game is worth; 0 in games against the house."""
+    version: str | None = None
+    """The rules that it was dealt under; None in a log from before they were pinned."""
     asked: Mapping[int, int] = field(default_factory=dict)
     """The seats that are to choose now in a game for a pot, and the entry since which each is asked just that."""
 

@@ -16,6 +16,7 @@ from msgspec import structs
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
+from tables.games.digest import rules_version
 from tables.games.felt import Illegal, Opening
 from tables.handlers import enacts, enters
 from tables.inputs import BuyIn, CashOut, TimeCharge
@@ -144,6 +145,7 @@ def next_game(scene: Scene, seats: Sequence[int]) -> Round:
         stacks=pinned,
         pot_cents=now.pot_cents,
         coin_cents=coin,
+        version=rules_version(scene.game),
     )
 
 

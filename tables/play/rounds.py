@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from msgspec import structs, to_builtins
@@ -15,6 +15,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables import permits
+from tables.games.digest import rules_version
 from tables.games.felt import (
     DEALER,
     Action,
@@ -74,6 +75,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
         salt=secrets.token_hex(16) if current.secret else None,
         commitment=commitment,
         opened=opened,
+        end=log.end_of(replace(current, state=state)),
     )
     steps = [Step(event, current.number, chips_moved(scene.chart, current, state))]
     if shoes.cut_comes_out(scene, current, state):
@@ -125,6 +127,8 @@ def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
     current, pinned = round_at(scene, _first_input(scene, event))
     if pinned is not None and event.opening is not None and pinned.opening.first:
         pinned = log.as_opened(pinned, _starter(event.opening))
+    if pinned is not None and event.opening is not None and _is_of_before(scene, event.opening):
+        pinned = structs.replace(pinned, version=None)
     if event.commitment is not None and not (_is_of_the_house(scene) and Shuffle() in event.actions):
         raise Misconduct("it commits to an order, and shuffles no house shoe")
     return Step(structs.replace(event, opening=pinned), current.number)
@@ -147,6 +151,12 @@ def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
 def enact_refusal(scene: Scene, event: CardRefused, entry: Entry) -> Step:
     """What was keyed and refused, only whoever keyed it knows."""
     return Step(event, entry.round)
+
+
+def _is_of_before(scene: Scene, pinned: Pinned) -> bool:
+    """Whether a round was opened before rules were pinned: once they were at a table, they always are."""
+    last = scene.standing.round
+    return pinned.version is None and (last is None or last.version is None)
 
 
 def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
@@ -213,7 +223,7 @@ def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
         return now.round, None
     fresh = _fresh(scene, entered)
     rules, shoe = to_builtins(fresh.rules), now.shoe.number if now.shoe else 0
-    pinned = Pinned(fresh.game.name, rules, fresh.opening, shoe)
+    pinned = Pinned(fresh.game.name, rules, fresh.opening, shoe, version=fresh.version)
     if not fresh.game.banked:
         chips = {"stacks": fresh.stacks, "pot_cents": fresh.pot_cents, "coin_cents": fresh.coin_cents}
         pinned = structs.replace(pinned, **chips)
@@ -232,7 +242,8 @@ def next_round(scene: Scene) -> Round:
     """The round that the next bet opens: under the limits and options of now, on the shoe as it lies."""
     now = scene.standing
     rules, opening = banked_opening(scene.table, scene.rules, now)
-    return Round(now.next_number, scene.game, rules, opening, scene.next_seq, (), scene.game.open(rules, opening))
+    state, version = scene.game.open(rules, opening), rules_version(scene.game)
+    return Round(now.next_number, scene.game, rules, opening, scene.next_seq, (), state, version=version)
 
 
 # --- playing ---------------------------------------------------------------------------------------------------

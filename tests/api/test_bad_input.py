@@ -218,8 +218,8 @@ def test_somebody_who_was_deactivated_is_signed_out_at_once(house: Floor, dealer
 
 def test_without_the_token_against_forged_requests_nothing_is_entered(house: Floor) -> None:
     """Harm: a page elsewhere deals with the dealer's cookie."""
+    forged = house.as_(house.dealer.by, enforce_csrf_checks=True)
     with nothing_written():
-        forged = house.as_(house.dealer.by, enforce_csrf_checks=True)
         problem(forged.enter("bet", seat=1, amount_cents=1_000), 403, "csrf_failed")
 
 
@@ -269,10 +269,11 @@ def test_an_unknown_address_is_a_404_of_the_same_form(dealer: Caller, path: str,
 @pytest.mark.parametrize("pk", [0, 999_999, 2**63, 10**30])
 def test_a_table_that_is_not_there(house: Floor, dealer: Caller, pk: int) -> None:
     """Harm: a number too large for the database is an error of the server's; or it tells a dealer what exists."""
+    boss = house.as_(house.boss.by)
     with nothing_written():
         problem(dealer.get(f"tables/{pk}/"), 403, "not_your_table")
         problem(dealer.send(body(BET), table=pk or 999_999), 403, "not_your_table")
-        problem(house.as_(house.boss.by).get(f"tables/{pk}/"), 404, "no_such_table")
+        problem(boss.get(f"tables/{pk}/"), 404, "no_such_table")
 
 
 @pytest.mark.parametrize("number", [0, 2, 2**31, 2**63, 10**30])

@@ -24,7 +24,7 @@ SAYS = "The clocks of this server and of the database differ by 3 days."
 
 
 @pytest.fixture
-def fast(hand: Hand, clock: Clock) -> Clock:
+def fast(hand: Hand, dora: Client, clock: Clock) -> Clock:
     """This server is three days ahead."""
     clock.host_is_off(timedelta(days=3, seconds=30))
     return clock
@@ -44,7 +44,9 @@ def api(client: Client, hand: Hand) -> HttpResponse:
 
 def test_an_input_is_refused_with_the_reason(fast: Clock, hand: Hand, dora: Client) -> None:
     """Harm: one tap on a server that is three days ahead pins the table's book to then; nobody hears of it."""
-    entries, client = LogEntry.objects.count(), signed_in(hand.by)
+    entries, client = LogEntry.objects.count(), Client()
+    client.cookies["terminal"] = dora.cookies["terminal"].value  # enrolled while the clock was right
+    client.force_login(hand.by, backend="django.contrib.auth.backends.ModelBackend")
     for _ in range(2):
         answer = enter(client, hand, bet(hand))
         assert answer.status_code == 503
@@ -61,7 +63,10 @@ def test_an_input_is_refused_with_the_reason(fast: Clock, hand: Hand, dora: Clie
 
 def test_the_page_of_runs_shows_both_clocks(fast: Clock, hand: Hand) -> None:
     """Harm: somebody is told of a clock that is wrong, and can see neither."""
-    boss = signed_in(floor.staff(Role.PIT_BOSS, "bettina"))
+    fast.right()
+    bettina, boss = floor.staff(Role.PIT_BOSS, "bettina"), Client()
+    fast.host_is_off(timedelta(days=3, seconds=30))
+    boss.force_login(bettina, backend="django.contrib.auth.backends.ModelBackend")
     page = text(boss.get("/pit/runs/"))
     assert "differ by 3 days" in page
     fast.right()

@@ -18,6 +18,7 @@ from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
 from tables.games.catalog import GAMES
+from tables.games.digest import rules_version
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
@@ -461,9 +462,12 @@ def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entr
 def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
     """What the first entry of a round has to pin; who starts, chance may choose."""
     game, shoe = GAMES[settings.game], before.shoe.number if before.shoe else 0
+    # Once rules were pinned at a table, they always are.
+    of_before = pinned.version is None and (before.round is None or before.round.version is None)
+    version = None if of_before else rules_version(game)
     if game.banked:
         rules, opening = banked_opening(settings, rules_of(settings), before)
-        return Pinned(game.name, msgspec.to_builtins(rules), opening, shoe)
+        return Pinned(game.name, msgspec.to_builtins(rules), opening, shoe, version=version)
     opening = pot_opening(settings, before, tuple(pinned.opening.seats))
     if pinned.opening.first:
         opening = msgspec.structs.replace(opening, first=pinned.opening.first)
@@ -475,6 +479,7 @@ def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
         stacks=tuple(sorted(before.stacks.items())),
         pot_cents=before.pot_cents,
         coin_cents=settings.unit_cents,
+        version=version,
     )
 
 

@@ -11,7 +11,9 @@ from msgspec import structs
 
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
+from tables.games import digest
 from tables.games.catalog import GAMES
+from tables.games.digest import rules_version
 from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Opening, Payout
 from tables.games.game import Game
 from tables.games.play import play, replay
@@ -39,6 +41,8 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     pot_cents: int | None = None
     coin_cents: int | None = None
     """What a coin of the game is worth."""
+    version: str | None = None
+    """The rules that it is dealt under. None in entries of before they were pinned."""
 
     def read(self) -> tuple[Game[Any, Any], Any, Opening]:
         """The game, its rules and the opening."""
@@ -50,7 +54,14 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         game, rules, opening = self.read()
         state = game.open(rules, opening)
         chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
-        return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips)
+        return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version)
+
+    def refuse_other_rules(self) -> None:
+        """Raises Misconduct where this engine has other rules than the round was dealt under."""
+        version = rules_version(GAMES[self.game])
+        if self.version not in (None, version):
+            title = GAMES[self.game].title
+            raise Misconduct(f"it was dealt under version {self.version} of the rules of {title}; these are {version}")
 
 
 class Apart(NamedTuple):
@@ -81,6 +92,8 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     commitment: str | None = None
     """To the order of the discards, where a house shoe was shuffled in mid-round."""
     opened: Opened | None = None
+    end: str | None = None
+    """With the last card of a round: what names the state that it ended with. None where its rules are not pinned."""
 
     @property
     def commits(self) -> str | None:
@@ -108,8 +121,16 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.decided != decided:
             says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
             raise Misconduct(says)
+        self._refuse_other_end(current)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
         return chips_moved(context.chart, basis, current.state)
+
+    def _refuse_other_end(self, current: Round) -> None:
+        """A change of engine that nobody counted as another version of the rules shows here."""
+        if self.opening is not None:
+            self.opening.refuse_other_rules()
+        if self.end != end_of(current):
+            raise Misconduct(f"its round ended with the state {self.end}, the rules end it with {end_of(current)}")
 
     @property
     def seats(self) -> frozenset[int]:
@@ -181,6 +202,13 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         return f"Takes back entry {self.corrects}: {words_of(_spelled(self.actions))}"
+
+
+def end_of(current: Round) -> str | None:
+    """What names the state that a round ended with; None while it goes on, and where its rules are not pinned."""
+    if current.version is None or not current.over:
+        return None
+    return digest.end_of(current.game, current.state, current.opening.seats)
 
 
 # --- folding ---------------------------------------------------------------------------------------------------

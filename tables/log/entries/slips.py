@@ -15,7 +15,7 @@ from tables.log import paper
 from tables.log.event import Author, Context, Misconduct
 from tables.log.fold import Standing
 from tables.log.paper import Signature, Signed, Slip, Wrong
-from tables.log.series import SLIPS, Chips, kinds
+from tables.log.series import SLIPS, Chips, Series, kinds
 
 
 class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,10 +46,10 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             reason=slip.reason,
         )
 
-    def read(self) -> Slip:
+    def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
         """The slip, with the record of its series. Raises KeyError for one that the house does not have."""
         fields = msgspec.structs.asdict(self)
-        return Slip(**fields | {"series": SLIPS[self.series]})
+        return Slip(**fields | {"series": records[self.series]})
 
 
 class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=True):

@@ -507,8 +507,8 @@ def test_a_history_written_anew_with_the_true_key_is_found_by_an_older_bundle(
 ) -> None:
     """Harm prevented: the house itself writes the past anew, consistently, and signs all of it again."""
     forger = Forger(evidence.first)
-    last = forger.bodies("house")[-1]["seq"]
-    forger.rewrite("house", last, lambda document: document["content"].update(note="it was otherwise"))
+    told = next(body for body in forger.bodies("house") if "message" in body["content"])
+    forger.rewrite("house", told["seq"], lambda document: document["content"].update(message="it was otherwise"))
     forger.seal(evidence.key)
     path = forger.write(tmp_path / "anew.zip")
     checked(path, key=evidence.public)

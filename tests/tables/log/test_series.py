@@ -11,6 +11,7 @@ from ledger import models
 from ledger.proof.chips import CAGE, MOVEMENTS, PLACES, VAULT
 from ledger.proof.moves import Chart
 from tables.log import paper
+from tables.log.entries.slips import SpelledSlip
 from tables.log.paper import Signature, Slip, Wrong
 from tables.log.series import SERIES, SLIPS, Count, Flow, Series, Stage, catalog, kinds
 from tables.roles import Role
@@ -62,7 +63,7 @@ def test_a_new_series_is_one_record() -> None:
     slip = signed((slip,), "loan/2026/1", "lent", "operator")
     assert paper.moves(CHART, slip) == [CHART.move("withdraw", VAULT, CAGE, 5_000)]
     assert paper.entry_kind(slip) == "loan_lent"
-    assert paper.read(slip.spelled(), WIDER) == slip
+    assert SpelledSlip.of(slip).read(WIDER) == slip
     slip = signed((slip,), "loan/2026/1", "void_asked", "pit_boss", reason="twice")
     assert signed((slip,), "loan/2026/1", "voided", "auditor").due is None
     assert {"loan_lent", "loan_voided", "inventory_recounted"} <= kinds(house=True, records=WIDER).keys()
