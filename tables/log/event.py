@@ -115,6 +115,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         """What it has to have moved; None where the log alone cannot tell. Raises Misconduct."""
         return None
 
+    def bear_out(self, context: Context) -> None:
+        """What else it says has to hold, once the chips that it moved do. Raises Misconduct."""
+
     def words(self) -> str:
         """As one clause for people."""
         raise NotImplementedError

@@ -41,13 +41,15 @@ class Replay:
         """
         before, moves = self.now, [transfer.move for transfer in posted]
         self.now = fold(before, event, seq=entry.seq, round=entry.round)
-        due = event.moved(
-            Context(entry.seq, entry.round, before, self.now, self.chart, moves, posted=self.posted, held=self.held)
+        context = Context(
+            entry.seq, entry.round, before, self.now, self.chart, moves, posted=self.posted, held=self.held
         )
+        due = event.moved(context)
         if due is None:
             _refuse_kinds(event, moves)
         elif list(due) != moves:
             raise Misconduct(_difference(due, moves))
+        event.bear_out(context)
         self._remember(entry.seq, event, posted)
         if self.seals is not None:
             self.seals.follow(self.now, entry.seq, event)

@@ -121,12 +121,13 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.decided != decided:
             says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
             raise Misconduct(says)
-        self._refuse_other_end(current)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
         return chips_moved(context.chart, basis, current.state)
 
-    def _refuse_other_end(self, current: Round) -> None:
+    def bear_out(self, context: Context) -> None:
         """A change of engine that nobody counted as another version of the rules shows here."""
+        current = context.after.round
+        assert current is not None  # noqa: S101 -- a round's entry was just folded
         if self.opening is not None:
             self.opening.refuse_other_rules()
         if self.end != end_of(current):
