@@ -21,7 +21,7 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import MOVEMENTS, PLACES
 from ledger.recount import recount
 from tables.models import HouseShoe
-from tests.conftest import as_owner
+from tests.database import as_owner
 from tests.ledger.conftest import INSERT_ENTRY, Felt, lay_felt
 
 APPEND_ONLY = [model for model in apps.get_models() if issubclass(model, AppendOnly)]
