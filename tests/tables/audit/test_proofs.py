@@ -146,7 +146,7 @@ def test_a_consistent_rewrite_of_history_is_found_by_what_an_earlier_proof_noted
     [
         (lambda content: content.update(actions=[{"do": "card", "rank": 8, "to": 4}]), "the rules do not allow it"),
         (lambda content: content.update(decided=[]), "was decided"),
-        (lambda content: content.pop("actions"), "no entry that a table can write"),
+        (lambda content: content.pop("actions"), "it is no round play that a house can write"),
     ],
 )
 def test_an_entry_that_no_table_can_write_is_named(floor: Hand, intruder: Intruder, change: Any, says: str) -> None:

@@ -599,4 +599,4 @@ def test_a_correction_without_its_signature_beside_it_is_named(felt: Hand, signe
 def test_chips_of_a_correction_move_by_nothing_else(felt: Hand) -> None:
     """Harm: a payment that calls itself a correction in the entry of something else."""
     move = cage.chart(felt.table.book_id).move("correct_pay", "rack", "players", 2_000)
-    assert "correct_pay" in forge(felt, "chips", "buy_in", {}, BOSS, (move,))
+    assert "correct_pay" in forge(felt, "chips", "buy_in", {"amount_cents": 2_000}, BOSS, (move,))
