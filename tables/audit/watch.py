@@ -48,14 +48,20 @@ def watch() -> list[str]:
     the door of the house's book is written first."""
     tasks = []
     try:
-        if not witness.unexplained(clock.agreed()):
-            house.carry()  # under a clock that leapt, the house's book would be dated by it
+        _carry()
         for plan in PLANS:
             if runs.run(plan, DEEDS[plan.task], clock.agreed()):
                 tasks.append(plan.task)
+        _carry()
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return tasks
+
+
+def _carry() -> None:
+    """Write what waits at the door of the house's book. Under a clock that leapt, that book would be dated by it."""
+    if not witness.unexplained(clock.agreed()):
+        house.carry()
 
 
 # --- Whether anybody watches ------------------------------------------------------------------------------------

@@ -181,6 +181,7 @@ def play(clock: Clock, games: Collection[str] = POT_GAMES) -> None:
     _second_day(house)
     _third_day(house)
     _fourth_day(house)
+    house_book.carry()  # what the watch found last waits at the book's door until somebody writes there
 
 
 def _first_day(house: House, games: Collection[str]) -> None:

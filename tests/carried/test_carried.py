@@ -81,8 +81,8 @@ def test_rows_of_an_old_house_are_held_from_the_upgrade_on(house: Carried) -> No
         "UPDATE tables_terminal SET is_active = NOT is_active WHERE name = 'Tablet'": "terminal Tablet: the log says",
         "UPDATE tables_table SET min_cents = 1 WHERE name = 'Rocket 1'": "table Rocket 1: the log says min_cents 1000",
         "DELETE FROM tables_emergencycode": "emergency code of omar: the log has it, and there is no row",
-        "UPDATE ledger_alert SET message = 'nothing' WHERE id = 1": "alert 1 to ",
-        "UPDATE ledger_discrepancy SET kind = 'x' WHERE id = 1": "discrepancy 1 to ",
+        "UPDATE ledger_alert SET message = 'nothing' WHERE id = 1": "alert 1",
+        "UPDATE ledger_discrepancy SET kind = 'x' WHERE id = 1": "discrepancy 1",
     }
     with house.copy() as copied:
         with psycopg.connect(copied.url(SUPERUSER), autocommit=True) as intruder:
