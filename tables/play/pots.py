@@ -16,10 +16,10 @@ from msgspec import structs
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
-from tables.games.digest import rules_version
 from tables.games.felt import Illegal, Opening
 from tables.handlers import enacts, enters
 from tables.inputs import BuyIn, CashOut, TimeCharge
+from tables.log.digest import rules_version
 from tables.log.entries.seats import PERIOD, AtTheSeats, BoughtIn, CashedOut, TimeCharged
 from tables.log.event import Misconduct
 from tables.log.fold import Round, Stacks

@@ -15,7 +15,6 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables import permits
-from tables.games.digest import rules_version
 from tables.games.felt import (
     DEALER,
     Action,
@@ -29,6 +28,7 @@ from tables.games.felt import (
 from tables.games.play import admitted, out_of_turn
 from tables.handlers import enacts, enters
 from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
+from tables.log.digest import rules_version
 from tables.log.entries import rounds as log
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack, newly_decided
 from tables.log.entries.shoes import CardRefused

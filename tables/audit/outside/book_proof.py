@@ -18,9 +18,9 @@ from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
 from tables.games.catalog import GAMES
-from tables.games.digest import rules_version
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of, fold
+from tables.log.digest import rules_version
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
 from tables.log.entries.days import DaySealed

@@ -11,12 +11,12 @@ from msgspec import structs
 
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
-from tables.games import digest
 from tables.games.catalog import GAMES
-from tables.games.digest import rules_version
 from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Opening, Payout
 from tables.games.game import Game
 from tables.games.play import play, replay
+from tables.log import digest
+from tables.log.digest import rules_version
 from tables.log.event import Context, Event, Misconduct, Opened
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.settlement import chips_moved

@@ -5,8 +5,8 @@ import pytest
 from ledger.models import LogEntry
 from tables.audit import proofs
 from tables.games.catalog import GAMES
-from tables.games.digest import end_of, rules_version
 from tables.log.catalog import read_as
+from tables.log.digest import end_of, rules_version
 from tables.log.entries.rounds import Played
 from tests.floor import Hand, dealt
 
