@@ -446,13 +446,13 @@ def threads_of(web: processes.Web) -> int:
 def test_a_server_that_stops_ends_its_streams_in_good_order(watching: Watching, web: processes.Web) -> None:
     dealer, boss = dealt()
     opened = [watching(boss.by, own(dealer)), watching(boss.by)]
-    began = time.monotonic()
+    before = len(web.output())  # the process has served other tests, and some of those provoke errors
     web.stop()
-    assert time.monotonic() - began < 2.5, "it waited for its streams"
+    farewell = web.output()[before:]
     assert all(stream.is_over() for stream in opened)
     assert all(stream.text.endswith("0\r\n\r\n") for stream in opened), "cut off in the middle"
-    assert "Traceback" not in web.output()
-    assert "exceeded" not in web.output()
+    assert "Traceback" not in farewell
+    assert "exceeded" not in farewell, "it waited for its streams until its time was over"
 
 
 # --- What it costs --------------------------------------------------------------------------------------------
