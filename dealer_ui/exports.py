@@ -208,7 +208,7 @@ def _round_row(line: RoundLine) -> Row:
 
 
 LOG_HEADER: Final = (
-    "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash", "previous_hash", "body",
+    "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash", "previous_hash", "line",
 )  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
     while page := history.log(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
         yield [
             (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words_of(entry), entry.legs,
-             entry.hash, entry.prev_hash, bytes(entry.body).decode(errors="replace"))
+             entry.hash, entry.prev_hash, entry.line.decode(errors="replace"))
             for entry in page
         ]  # fmt: skip
         before = page[-1].seq

@@ -5,8 +5,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.forms import ActionForm
@@ -28,6 +30,7 @@ from ledger.models import (
     SlipSignature,
     Transfer,
 )
+from ledger.proof import spelling
 from ledger.proof.chips import money
 
 
@@ -37,7 +40,7 @@ class ReadOnly(ClosedList):
     paginator = InfinitePaginator
     show_full_result_count = False
     list_per_page = 50
-    ordering = ("-pk",)
+    ordering: tuple[str, ...] = ("-pk",)
     actions: Any = None
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -69,6 +72,12 @@ class BookAdmin(ReadOnly):
         return code(as_hex(book.head_hash))
 
 
+def _spelled_out(entry: LogEntry) -> dict[str, Any]:
+    """What a body holds, with every name written out."""
+    body = spelling.read(entry.subject, bytes(entry.body))
+    return {"format": body.format, "content": body.content, "moves": body.moves}
+
+
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnly):
     list_display = ("book", "seq", "at", "subject", "kind", "round", "by", "legs")
@@ -79,17 +88,36 @@ class LogEntryAdmin(ReadOnly):
     fields = ("book", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "document", "follows", "digest")
     readonly_fields = ("document", "follows", "digest")
 
+    ordering = ("-book_id", "-seq")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        class Numbered(super().get_changelist(request, **kwargs)):  # type: ignore[misc]
+            """A list that leads to each entry by its book and number."""
+
+            def url_for_result(self, result: LogEntry) -> str:
+                return reverse("admin:ledger_logentry_change", args=[f"{result.book_id}-{result.seq}"])
+
+        return Numbered
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
+        """By its book and number: no index has a row's own."""
+        book, _, seq = object_id.partition("-")
+        if not (book.isdecimal() and seq.isdecimal() and max(len(book), len(seq)) < 19):
+            return None
+        return self.get_queryset(request).filter(book_id=int(book), seq=int(seq)).first()
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[LogEntry]:
         rows: QuerySet[LogEntry] = super().get_queryset(request)
         return rows if request.resolver_match and "object_id" in request.resolver_match.kwargs else rows.defer("body")
 
     @admin.display(description="body")
     def document(self, entry: LogEntry) -> SafeString:
-        return code(json.dumps(json.loads(bytes(entry.body)), indent=2, ensure_ascii=False))
+        return code(json.dumps(_spelled_out(entry), indent=2, ensure_ascii=False))
 
     @admin.display(description="hash of the entry before")
     def follows(self, entry: LogEntry) -> SafeString:
-        return code(as_hex(entry.prev_hash))
+        rows = LogEntry.objects.filter(book_id=entry.book_id, seq=entry.seq - 1)
+        return code(as_hex(rows.values_list("hash", flat=True).first()))
 
     @admin.display(description="hash")
     def digest(self, entry: LogEntry) -> SafeString:

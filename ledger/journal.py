@@ -15,6 +15,7 @@ from typing import Any, Final
 from django.db import connection
 
 from ledger import house
+from ledger.log import CONTENT
 from ledger.models import HOUSE
 
 BY: Final = "the house"
@@ -107,7 +108,7 @@ def sum_of(journal: Journal, through: int) -> dict[str, Any]:
 _WRONG: Final = """
     WITH told AS (
         SELECT (content->>'number')::bigint AS number, content - 'happened_at' AS row FROM (
-            SELECT convert_from(body, 'UTF8')::jsonb -> 'content' AS content
+            SELECT {content} AS content
             FROM ledger_logentry AS e JOIN ledger_book AS b ON b.id = e.book_id
             WHERE b.name = %(house)s AND subject = %(subject)s AND kind = %(kind)s
             UNION ALL
@@ -125,7 +126,7 @@ def wrong(
     """Rows after one of them that are not what the log says: the number of each, as told, and as kept."""
     with connection.cursor() as cursor:
         cursor.execute(
-            _WRONG.format(row=journal.row, table=journal.table),
+            _WRONG.format(row=journal.row, table=journal.table, content=CONTENT.format(body="e.body")),
             {"house": HOUSE, "subject": journal.subject, "kind": journal.kind, "through": through, "most": most},
         )
         found = cursor.fetchall()

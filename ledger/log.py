@@ -12,7 +12,9 @@ from django.db import IntegrityError, connection, transaction
 
 from ledger import clock
 from ledger.prepared import Call, Statement, executed
-from ledger.proof.chain import MENDED, Entry, Head, canonical, timestamp
+from ledger.proof import spelling
+from ledger.proof.chain import MENDED, Entry, Head
+from ledger.proof.spelling import Heading
 
 CHUNK = 2_000
 LAST_SEQ = 2**63 - 1
@@ -132,28 +134,15 @@ class Sealed:
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
     """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
-    at = _dated(head, draft)
-    seq = head.seq + 1
-    body = canonical(
-        {
-            "book": head.name,
-            "seq": seq,
-            "at": timestamp(at),
-            "subject": draft.subject,
-            "kind": draft.kind,
-            "round": draft.round,
-            "by": draft.by,
-            "key": str(draft.key) if draft.key else None,
-            "content": draft.content,
-            "moves": moves,
-        }
-    )
-    digest = sha256((head.hash or b"") + body).digest()
+    seq, moment = head.seq + 1, _dated(head, draft)
+    body = spelling.spell(draft.subject, draft.content, moves)
+    heading = Heading(head.name, seq, moment, draft.subject, draft.kind, draft.round, draft.by, draft.key)
+    digest = sha256((head.hash or b"") + spelling.line(heading, body)).digest()
     row = (
-        head.book_id, seq, at, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves), body,
-        head.seq or None, head.hash, digest,
+        head.book_id, seq, moment, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves),
+        body, digest,
     )  # fmt: skip
-    return Sealed(Head(head.book_id, head.name, seq, digest, at, head.clock), row)
+    return Sealed(Head(head.book_id, head.name, seq, digest, moment, head.clock), row)
 
 
 def _dated(head: Head, draft: Draft) -> datetime:
@@ -166,13 +155,12 @@ def _dated(head: Head, draft: Draft) -> datetime:
 # One statement, and its parts in no order: what refers to what is checked at its end.
 WRITE = Statement(
     "ledger_write",
-    "bigint, bigint, timestamptz, text, text, integer, text, uuid, smallint, bytea, bigint, bytea, bytea",
+    "bigint, bigint, timestamptz, text, text, integer, text, uuid, smallint, bytea, bytea",
     f"""WITH entry AS (
-        INSERT INTO ledger_logentry
-            (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     ), head AS (
-        UPDATE ledger_book SET head_seq = $2, head_hash = $13 WHERE id = $1 AND head_seq = $2 - 1
+        UPDATE ledger_book SET head_seq = $2, head_hash = $11 WHERE id = $1 AND head_seq = $2 - 1
     ) SELECT pg_notify('{CHANNEL}', '{{"book": ' || $1 || ', "seq": ' || $2 || '}}')""",  # noqa: S608
 )
 
@@ -220,7 +208,16 @@ def read_head(book_id: int) -> Head:
     return Head(*row)
 
 
-COLUMNS = f"book_id, seq, {MOMENT}, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash, id"
+_BOOK_NAME = "(SELECT b.name FROM ledger_book AS b WHERE b.id = ledger_logentry.book_id)"
+_PREVIOUS = """(SELECT p.hash FROM ledger_logentry AS p
+    WHERE p.book_id = ledger_logentry.book_id AND p.seq = ledger_logentry.seq - 1 LIMIT 1)"""
+_OWN = f"book_id, {_BOOK_NAME}, seq, {MOMENT}, subject, kind, round, by, key, legs, body, hash, id"
+COLUMNS = f"{_OWN}, {_PREVIOUS}"
+"""Of a row, as an Entry has them."""
+
+CONTENT = """(CASE get_byte({body}, 0) WHEN 123 THEN convert_from({body}, 'UTF8')::jsonb -> 'content'
+    ELSE convert_from({body}, 'UTF8')::jsonb -> 1 END)"""
+"""What an entry says, in SQL, from its body of either format; not of a round's entry, whose body is shortened."""
 
 
 def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
@@ -229,15 +226,27 @@ def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterato
     Pages go by (seq, id), so that a row that doubles another's number cannot hide behind the end of a page.
     """
     after, limit = (since + 1, -1), through if through is not None else LAST_SEQ
+    previous = _hash_of(book_id, since)
     while True:
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
+                f"SELECT {_OWN} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
                 " AND (seq, id) > (%s, %s) ORDER BY seq, id LIMIT %s",
                 [book_id, after[0], limit, *after, CHUNK],
             )
-            page = [Entry(*row) for row in cursor.fetchall()]
-        yield from page
-        if len(page) < CHUNK:
+            rows = cursor.fetchall()
+        for row in rows:
+            entry = Entry(*row, prev_hash=previous)
+            yield entry
+            previous, after = entry.hash, (entry.seq, entry.id)
+        if len(rows) < CHUNK:
             return
-        after = (page[-1].seq, page[-1].id)
+
+
+def _hash_of(book_id: int, seq: int) -> bytes | None:
+    if seq < 1:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s LIMIT 1", [book_id, seq])
+        row = cursor.fetchone()
+    return None if row is None else bytes(row[0])

@@ -12,17 +12,17 @@ from typing import Final
 
 from django.db import connection
 
-from ledger.log import LAST_SEQ, entries
+from ledger.log import CONTENT, LAST_SEQ, entries
 from ledger.models import LogEntry
 from ledger.proof.chain import Mend, mends_in
 
 # The entries that mend are few and found by an index, so that a book without any pays next to nothing.
-_SPANS: Final = """(
+_SPANS: Final = f"""(
         SELECT m.seq AS entry, (span ->> 0)::bigint AS first, (span ->> 1)::bigint AS last,
             (span ->> 2)::timestamptz AS since
         FROM ledger_logentry AS m, jsonb_array_elements(
-            convert_from(m.body, 'UTF8')::jsonb #> '{{content,document,spans}}') AS span
-        WHERE m.book_id = {book} AND m.subject = 'clock' AND m.kind = 'mended') AS mend"""
+            {CONTENT.format(body="m.body")} #> '{{{{document,spans}}}}') AS span
+        WHERE m.book_id = {{book}} AND m.subject = 'clock' AND m.kind = 'mended') AS mend"""  # noqa: S608
 
 TRUE_TIME: Final = f"""coalesce((
     SELECT mend.since FROM {_SPANS} WHERE {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), {{entry}}.at)"""  # noqa: S608

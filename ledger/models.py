@@ -4,16 +4,13 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import Case, F, GeneratedField, Q, Value, When
+from django.db.models import F, Q
 
 from ledger.proof.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
 from ledger.proof.slip_name import SlipName
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""
-
-EVERYWHERE = 0
-"""The scope of an account that every book may move chips to and from: the cage's and the issue's."""
 
 
 class Immutable(Exception):
@@ -84,9 +81,10 @@ class Book(models.Model):
 
 
 class LogEntry(AppendOnly):
-    """One thing that happened. The body is what was hashed; the columns are its index and must agree with it.
+    """One thing that happened. Its hash is over the entry before it, its columns and its body (see proof/spelling.py).
 
-    What the indexes are for stands in docs/scale.md; those by time are in the migration 0015_lean_log.
+    What the indexes are for stands in docs/scale.md; those by time are in the migration 0016_short_bodies. A row is
+    looked for by its book and number: ``id`` has no index.
     """
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
@@ -99,8 +97,6 @@ class LogEntry(AppendOnly):
     key = models.UUIDField(null=True)
     legs = models.SmallIntegerField(default=0, help_text="How many transfers belong to this entry")
     body = models.BinaryField()
-    prev_seq = models.BigIntegerField(null=True)
-    prev_hash = models.BinaryField(max_length=32, null=True)
     hash = models.BinaryField(max_length=32)
 
     class Meta:
@@ -108,17 +104,11 @@ class LogEntry(AppendOnly):
         constraints = [
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_logentry_seq"),
             models.UniqueConstraint(fields=["book", "key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
-            models.CheckConstraint(
-                name="ledger_logentry_gapless",
-                condition=Q(seq=1, prev_seq=None, prev_hash=None)
-                | Q(seq__gt=1, prev_seq__isnull=False, prev_seq=F("seq") - 1, prev_hash__isnull=False),
-            ),
+            models.CheckConstraint(name="ledger_logentry_gapless", condition=Q(seq__gte=1)),
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
         ]
         indexes = [
-            models.Index(
-                fields=["book", "round", "seq"], condition=Q(round__isnull=False), name="ledger_logentry_round"
-            ),
+            models.Index(fields=["book", "round"], condition=Q(round__isnull=False), name="ledger_logentry_round"),
             models.Index(
                 fields=["book", "subject", "seq"], condition=~Q(subject="round"), name="ledger_logentry_subject"
             ),
@@ -149,19 +139,12 @@ class Notice(models.Model):
         return f"{self.subject} {self.kind}"
 
 
-def scope_of(place: str) -> Case:
-    """Whose accounts a row may name: the house's from every book, any other only from its own book."""
-    shared = Q(**{f"{place}__in": sorted(HOUSE_PLACES)})
-    return Case(When(shared, then=Value(EVERYWHERE)), default=F("book_id"), output_field=models.BigIntegerField())
-
-
 class Account(AppendOnly):
     """Somewhere chips can be: a place of one book, and on the layout a seat. It has no balance to overwrite."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="accounts")
     place = models.CharField(max_length=16, choices=[(place, place.replace("_", " ")) for place in PLACES])
     seat = models.SmallIntegerField(null=True, blank=True)
-    scope = GeneratedField(expression=scope_of("place"), output_field=models.BigIntegerField(), db_persist=True)
 
     class Meta:
         constraints = [
@@ -196,14 +179,8 @@ class Transfer(AppendOnly):
     kind = models.CharField(max_length=16)
     source = models.ForeignKey(Account, models.PROTECT, related_name="+", db_constraint=False, db_index=False)
     source_place = models.CharField(max_length=16)
-    source_scope = GeneratedField(
-        expression=scope_of("source_place"), output_field=models.BigIntegerField(), db_persist=True
-    )
     target = models.ForeignKey(Account, models.PROTECT, related_name="+", db_constraint=False, db_index=False)
     target_place = models.CharField(max_length=16)
-    target_scope = GeneratedField(
-        expression=scope_of("target_place"), output_field=models.BigIntegerField(), db_persist=True
-    )
     amount_cents = models.BigIntegerField()
     reverses = models.ForeignKey(
         "self", models.PROTECT, null=True, related_name="reversals", db_constraint=False, db_index=False

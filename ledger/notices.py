@@ -86,11 +86,11 @@ _LATE: Final = "SELECT at, subject, kind FROM ledger_notice WHERE seq IS NULL AN
 
 # Each notice against its entry, and each entry that says when it happened against its notice. A notice is one of few:
 # those of the moments in which somebody else held the book.
-_WRONG: Final = """
+_WRONG: Final = f"""
     SELECT coalesce(n.seq, e.seq) FROM
         (SELECT * FROM ledger_notice WHERE seq > %(since)s) AS n
         FULL JOIN (
-            SELECT seq, key, subject, kind, by, convert_from(body, 'UTF8')::jsonb -> 'content' AS content
+            SELECT seq, key, subject, kind, by, {log.CONTENT.format(body="body")} AS content
             FROM ledger_logentry WHERE book_id = %(book)s AND seq > %(since)s AND key IS NOT NULL
             AND subject IN ('staff', 'terminal', 'alert', 'discrepancy', 'pepper')) AS e
         ON (e.seq, e.key) = (n.seq, n.key)
@@ -98,7 +98,7 @@ _WRONG: Final = """
         AND (n.subject, n.kind, n.by, n.content) IS DISTINCT FROM
             (e.subject, e.kind, e.by, e.content - 'happened_at')
     ORDER BY 1 LIMIT 1
-"""
+"""  # noqa: S608
 
 
 def fault(book: Book, since: int = 0) -> Fault | None:

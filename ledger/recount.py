@@ -9,7 +9,7 @@ from ledger.cage import horizons, transfers
 from ledger.log import CHUNK, entries, read_head
 from ledger.models import Account, Recount
 from ledger.proof.chain import Broken, Fault, Head, walk
-from ledger.proof.chips import money
+from ledger.proof.chips import HOUSE_PLACES, money
 from ledger.proof.moves import Proven, reconcile
 
 ABOVE_ALL = b"\xff" * 33
@@ -98,7 +98,7 @@ WRONG_RECOUNT = """
         UNION ALL SELECT account_id, seq, 1, 0, balance_cents FROM counted WHERE seq > %(since)s
         UNION ALL SELECT a.id, %(horizon)s, 2, 0, coalesce(c.balance_cents, 0)
             FROM ledger_account AS a LEFT JOIN counted AS c ON c.account_id = a.id AND c.seq = %(horizon)s
-            WHERE a.book_id = %(book)s OR a.scope = 0),
+            WHERE a.book_id = %(book)s OR a.place = ANY(%(shared)s)),
     summed AS (
         SELECT *, sum(cents) OVER (PARTITION BY account_id ORDER BY seq, mark ROWS UNBOUNDED PRECEDING) AS sum
         FROM event)
@@ -112,7 +112,9 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
     if horizon <= since:
         return None
     with connection.cursor() as cursor:
-        cursor.execute(WRONG_RECOUNT, {"book": book_id, "since": since, "horizon": horizon})
+        cursor.execute(
+            WRONG_RECOUNT, {"book": book_id, "since": since, "horizon": horizon, "shared": sorted(HOUSE_PLACES)}
+        )
         row = cursor.fetchone()
     if row is None:
         return None

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from django.db import connection
+from django.db.models import Min
 from django.utils import timezone
 
 from ledger import clock
@@ -124,7 +125,7 @@ def late(plans: Sequence[Plan], now: datetime | None = None) -> list[Plan]:
     It looks at the last slots of each plan only, so it stays cheap however long the house has been open.
     """
     now = now or timezone.now()
-    began = LogEntry.objects.order_by("pk").values_list("at", flat=True).first()
+    began = LogEntry.objects.filter(seq=1).aggregate(began=Min("at"))["began"]
     due = [plan for plan in plans if began is not None and began < now - plan.patience]
     return [plan for plan in due if not _ended_since(plan, now - plan.patience)]
 

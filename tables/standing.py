@@ -84,7 +84,8 @@ MOST_TO_CATCH_UP: Final = 50
 """So many entries are folded upon an earlier standing; after more of them, the registers are read."""
 
 _SINCE: Final = """
-    SELECT head.book, entry.seq, entry.subject, entry.kind, entry.round, entry.body, entry.prev_hash
+    SELECT head.book, entry.seq, entry.subject, entry.kind, entry.round, entry.body,
+        (SELECT hash FROM ledger_logentry WHERE book_id = head.book AND seq = head.after) AS upon
     FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS head (book, after, seq)
     JOIN ledger_logentry AS entry ON entry.book_id = head.book AND entry.seq > head.after AND entry.seq <= head.seq
     ORDER BY head.book, entry.seq

@@ -6,6 +6,7 @@ by whom, so that the same input again is answered as before, and another one und
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,16 +28,26 @@ from tables.scene import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What asks for entries: its key, and the fingerprint of what was entered and by whom."""
+    """What asks for entries: its key, and what was entered by whom."""
 
     key: UUID
-    fingerprint: str
+    digest: bytes
+    """SHA-256 of what was entered and by whom."""
+
+    @property
+    def fingerprint(self) -> str:
+        """As its entry has it: 96 bits are enough to tell two inputs under one key apart."""
+        return urlsafe_b64encode(self.digest[:12]).decode()
+
+    def asked_for(self, event: Event) -> bool:
+        """Whether an entry was written for the same input; those of format 1 have the whole digest, in hex."""
+        return event.request in (self.fingerprint, self.digest.hex())
 
     @classmethod
     def of(cls, entered: msgspec.Struct, username: str, key: UUID) -> Request:
         """The request of an input."""
         spelled: Any = msgspec.to_builtins(entered)
-        return cls(key, sha256(canonical({"input": spelled, "by": username})).hexdigest())
+        return cls(key, sha256(canonical({"input": spelled, "by": username})).digest())
 
 
 class Written(NamedTuple):
@@ -58,7 +69,7 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
         return None
     seq, subject, kind, body = row
     event = read(subject, kind, body, house=house)
-    if event.request != request.fingerprint:
+    if not request.asked_for(event):
         raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
     if refused := event.refused:
         raise Refused(refused.code, refused.sentence, refused.status, **refused.facts, seq=head.seq)

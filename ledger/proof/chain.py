@@ -1,9 +1,8 @@
-"""The hash chain without a database: what an entry is, how it is spelled, and how each follows from the one before."""
+"""The hash chain without a database: what an entry is, and how each follows from the one before."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -11,6 +10,11 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+
+from ledger.proof import spelling
+from ledger.proof.spelling import Body, Heading, Misspelled, canonical, timestamp
+
+__all__ = ["Broken", "Entry", "Fault", "Head", "Mend", "canonical", "timestamp", "verify_chain", "walk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Entry:
     """A log entry as it is read back."""
 
     book_id: int
+    book: str
     seq: int
     at: datetime | None
     """None stands for what is no moment: an infinity, or a year that no calendar of ours has."""
@@ -49,22 +54,44 @@ class Entry:
     key: UUID | None
     legs: int
     body: bytes
-    prev_seq: int | None
-    prev_hash: bytes | None
     hash: bytes
     id: int
+    prev_hash: bytes | None = None
+    """Of the entry before it, as it was read beside this one."""
 
     @cached_property
-    def document(self) -> dict[str, Any]:
-        """The body, read."""
-        document: dict[str, Any] = json.loads(self.body)
-        return document
+    def parts(self) -> Body:
+        """What the body holds. Raises Misspelled."""
+        return spelling.read(self.subject, self.body)
 
     @property
     def content(self) -> dict[str, Any]:
         """What the writer put in."""
-        content: dict[str, Any] = self.document["content"]
+        content: dict[str, Any] = self.parts.content
         return content
+
+    @property
+    def moves(self) -> list[list[Any]]:
+        """The transfers that the body records, as ``Move.spelled`` spells each."""
+        moves: list[list[Any]] = self.parts.moves
+        return moves
+
+    @property
+    def heading(self) -> Heading:
+        """The columns by which it is looked for. Raises ValueError where its time is no moment."""
+        if self.at is None:
+            raise ValueError(f"entry {self.seq} is of no moment")
+        return Heading(self.book, self.seq, self.at, self.subject, self.kind, self.round, self.by, self.key)
+
+    @property
+    def line(self) -> bytes:
+        """What is hashed of it, after the hash of the entry before it."""
+        return self.body if self.body.startswith(b"{") else spelling.line(self.heading, self.body)
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """All that it says, by the names that format 1 spells."""
+        return self.heading.columns() | {"content": self.content, "moves": self.moves}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +112,6 @@ class Broken(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
         self.fault = fault
-
-
-def canonical(document: Mapping[str, Any]) -> bytes:
-    """The one way to spell a document: sorted keys, no spaces, UTF-8."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-
-
-def timestamp(at: datetime) -> str:
-    """A moment as the body spells it: UTC, microseconds, Z."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def walk(
@@ -144,13 +161,11 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
         return expected, "is missing"
     if entry.seq < expected:
         return entry.seq, "is there twice"
-    if (entry.prev_seq, entry.prev_hash) != (before.seq or None, before.hash):
-        return entry.seq, "does not name the entry before it"
-    if sha256((before.hash or b"") + entry.body).digest() != entry.hash:
-        return entry.seq, "its hash is not the hash of its body"
     if entry.at is None:
         return entry.seq, "its time is no moment"
-    if what := _misshapen(entry) or _disagreement(entry, before.name, entry.at):
+    if sha256((before.hash or b"") + entry.line).digest() != entry.hash:
+        return entry.seq, "its hash is not the hash of what it says and of the entry before it"
+    if what := _misshapen(entry) or _disagreement(entry, before.name):
         return entry.seq, what
     if before.at and entry.at < before.at and not _mends(entry, before):
         return entry.seq, f"it is of {timestamp(entry.at)}, earlier than the entry before it"
@@ -213,8 +228,8 @@ def mends_in(entry: Entry) -> tuple[Mend, ...]:
 
 def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
     """When an entry was written: as it says, unless a later one says otherwise."""
-    dated: str = entry.document["at"]
-    return next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), dated)
+    mended = next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), None)
+    return mended or timestamp(entry.heading.at)
 
 
 def _mends(entry: Entry, before: Head) -> bool:
@@ -230,47 +245,41 @@ def _mends(entry: Entry, before: Head) -> bool:
 def _joined(mends: Sequence[Mend], entry: Entry, last: int) -> bool:
     """Whether mends are in order without a gap, up to the last entry, and over by the time of the entry itself."""
     numbers = all(mend.last + 1 == following.first for mend, following in pairwise(mends)) and mends[-1].last == last
-    moments = [moment for mend in mends for moment in (mend.since, mend.until)] + [entry.document["at"]]
+    moments = [moment for mend in mends for moment in (mend.since, mend.until)]
+    moments.append(timestamp(entry.heading.at))
     times = all(earlier <= later for earlier, later in pairwise(moments))
     return numbers and times and all(1 <= mend.first <= mend.last for mend in mends)
 
 
-_PARTS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "key", "content", "moves"})
+_COLUMNS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "key"})
 
 
 def _misshapen(entry: Entry) -> str | None:
-    """Whether the body is a document such as seal() writes; only then its parts may be read."""
+    """Whether the body is one such as seal() writes, or wrote; only then its parts may be read."""
     try:
-        document: Any = entry.document
-        spelled = canonical(document)
+        parts = entry.parts
+        canonically = spelling.is_canonical(entry.subject, entry.body, parts)
+    except Misspelled as wrong:
+        return str(wrong)
     except (ValueError, RecursionError):
         return "its body is not JSON"
-    if spelled != entry.body:
-        return "its body is not spelled canonically"
-    if not isinstance(document, dict) or document.keys() != _PARTS:
+    if parts.columns is not None and parts.columns.keys() != _COLUMNS:
         return "its body has not the parts of an entry"
-    if not isinstance(document["content"], dict) or not isinstance(document["moves"], list):
+    if not canonically:
+        return "its body is not spelled canonically"
+    if not isinstance(parts.content, dict) or not isinstance(parts.moves, list):
         return "its content or its transfers have not the shape of an entry's"
     return None
 
 
-def _disagreement(entry: Entry, book: str, at: datetime) -> str | None:
-    """A hash that fits proves the body alone: the columns, by which entries are found, must say the same."""
-    document = entry.document
-    columns = {
-        "book": book,
-        "seq": entry.seq,
-        "at": timestamp(at),
-        "subject": entry.subject,
-        "kind": entry.kind,
-        "round": entry.round,
-        "by": entry.by,
-        "key": str(entry.key) if entry.key else None,
-    }
-    for name, value in columns.items():
-        said = document[name]
-        if said != value or type(said) is not type(value):  # 1 is True, and 1.0
-            return f"its {name} is {value!r}, its body says {said!r}"
-    if len(document["moves"]) != entry.legs:
-        return f"its body moves chips {len(document['moves'])} times, not {entry.legs}"
+def _disagreement(entry: Entry, book: str) -> str | None:
+    """Where a body repeats the columns, a hash that fits proves the body alone: the columns must say the same."""
+    if entry.book != book:
+        return f"its book is {entry.book!r}, not {book!r}"
+    for name, spelled in (entry.parts.columns or {}).items():
+        value = entry.heading.columns()[name]
+        if spelled != value or type(spelled) is not type(value):  # 1 is True, and 1.0
+            return f"its {name} is {value!r}, its body says {spelled!r}"
+    if len(entry.moves) != entry.legs:
+        return f"its body moves chips {len(entry.moves)} times, not {entry.legs}"
     return None

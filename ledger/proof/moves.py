@@ -88,7 +88,7 @@ def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> It
 
 
 def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
-    recorded = entry.document["moves"]
+    recorded = entry.moves
     if len(found) != len(recorded):
         return f"it recorded {len(recorded)} transfers, {len(found)} are there"
     for leg, (transfer, move) in enumerate(zip(found, recorded, strict=True), start=1):

@@ -9,6 +9,7 @@ import msgspec
 from django.http import HttpRequest
 from msgspec import Meta
 
+from ledger.proof.spelling import timestamp
 from tables import inputs
 from tables.audit.history import Story
 from tables.board.picture import Board
@@ -149,7 +150,7 @@ def round_form(table: Table, story: Story) -> RoundForm:
     lines = tuple(
         EntryLine(
             seq=entry.seq,
-            at=entry.document["at"],
+            at=timestamp(entry.heading.at),
             subject=entry.subject,
             kind=entry.kind,
             by=entry.by,

@@ -20,7 +20,7 @@ from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
 from tables import standing
 from tables.audit import roots
-from tables.audit.outside.bundle import KEYS, ROOTS, Writer, book_part, leaves_part
+from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
 
@@ -92,15 +92,23 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
     end = BookRoot.objects.get(book=book, day=last).last_seq
     earlier = _older_seqs(book, first, start, end)
     places = _places(book, earlier)
+    if _has_short_bodies(book, end):
+        writer.format = FORMATS[-1]
     writer.part(book_part(number, "carried"), map(canonical, _carried_entries(book, earlier, places)))
     writer.part(book_part(number, "proofs"), map(canonical, _proofs(places)))
     writer.part(book_part(number, "entries"), _entries(book, start, end))
     writer.part(book_part(number, "transfers"), (_row(posted) for posted in transfers(book.pk, start - 1, end)))
 
 
+def _has_short_bodies(book: Book, last: int) -> bool:
+    """Whether a bundle up to an entry needs the second format: once a book has such an entry, all later ones are."""
+    body = LogEntry.objects.filter(book=book, seq=last).values_list("body", flat=True).first()
+    return body is not None and not bytes(body).startswith(b"{")
+
+
 def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:
     for entry in entries(book.pk, start - 1, end):
-        yield bytes(entry.hash).hex().encode() + b" " + bytes(entry.body)
+        yield bytes(entry.hash).hex().encode() + b" " + entry.line
 
 
 def _row(posted: Posted) -> bytes:
@@ -152,7 +160,7 @@ def _carried_entries(book: Book, seqs: Sequence[int], places: Sequence[_Place]) 
             "day": day,
             "path": path,
             "previous": bytes(entry.prev_hash).hex() if entry.prev_hash else None,
-            "body": bytes(entry.body).decode(),
+            "body": entry.line.decode(),
             "transfers": [_columns(posted) for posted in transfers(book.pk, seq - 1, seq)],
         }
 

@@ -17,9 +17,10 @@ import msgspec
 from django.db import connection
 
 from ledger import mends
-from ledger.log import COLUMNS
-from ledger.models import Book, LogEntry
-from ledger.proof.chain import Entry, Head, Mend
+from ledger.log import COLUMNS, entries
+from ledger.models import Book
+from ledger.proof.chain import Entry, Fault, Head, Mend, verify_chain
+from ledger.proof.spelling import BET, PAYOUT, PAYOUT_WITH_SCORE
 from tables.audit import proofs
 from tables.audit.proofs import Report
 from tables.board import secrecy
@@ -135,22 +136,29 @@ def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: i
     """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
 
     Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
+    Each piece is looked for as it is spelled in either format.
     """
-    kind, pieces = "play", []
+    kind, pieces = "play", list[bytes]()
     if wanted.corrected:
         kind = "take_back"
     elif wanted.outcome:
-        pieces = [f'"outcome":"{wanted.outcome}"', *([f'"seat":{wanted.seat},"staked_cents"'] if wanted.seat else [])]
+        pieces = [f'"outcome":"{wanted.outcome}"'.encode(), *_payouts(wanted.outcome, wanted.seat)]
     elif banked:
-        pieces = [f'"do":"bet","seat":{wanted.seat}}}']
+        pieces = [f'"do":"bet","seat":{wanted.seat}}}'.encode(), BET.piece(wanted.seat)]
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
-            f" AND subject = 'round' AND kind = %s{' AND position(%s::bytea IN body) > 0' * len(pieces)}"
+            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"
+            " AND subject = 'round' AND kind = %s AND (cardinality(%s::bytea[]) = 0 OR EXISTS ("
+            "SELECT FROM unnest(%s::bytea[]) AS piece WHERE position(piece IN body) > 0))"
             " ORDER BY round DESC LIMIT %s",
-            [book_id, since, through, kind, *(piece.encode() for piece in pieces), count],
+            [book_id, since, through, kind, pieces, pieces, count],
         )
         return [number for (number,) in cursor.fetchall()]
+
+
+def _payouts(outcome: str, seat: int | None) -> list[bytes]:
+    places = () if seat is None else (seat,)
+    return [shape.piece(outcome, *places) for shape in (PAYOUT, PAYOUT_WITH_SCORE)]
 
 
 def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
@@ -427,12 +435,18 @@ def prove(table: Table, story: Story) -> Report:
     """
     book = Book.objects.get(pk=table.book_id)
     first, last = story.steps[0].entry, story.steps[-1].entry
-    beside = LogEntry.objects.filter(book=book, seq__in=(first.seq - 1, last.seq + 1))
-    neighbours = {entry.seq: entry for entry in beside.only("seq", "hash", "prev_hash")}
-    before, following = neighbours.get(first.seq - 1), neighbours.get(last.seq + 1)
-    after = Head(book.pk, book.name, before.seq, bytes(before.hash)) if before else None
-    end_hash = following.prev_hash if following else book.head_hash
-    return proofs.prove(book, after, Head(book.pk, book.name, last.seq, bytes(end_hash or b"")))
+    after = Head(book.pk, book.name, first.seq - 1, first.prev_hash) if first.prev_hash else None
+    end = Head(book.pk, book.name, last.seq, bytes(last.hash))
+    report = proofs.prove(book, after, end)
+    return report if report.fault else replace(report, fault=_fault_of_follower(book, end))
+
+
+def _fault_of_follower(book: Book, end: Head) -> Fault | None:
+    """Why what comes after an entry does not follow from it: the next entry, or the book's head."""
+    following = next(entries(book.pk, end.seq, end.seq + 1), None)
+    if following is None:
+        return verify_chain([], Head(book.pk, book.name, end.seq, bytes(book.head_hash or b"")), after=end)
+    return verify_chain([following], Head(book.pk, book.name, following.seq, following.hash), after=end)
 
 
 # --- The log ---------------------------------------------------------------------------------------------------

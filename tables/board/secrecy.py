@@ -16,7 +16,8 @@ import msgspec
 from msgspec import structs
 
 from ledger.log import read_head
-from ledger.proof.chain import Entry, canonical
+from ledger.proof import spelling
+from ledger.proof.chain import Entry
 from tables import standing
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.games.play import prompts_for
@@ -64,7 +65,7 @@ def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
     content = catalog.event_of(entry).content()
     shown: dict[str, Any] = {name: content[name] for name in _TOLD if name in content}
     shown |= {"actions": told.get(entry.seq, []), "sealed": True}
-    return replace(entry, key=None, body=canonical(entry.document | {"content": shown, "key": None}))
+    return replace(entry, key=None, body=spelling.spell(entry.subject, shown, entry.moves))
 
 
 def _unseen(entry: Entry, counting: set[str]) -> Entry:
@@ -74,7 +75,7 @@ def _unseen(entry: Entry, counting: set[str]) -> Entry:
         event = structs.replace(event, chips=(), salt="", now=structs.replace(event.now, counts=()))
     blank = tuple(structs.replace(slip, counts=()) if slip.read().name in counting else slip for slip in event.open)
     content = structs.replace(event, open=blank).content()
-    return replace(entry, key=None, body=canonical(entry.document | {"content": content, "key": None}))
+    return replace(entry, key=None, body=spelling.spell(entry.subject, content, entry.moves))
 
 
 class Veiled(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -16,6 +16,7 @@ from typing import Any, Final
 from django.db import connection
 
 from ledger import mends
+from ledger.log import CONTENT
 from tables.edge import worth
 from tables.edge.worth import NOTHING, Worth
 from tables.log.catalog import read_as
@@ -182,15 +183,15 @@ _MOMENTS: Final = f"""
     FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
     JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq = s.seq
 """  # noqa: S608
-_CORRECTIONS: Final = """
+_CORRECTIONS: Final = f"""
     SELECT s.book, e.seq, e.at, e.body, (
         SELECT max(r.seq) FROM ledger_logentry AS r WHERE r.book_id = s.book AND r.subject = 'round' AND r.legs > 0
-            AND r.round = (convert_from(e.body, 'UTF8')::jsonb #>> '{content,correction,round}')::int)
+            AND r.round = ({CONTENT.format(body="e.body")} #>> '{{correction,round}}')::int)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(heads)s::bigint[]) AS s (book, low, head)
     JOIN ledger_logentry AS e ON e.book_id = s.book AND e.seq > s.low AND e.seq <= s.head
         AND e.subject = 'correction' AND e.kind = 'signed'
     ORDER BY s.book, e.seq
-"""
+"""  # noqa: S608
 
 
 # --- What they read --------------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
+from ledger.proof import spelling
 from ledger.proof.chain import Entry
+from ledger.proof.spelling import Misspelled
 from tables.log.entries import (
     chips,
     clocks,
@@ -73,17 +74,6 @@ HOUSE: Final = "house"
 """The name of the house's own book."""
 
 
-class Body(msgspec.Struct, Generic[E], frozen=True):
-    """The body of an entry, as far as its content goes."""
-
-    content: E
-
-
-@cache
-def _decoder(event: type[E]) -> msgspec.json.Decoder[Body[E]]:
-    return msgspec.json.Decoder(Body[event])  # type: ignore[valid-type]
-
-
 def read(subject: str, kind: str, body: bytes | memoryview, *, house: bool = False) -> Event:
     """What an entry of a table's book says, or of the house's. Raises Unreadable."""
     event = (IN_THE_HOUSE if house else AT_TABLES).get((subject, kind))
@@ -95,14 +85,14 @@ def read(subject: str, kind: str, body: bytes | memoryview, *, house: bool = Fal
 def read_as(event: type[E], body: bytes | memoryview) -> E:
     """What an entry says that is known to be of this kind. Raises Unreadable."""
     try:
-        return _decoder(event).decode(bytes(body)).content
-    except (msgspec.MsgspecError, RecursionError) as wrong:
+        return msgspec.convert(spelling.read(event.subject, bytes(body)).content, event, str_keys=True)
+    except (msgspec.MsgspecError, Misspelled, RecursionError) as wrong:
         raise Unreadable(f"it is no {event.subject} {event.kinds[0]} that a house can write: {wrong}") from None
 
 
 def event_of(entry: Entry) -> Event:
     """What an entry says. Raises Unreadable."""
-    return read(entry.subject, entry.kind, entry.body, house=entry.document["book"] == HOUSE)
+    return read(entry.subject, entry.kind, entry.body, house=entry.book == HOUSE)
 
 
 def fold(standing: Standing, event: Event, *, seq: int, round: int | None) -> Standing:

@@ -7,6 +7,7 @@ from typing import Final
 
 from django.db import connection
 
+from ledger.log import CONTENT
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables import permits
@@ -165,14 +166,14 @@ def may_leave(scene: Scene) -> None:
 
 # --- who deals where -------------------------------------------------------------------------------------------
 
-_LATEST_DEALERS: Final = """
+_LATEST_DEALERS: Final = f"""
     SELECT t.id FROM tables_table AS t
     CROSS JOIN LATERAL (
         SELECT kind, body FROM ledger_logentry AS e WHERE e.book_id = t.book_id AND e.subject = 'dealer'
         ORDER BY e.seq DESC LIMIT 1) AS latest
     WHERE latest.kind = 'signed_in'
-        AND convert_from(latest.body, 'UTF8')::jsonb #>> '{content,username}' = %s
-"""
+        AND {CONTENT.format(body="latest.body")} ->> 'username' = %s
+"""  # noqa: S608
 
 
 def table_of(staff: Staff) -> Table | None:

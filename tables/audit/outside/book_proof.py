@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from ledger.proof import merkle, seals
+from ledger.proof import merkle, seals, spelling
 from ledger.proof.chain import Broken, Entry, Head, Mend, canonical, mends_in, time_of, walk
 from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
@@ -362,7 +362,7 @@ class BookProof:
             self.seq = int(line["seq"])
             entry = self._older_entry(line, days[line["day"]])
             posted = tuple(_transfer([*row]) for row in line["transfers"])
-            if [transfer.move.spelled() for transfer in posted] != entry.document["moves"]:
+            if [transfer.move.spelled() for transfer in posted] != entry.moves:
                 raise self._wrong("its transfers are not those that its body records")
             self.moves |= {transfer.id: transfer.move for transfer in posted}
             if entry.seq not in carried_seqs:
@@ -379,12 +379,9 @@ class BookProof:
 
     def _older_entry(self, line: Document, day: Document) -> Entry:
         """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
-        body, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
-        digest, leaf, day_document = (
-            sha256((previous or b"") + body).digest(),
-            day["leaf"],
-            self.signed.days[day["day"]],
-        )
+        spelled, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
+        digest = sha256((previous or b"") + spelled).digest()
+        leaf, day_document = day["leaf"], self.signed.days[day["day"]]
         try:
             index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
             merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
@@ -392,8 +389,8 @@ class BookProof:
             merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(day_document["root"]))
         except merkle.Unproved as unproved:
             raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
-        entry = _entry(line["seq"], previous, digest, body)
-        if leaf["book"] != self.name or entry.document["book"] != self.name or entry.document["seq"] != line["seq"]:
+        entry = self._read(line["seq"], spelled, previous)
+        if leaf["book"] != self.name or entry.book != self.name or entry.line != spelled:
             raise self._wrong("it is an entry of another book, or another one of this book")
         return entry
 
@@ -403,9 +400,17 @@ class BookProof:
             self.seq = seq
             if len(line) < 66 or line[64:65] != b" ":
                 raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
-            digest = bytes.fromhex(line[:64].decode())
-            yield _entry(seq, previous, digest, line[65:])
-            previous = digest
+            entry = self._read(seq, line[65:], previous)
+            if entry.hash.hex().encode() != line[:64]:
+                raise self._wrong("its hash is not the hash of what it says and of the entry before it")
+            yield entry
+            previous = entry.hash
+
+    def _read(self, number: int, line: bytes, previous: bytes | None) -> Entry:
+        try:
+            return _entry(number, line, after=previous)
+        except (ValueError, msgspec.MsgspecError, RecursionError) as wrong:
+            raise self._wrong(f"its line cannot be read: {wrong}") from None
 
     def _transfers(self) -> Iterator[Posted]:
         for row in self.bundle.documents(self.files["transfers"]):
@@ -431,32 +436,51 @@ def _head(leaf: Document | None) -> Head:
     return Head(0, str(leaf["book"]), int(leaf["last"]), bytes.fromhex(leaf["head"]))
 
 
-def _entry(seq: int, previous: bytes | None, digest: bytes, body: bytes) -> Entry:
-    """An entry as a bundle has it: what its columns were is what its body says, where it says anything."""
-    fields: dict[str, Any] = dict.fromkeys(("at", "subject", "kind", "round", "by", "key", "moves"))
-    moment = key = None
-    try:
-        fields |= msgspec.json.decode(body)
-        moment = datetime.strptime(fields["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
-        key = UUID(fields["key"]) if fields["key"] else None
-    except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
-        moment = None  # no moment, which the chain names
+class _Columns(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The heading of an entry, as its line has it."""
+
+    book: str
+    seq: int
+    at: str
+    subject: str
+    kind: str
+    round: int | None
+    by: str
+    key: UUID | None
+
+
+def _entry(number: int, line: bytes, *, after: bytes | None) -> Entry:
+    """An entry as a bundle has it: its columns are its heading. Raises ValueError for a line that is none."""
+    heading, body = spelling.split(line)
+    if heading is None:
+        repeated = spelling.read("", body).columns or {}
+        heading = [repeated.get(name) for name in _Columns.__struct_fields__]
+    columns = msgspec.convert(heading, _Columns)
+    parts = spelling.read(columns.subject, body)
     return Entry(
         book_id=0,
-        seq=seq,
-        at=moment,
-        subject=fields["subject"],
-        kind=fields["kind"],
-        round=fields["round"],
-        by=fields["by"],
-        key=key,
-        legs=len(fields["moves"]) if isinstance(fields["moves"], list) else 0,
+        book=columns.book,
+        seq=number,
+        at=_moment(columns.at),
+        subject=columns.subject,
+        kind=columns.kind,
+        round=columns.round,
+        by=columns.by,
+        key=columns.key,
+        legs=len(parts.moves) if isinstance(parts.moves, list) else 0,
         body=body,
-        prev_seq=seq - 1 or None,
-        prev_hash=previous,
-        hash=digest,
+        hash=sha256((after or b"") + line).digest(),
         id=0,
+        prev_hash=after,
     )
+
+
+def _moment(text: str) -> datetime | None:
+    """None for what is no moment, which the chain names."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:

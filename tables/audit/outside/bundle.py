@@ -12,8 +12,9 @@ from typing import IO, Any, Final
 
 from ledger.proof.chain import canonical
 
-FORMAT: Final = "audit-bundle/1"
-"""The version of the format. A verifier reads its own and every older one."""
+FORMATS: Final = ("audit-bundle/1", "audit-bundle/2")
+"""The versions of the format that a verifier reads. A bundle has the first if each of its entries is of format 1 (see
+``ledger/proof/spelling.py``), so that days of that time are exported now as they were then."""
 
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys.jsonl"
@@ -51,6 +52,7 @@ class Writer:
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w")
         self._parts: list[dict[str, Any]] = []
+        self.format = FORMATS[0]
 
     def part(self, name: str, lines: Iterable[bytes]) -> None:
         """One part, a line at a time."""
@@ -65,7 +67,7 @@ class Writer:
 
     def close(self, first: str, last: str) -> None:
         """The manifest, which comes last: the bundle's days, and what each part's bytes are."""
-        manifest = {"format": FORMAT, "from": first, "to": last, "parts": self._parts}
+        manifest = {"format": self.format, "from": first, "to": last, "parts": self._parts}
         self._zip.writestr(_member(MANIFEST), canonical(manifest) + b"\n")
         self._zip.close()
 
@@ -117,9 +119,10 @@ class Bundle:
 
     def _manifest(self) -> dict[str, Any]:
         manifest = self._json(MANIFEST, next(self._read(MANIFEST), b""))
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        if not isinstance(manifest, dict) or manifest.get("format") not in FORMATS:
             form = manifest.get("format") if isinstance(manifest, dict) else None
-            raise Wrong(MANIFEST, f"its format is {form!r}; this verifier reads {FORMAT}: a newer one may be needed")
+            mine = " and ".join(FORMATS)
+            raise Wrong(MANIFEST, f"its format is {form!r}; this verifier reads {mine}: a newer one may be needed")
         parts = manifest.get("parts")
         shaped = isinstance(parts, list) and all(
             isinstance(part, dict) and {"name", "sha256"} <= part.keys() for part in parts

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q
 
 from ledger.models import HOUSE, LogEntry, Notice
-from ledger.proof.chain import canonical
+from ledger.proof import spelling
 from tables.log.catalog import read
 from tables.log.entries.kept import RowsTakenOver
 from tables.log.event import Event
@@ -50,7 +50,7 @@ def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[Told]:
             yield entry
     waiting = Notice.objects.filter(asked, seq=None).order_by("pk")
     for notice in waiting:
-        body = canonical({"content": notice.content})
+        body = spelling.spell(notice.subject, notice.content, ())
         event = read(notice.subject, notice.kind, body, house=True)
         yield Told(HOUSE, notice.subject, notice.kind, notice.by, event)
 

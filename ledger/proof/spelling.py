@@ -1,0 +1,257 @@
+"""How an entry is spelled: what is stored of it, what is hashed of it, and how either is read back.
+
+An entry names its format. In format 1 a body is an object that repeats every column. In format 2 no field is there
+twice: the columns are the heading, and the body holds what the columns do not. docs/the-log.md has both for whoever
+reads a log without this program. A house's log keeps each entry as it was written, so a format never changes: what is
+to be spelled in another way makes a further one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+FORMAT: Final = 2
+"""The format of new entries."""
+
+
+class Misspelled(ValueError):
+    """A body that no format has."""
+
+
+class Body(NamedTuple):
+    """What a body holds, with every name written out."""
+
+    format: int
+    content: Any
+    moves: Any
+    columns: Mapping[str, Any] | None
+    """What it repeats of the columns, in format 1; None in format 2, where nothing is there twice."""
+
+
+def canonical(document: Any) -> bytes:
+    """The one way to spell a document: sorted keys, no spaces, UTF-8."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def timestamp(at: datetime) -> str:
+    """A moment as an entry spells it: UTC, microseconds, Z."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The columns of an entry, by which it is looked for."""
+
+    book: str
+    seq: int
+    at: datetime
+    subject: str
+    kind: str
+    round: int | None
+    by: str
+    key: UUID | None
+
+    def columns(self) -> dict[str, Any]:
+        """As JSON data, by their names."""
+        return {
+            "book": self.book,
+            "seq": self.seq,
+            "at": timestamp(self.at),
+            "subject": self.subject,
+            "kind": self.kind,
+            "round": self.round,
+            "by": self.by,
+            "key": str(self.key) if self.key else None,
+        }
+
+    def spelled(self) -> bytes:
+        """As it is hashed. The database spells the same (``ledger_logentry_follows``)."""
+        return canonical(list(self.columns().values()))
+
+
+def line(heading: Heading, body: bytes) -> bytes:
+    """What is hashed of an entry after the hash of the entry before it; a line of a bundle."""
+    return body if body.startswith(b"{") else heading.spelled() + b" " + body
+
+
+def split(text: bytes) -> tuple[list[Any] | None, bytes]:
+    """The heading's values and the body of a line; no heading in format 1. Raises Misspelled."""
+    if text.startswith(b"{"):
+        return None, text
+    try:
+        decoded = text.decode()
+        heading, end = json.JSONDecoder().raw_decode(decoded)
+    except (ValueError, RecursionError) as wrong:
+        raise Misspelled(f"its heading is not JSON: {wrong}") from None
+    body = decoded[end:].encode()
+    if not isinstance(heading, list) or not body.startswith(b" [") or text != canonical(heading) + body:
+        raise Misspelled("its line is not a heading and a body")
+    return heading, body[1:]
+
+
+def spell(subject: str, content: Mapping[str, Any], moves: Sequence[Any]) -> bytes:
+    """The body of a new entry."""
+    parts = [FORMAT, _short(content) if subject == SHORTENED else content]
+    return canonical([*parts, [_short_move(move) for move in moves]] if moves else parts)
+
+
+def read(subject: str, body: bytes) -> Body:
+    """What a body holds. Raises Misspelled."""
+    try:
+        document: Any = json.loads(body)
+        match document:
+            case dict():
+                columns = {name: document[name] for name in document.keys() - {"content", "moves"}}
+                return Body(1, document["content"], document["moves"], columns)
+            case [2, content, [_, *_] as moves]:
+                return Body(2, _content(subject, content), [_long_move(move) for move in moves], None)
+            case [2, content]:
+                return Body(2, _content(subject, content), [], None)
+    except (KeyError, TypeError):
+        raise Misspelled("its body has not the parts of an entry") from None
+    except Misspelled:
+        raise
+    except (ValueError, RecursionError):
+        raise Misspelled("its body is not JSON") from None
+    raise Misspelled("its body has not the parts of an entry")
+
+
+def is_canonical(subject: str, body: bytes, parts: Body) -> bool:
+    """Whether a body is spelled in the one way in which its format spells what it holds."""
+    if parts.columns is not None:
+        return canonical({**parts.columns, "content": parts.content, "moves": parts.moves}) == body
+    return spell(subject, parts.content, parts.moves) == body
+
+
+def _content(subject: str, content: Any) -> Any:
+    return _long(content) if subject == SHORTENED else content
+
+
+# --- Objects whose members are known ----------------------------------------------------------------------------
+
+SHORTENED: Final = "round"
+"""Entries of this subject are nearly all that there are, so theirs have shapes; every other content is as it is."""
+
+_MARK: Final = "~"
+_DO: Final = "do"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object with these members and no others: it is spelled as an array of its tag and their values."""
+
+    tag: str
+    names: tuple[str, ...]
+    do: str | None = None
+    """The value of its further member ``do``, which the tag stands for; None where it has none."""
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The names of all its members."""
+        return frozenset(self.names) | ({_DO} if self.do is not None else frozenset())
+
+    def piece(self, *values: Any) -> bytes:
+        """What every body has in it that has such an object whose first members have these values, and more members."""
+        return canonical([self.tag, *values])[:-1] + b","
+
+
+BET: Final = Shape("~b", ("seat", "amount_cents"), do="bet")
+PAYOUT: Final = Shape("~o", ("outcome", "seat", "staked_cents", "returned_cents", "card", "why"))
+PAYOUT_WITH_SCORE: Final = Shape("~q", (*PAYOUT.names, "score"))
+SHAPES: Final = (
+    BET,
+    PAYOUT,
+    PAYOUT_WITH_SCORE,
+    Shape("~i", ("actions", "request")),
+    Shape("~d", ("actions", "decided", "request")),
+    Shape("~e", ("actions", "decided", "end", "request")),
+    Shape("~p", ("seat", "request")),
+    Shape("~c", ("to", "rank"), do="card"),
+    Shape("~h", ("seat", "choice"), do="choose"),
+    Shape("~x", (), do="close_bets"),
+    Shape("~l", ("min_cents", "max_cents", "cap_cents")),
+    Shape("~s", ("seats", "dealt", "limits", "blind", "button", "first", "pot", "rake", "stacks")),
+)
+"""The shapes of format 2. They are part of the format: none is ever changed, and a further one makes format 3."""
+
+_BY_MEMBERS: Final = MappingProxyType({(shape.members, shape.do): shape for shape in SHAPES})
+_BY_TAG: Final = MappingProxyType({shape.tag: shape for shape in SHAPES})
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        do = value.get(_DO)
+        shape = _BY_MEMBERS.get((frozenset(value), do if isinstance(do, str) else None))
+        if shape is not None:
+            return [shape.tag, *(_short(value[name]) for name in shape.names)]
+        return {name: _short(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_short(item) for item in value]
+        # An array of its own that begins like a shape is marked as none.
+        return [_MARK, *items] if _begins_as_shape(value) else items
+    return value
+
+
+def _long(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _long(member) for name, member in value.items()}
+    if not isinstance(value, list):
+        return value
+    if not _begins_as_shape(value):
+        return [_long(item) for item in value]
+    tag, *items = value
+    if tag == _MARK:
+        return [_long(item) for item in items]
+    shape = _BY_TAG.get(tag)
+    if shape is None or len(items) != len(shape.names):
+        raise Misspelled(f"its body has an array {tag!r} of {len(items)} values, which is no shape of format 2")
+    members = dict(zip(shape.names, map(_long, items), strict=True))
+    return members if shape.do is None else {_DO: shape.do} | members
+
+
+def _begins_as_shape(items: Sequence[Any]) -> bool:
+    return bool(items) and isinstance(items[0], str) and items[0].startswith(_MARK)
+
+
+# --- Movements of chips -----------------------------------------------------------------------------------------
+
+ROUTES: Final = MappingProxyType(
+    {
+        "stake": ("players", "layout"),
+        "loss": ("layout", "rack"),
+        "win": ("rack", "players"),
+        "return": ("layout", "players"),
+        "pay_pot": ("seat", "pot"),
+        "pay_seat": ("seat", "seat"),
+        "win_pot": ("pot", "seat"),
+        "rake": ("pot", "rack"),
+    }
+)
+"""Kinds of transfer that format 2 spells without their places, each of which has only one. Part of the format."""
+
+_ACCOUNT: Final = re.compile(r"([a-z_]+)#(0|[1-9][0-9]{0,18})")
+
+
+def _short_move(move: Any) -> Any:
+    """``[kind, source, target, cents]`` with the numbers of the accounts; any other movement as it is."""
+    match move:
+        case [str(kind), str(source), str(target), cents, None] if kind in ROUTES:
+            accounts = _ACCOUNT.fullmatch(source), _ACCOUNT.fullmatch(target)
+            if accounts[0] and accounts[1] and (accounts[0][1], accounts[1][1]) == ROUTES[kind]:
+                return [kind, int(accounts[0][2]), int(accounts[1][2]), cents]
+    return move
+
+
+def _long_move(move: Any) -> Any:
+    match move:
+        case [str(kind), int(source), int(target), cents] if kind in ROUTES:
+            start, end = ROUTES[kind]
+            return [kind, f"{start}#{source}", f"{end}#{target}", cents, None]
+    return move
