@@ -30,7 +30,6 @@ from ledger.models import (
     SlipSignature,
     Transfer,
 )
-from ledger.proof import spelling
 from ledger.proof.chips import money
 
 
@@ -74,8 +73,7 @@ class BookAdmin(ReadOnly):
 
 def _spelled_out(entry: LogEntry) -> dict[str, Any]:
     """What a body holds, with every name written out."""
-    body = spelling.read(entry.subject, bytes(entry.body))
-    return {"format": body.format, "content": body.content, "moves": body.moves}
+    return {"format": entry.parts.format, "content": entry.content, "moves": entry.parts.moves}
 
 
 @admin.register(LogEntry)

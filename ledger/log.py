@@ -211,7 +211,7 @@ def read_head(book_id: int) -> Head:
 _BOOK_NAME = "(SELECT b.name FROM ledger_book AS b WHERE b.id = ledger_logentry.book_id)"
 _PREVIOUS = """(SELECT p.hash FROM ledger_logentry AS p
     WHERE p.book_id = ledger_logentry.book_id AND p.seq = ledger_logentry.seq - 1 LIMIT 1)"""
-_OWN = f"book_id, {_BOOK_NAME}, seq, {MOMENT}, subject, kind, round, by, key, legs, body, hash, id"
+_OWN = f"book_id, {_BOOK_NAME}, seq, {MOMENT}, subject, kind, round, by, key, legs, body, hash"
 COLUMNS = f"{_OWN}, {_PREVIOUS}"
 """Of a row, as an Entry has them."""
 
@@ -221,26 +221,33 @@ CONTENT = """(CASE get_byte({body}, 0) WHEN 123 THEN convert_from({body}, 'UTF8'
 
 
 def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
-    """The entries of a book after `since`, in order, a chunk in memory at a time.
-
-    Pages go by (seq, id), so that a row that doubles another's number cannot hide behind the end of a page.
-    """
-    after, limit = (since + 1, -1), through if through is not None else LAST_SEQ
-    previous = _hash_of(book_id, since)
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT {_OWN} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
-                " AND (seq, id) > (%s, %s) ORDER BY seq, id LIMIT %s",
-                [book_id, after[0], limit, *after, CHUNK],
-            )
-            rows = cursor.fetchall()
+    """The entries of a book after `since`, in order, a chunk in memory at a time."""
+    first, previous = since + 1, _hash_of(book_id, since)
+    while first:
+        rows, first = _page(book_id, first, through if through is not None else LAST_SEQ)
         for row in rows:
-            entry = Entry(*row, prev_hash=previous)
+            entry = Entry(*(*row, previous))
             yield entry
-            previous, after = entry.hash, (entry.seq, entry.id)
-        if len(rows) < CHUNK:
-            return
+            previous = entry.hash
+
+
+def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int]:
+    """The rows from a number on, and the number that the next page begins with, or 0.
+
+    A page has all rows of a number or none, so that a row that doubles another's cannot hide behind the end of one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {_OWN} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
+            " ORDER BY seq LIMIT %s",
+            [book_id, first, last, CHUNK + 1],
+        )
+        rows = cursor.fetchall()
+    if len(rows) <= CHUNK:
+        return rows, 0
+    following = rows[-1][2]
+    whole = [row for row in rows if row[2] != following]
+    return (whole, following) if whole else (rows, following + 1)
 
 
 def _hash_of(book_id: int, seq: int) -> bytes | None:

@@ -31,10 +31,10 @@ TRUE_TIME: Final = f"""coalesce((
 _NOT_MENDED: Final = f"""NOT coalesce((SELECT true FROM {_SPANS}
     WHERE mend.entry <= {{head}} AND {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), false)"""  # noqa: S608
 
-# Times that were not mended never step back, so they are in the order of the numbers. The index has every sixteenth
+# Times that were not mended never step back, so they are in the order of the numbers. The index has every 64th
 # entry: the last of those before the moment, and the first that is not, bound what is read. For execute(), "%%" is "%".
 _MARK: Final = f"""
-    SELECT mark.seq FROM ledger_logentry AS mark WHERE mark.book_id = {{book}} AND mark.seq %% 16 = 0
+    SELECT mark.seq FROM ledger_logentry AS mark WHERE mark.book_id = {{book}} AND mark.seq %% 64 = 0
         AND mark.at {{side}} {{moment}} AND mark.seq <= {{head}} AND {_NOT_MENDED.replace("{entry}", "mark")}
     ORDER BY mark.at {{order}}, mark.seq {{order}} LIMIT 1"""  # noqa: S608
 _BELOW: Final = _MARK.replace("{side}", "<").replace("{order}", "DESC")

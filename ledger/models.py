@@ -6,8 +6,10 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import F, Q
 
+from ledger.proof import spelling
 from ledger.proof.chips import HOUSE_PLACES, PLACES, REVERSAL, SEATED
 from ledger.proof.slip_name import SlipName
+from ledger.proof.spelling import Body
 
 HOUSE = "house"
 """The book of the cage; every other book is a table's."""
@@ -80,15 +82,22 @@ class Book(models.Model):
         raise Immutable("a book is never deleted")
 
 
+class ShortBookKey(models.ForeignKey[Any, Any]):
+    """A book's number in four bytes, where there are more rows than of anything else: more books than a house has."""
+
+    def db_type(self, connection: Any) -> str:
+        return "integer"
+
+
 class LogEntry(AppendOnly):
     """One thing that happened. Its hash is over the entry before it, its columns and its body (see proof/spelling.py).
 
     What the indexes are for stands in docs/scale.md; those by time are in the migration 0016_short_bodies. A row is
-    looked for by its book and number: ``id`` has no index.
+    looked for by its book and number. Its hash names it, and needs no index: it is over the book and the number.
     """
 
-    book = models.ForeignKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
-    seq = models.BigIntegerField()
+    book = ShortBookKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
+    seq = models.IntegerField()
     at = models.DateTimeField()
     subject = models.CharField(max_length=16)
     kind = models.CharField(max_length=32)
@@ -97,13 +106,13 @@ class LogEntry(AppendOnly):
     key = models.UUIDField(null=True)
     legs = models.SmallIntegerField(default=0, help_text="How many transfers belong to this entry")
     body = models.BinaryField()
-    hash = models.BinaryField(max_length=32)
+    hash = models.BinaryField(max_length=32, primary_key=True)
 
     class Meta:
         verbose_name_plural = "log entries"
         constraints = [
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_logentry_seq"),
-            models.UniqueConstraint(fields=["book", "key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
+            models.UniqueConstraint(fields=["key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
             models.CheckConstraint(name="ledger_logentry_gapless", condition=Q(seq__gte=1)),
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
         ]
@@ -116,6 +125,17 @@ class LogEntry(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.book_id}/{self.seq} {self.subject} {self.kind}"
+
+    @property
+    def parts(self) -> Body:
+        """What its body holds, in whichever format. Raises Misspelled."""
+        return spelling.read(self.subject, bytes(self.body))
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What its writer put in."""
+        content: dict[str, Any] = self.parts.content
+        return content
 
 
 class Notice(models.Model):
@@ -172,8 +192,8 @@ class Transfer(AppendOnly):
     Kind and places are one of chips.MOVEMENTS: see the migration 0002_guards, which holds what Django cannot say.
     """
 
-    book = models.ForeignKey(Book, models.PROTECT, related_name="transfers", db_constraint=False, db_index=False)
-    seq = models.BigIntegerField()
+    book = ShortBookKey(Book, models.PROTECT, related_name="transfers", db_constraint=False, db_index=False)
+    seq = models.IntegerField()
     leg = models.SmallIntegerField()
     legs = models.SmallIntegerField()
     kind = models.CharField(max_length=16)

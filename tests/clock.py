@@ -12,7 +12,7 @@ from django.utils import timezone
 from casino.embedded import OWNER
 from ledger import shape
 from ledger.models import Run, RunEnd
-from tests.settings import HOUSE
+from tests.servers import DATABASE_SERVER as HOUSE
 
 RUNS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN clock_timestamp()"
 STANDS = "CREATE OR REPLACE FUNCTION ledger_now() RETURNS timestamptz LANGUAGE sql VOLATILE RETURN {at}::timestamptz"

@@ -9,7 +9,7 @@ from django.db import connection
 from psycopg import sql
 
 from casino.embedded import APPLICATION, OWNER, SUPERUSER
-from tests.settings import HOUSE
+from tests.servers import DATABASE_SERVER as HOUSE
 
 
 def become(role: str) -> None:

@@ -1,15 +1,16 @@
 """Somebody who owns the database server, for tests that tamper: nothing in the database is in their way."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from django.db import connection, transaction
 
 from casino.embedded import APPLICATION, SUPERUSER
-from ledger.proof.chain import canonical
+from ledger.log import entries
+from ledger.proof import spelling
 from tests.database import become
 
 TABLES = (
@@ -31,26 +32,27 @@ class Intruder:
             assert cursor.rowcount > 0, "the intruder changed nothing"
 
     def rewrite(self, book_id: int, seq: int, change: Any) -> None:
-        """Change an entry's content by ``change(content)``, then hash it and everything after it anew."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT seq, body, hash FROM ledger_logentry WHERE book_id = %s AND seq >= %s ORDER BY seq",
-                [book_id, seq - 1],
-            )
-            rows = [(row[0], bytes(row[1]), bytes(row[2])) for row in cursor.fetchall()]
-        previous = rows[0][2] if seq > 1 else b""
-        for number, body, _ in rows if seq == 1 else rows[1:]:
-            document = json.loads(body)
-            if number == seq:
-                change(document)
-            body = canonical(document)
-            digest = sha256(previous + body).digest()
-            self(
-                "UPDATE ledger_logentry SET body = %s, prev_hash = %s, hash = %s WHERE book_id = %s AND seq = %s",
-                body, previous or None, digest, book_id, number,
-            )  # fmt: skip
-            previous = digest
-        self("UPDATE ledger_book SET head_hash = %s WHERE id = %s", previous, book_id)
+        """Change an entry by ``change(document)``, then hash it and everything after it anew."""
+        chain = list(entries(book_id, seq - 1))
+        document = chain[0].document
+        change(document)
+        moment = datetime.strptime(document["at"], "%Y-%m-%dT%H:%M:%S.%f%z")
+        body = spelling.spell(document["subject"], document["content"], document["moves"])
+        self(
+            "UPDATE ledger_logentry SET at = %s, by = %s, body = %s WHERE book_id = %s AND seq = %s",
+            moment, document["by"], body, book_id, seq,
+        )  # fmt: skip
+        self.rehash(book_id, seq)
+
+    def rehash(self, book_id: int, seq: int, *, only: bool = False) -> bytes:
+        """Hash an entry as it stands now, and everything after it, and move the head along; or this entry ``only``."""
+        digest = b""
+        for entry in list(entries(book_id, seq - 1, seq if only else None)):
+            digest = sha256((digest or entry.prev_hash or b"") + entry.line).digest()
+            self("UPDATE ledger_logentry SET hash = %s WHERE book_id = %s AND seq = %s", digest, book_id, entry.seq)
+        if not only:
+            self("UPDATE ledger_book SET head_hash = %s WHERE id = %s", digest, book_id)
+        return digest
 
 
 @contextmanager

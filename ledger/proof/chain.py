@@ -55,7 +55,6 @@ class Entry:
     legs: int
     body: bytes
     hash: bytes
-    id: int
     prev_hash: bytes | None = None
     """Of the entry before it, as it was read beside this one."""
 

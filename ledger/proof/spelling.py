@@ -105,22 +105,25 @@ def spell(subject: str, content: Mapping[str, Any], moves: Sequence[Any]) -> byt
 def read(subject: str, body: bytes) -> Body:
     """What a body holds. Raises Misspelled."""
     try:
-        document: Any = json.loads(body)
-        match document:
-            case dict():
+        match json.loads(body, parse_constant=_refuse):
+            case dict() as document:
                 columns = {name: document[name] for name in document.keys() - {"content", "moves"}}
                 return Body(1, document["content"], document["moves"], columns)
             case [2, content, [_, *_] as moves]:
                 return Body(2, _content(subject, content), [_long_move(move) for move in moves], None)
             case [2, content]:
                 return Body(2, _content(subject, content), [], None)
-    except (KeyError, TypeError):
-        raise Misspelled("its body has not the parts of an entry") from None
     except Misspelled:
         raise
     except (ValueError, RecursionError):
         raise Misspelled("its body is not JSON") from None
+    except KeyError:
+        pass
     raise Misspelled("its body has not the parts of an entry")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
 def is_canonical(subject: str, body: bytes, parts: Body) -> bool:
@@ -169,7 +172,9 @@ SHAPES: Final = (
     BET,
     PAYOUT,
     PAYOUT_WITH_SCORE,
+    Shape("~g", ("game", "version", "rules", "opening", "shoe")),
     Shape("~i", ("actions", "request")),
+    Shape("~f", ("opening", "actions", "request")),
     Shape("~d", ("actions", "decided", "request")),
     Shape("~e", ("actions", "decided", "end", "request")),
     Shape("~p", ("seat", "request")),

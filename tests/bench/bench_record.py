@@ -82,7 +82,8 @@ def open_table(name: str, seed: int, rounds: int) -> Dealt:
     """A table with its shoe ready, its dealer and its plan."""
     made = floor.table(name, options={"decks": 6})
     Hand(made, floor.staff(floor.Role.PIT_BOSS, f"boss of {name}"))("open_table")
-    dealer = Hand(made, floor.staff(floor.Role.DEALER, f"dealer of {name}"))
+    badge = str(100 + Staff.objects.count())  # entries are signed with it, as on a floor
+    dealer = Hand(made, floor.staff(floor.Role.DEALER, f"dealer of {name}", badge))
     dealing.sign_in(made, dealer.by)
     dealer.ready_shoe()
     return Dealt(made, dealer.by, plan(rounds, seed))
@@ -92,8 +93,8 @@ def open_table(name: str, seed: int, rounds: int) -> Dealt:
 
 LOCK = "SELECT head_seq, head_hash FROM ledger_book WHERE id = %s FOR NO KEY UPDATE"
 ENTRY = """INSERT INTO ledger_logentry
-    (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+    (book_id, seq, at, subject, kind, round, by, key, legs, body, hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 TRANSFER = """INSERT INTO ledger_transfer
     (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
@@ -150,9 +151,8 @@ class ByHand:
                 yield rows
                 rows = Transaction()
             moves = legs.get(entry.seq, [])
-            document = entry.document
             draft = Draft(entry.subject, entry.kind, entry.by, entry.content, entry.round, entry.key, entry.at)
-            sealed = seal(head, draft, document["moves"])
+            sealed = seal(head, draft, entry.moves)
             head, self.written = sealed.head, entry.seq
             rows.entries.append(sealed.row)
             rows.transfers += [

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-import msgspec
 import psycopg
 
 from ledger.cage import chart
@@ -19,7 +18,7 @@ from tables.models import Staff, Table
 from tests.floor import Hand
 
 ENTRY = """COPY ledger_logentry
-    (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash) FROM STDIN"""
+    (book_id, seq, at, subject, kind, round, by, key, legs, body, hash) FROM STDIN"""
 TRANSFER = """COPY ledger_transfer
     (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents) FROM STDIN"""
 AT_ONCE = 10_000
@@ -31,9 +30,8 @@ def lay_history(table: Table, dealer: Staff, rounds: int) -> None:
     hand = Hand(table, dealer)
     hand("bet", seat=1, amount_cents=1_000)
     opening = LogEntry.objects.filter(book_id=table.book_id).latest("seq")
-    content = msgspec.json.decode(bytes(opening.body))["content"]
     hand("take_back")
-    _copy(table, rounds, content["opening"])
+    _copy(table, rounds, opening.content["opening"])
     hand("retire_shoe")
     hand.ready_shoe()
     print(f"  ({rounds:,} rounds, {hand.now.seq:,} entries laid in {perf_counter() - began:.0f} s)")

@@ -44,7 +44,7 @@ DAYS: Final = 30
 NULL: Final = "\\N"
 FLOAT_CENTS: Final = 2_000_000
 ENTRY: Final = """COPY ledger_logentry
-    (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash) FROM STDIN"""
+    (book_id, seq, at, subject, kind, round, by, key, legs, body, hash) FROM STDIN"""
 TRANSFER: Final = """COPY ledger_transfer
     (book_id, seq, leg, legs, kind, source_id, source_place, target_id, target_place, amount_cents) FROM STDIN"""
 SLIP: Final = "COPY ledger_slip (id, series, year, number, previous, book_id, seq, total_cents) FROM STDIN"

@@ -29,6 +29,7 @@ from django.conf import settings
 from psycopg import sql
 
 from casino.embedded import APPLICATION, BASE_DIR, OWNER, SUPERUSER
+from ledger.proof import spelling
 from tests.settings import HOUSE as SERVERS
 
 FORMAT: Final = "carried-house/1"
@@ -115,7 +116,7 @@ def _in_order(database: psycopg.Connection) -> list[str]:
     ):
         if table in refers and other in refers:
             refers[table].add(other)
-    refers["ledger_transfer"].add("ledger_logentry")  # by a trigger, which no catalogue lists
+    refers["ledger_transfer"] |= {"ledger_logentry", "ledger_account"}  # by a trigger, which no catalogue lists
     ordered: list[str] = []
     while len(ordered) < len(names):
         ordered.append(next(name for name in names if name not in ordered and refers[name] <= set(ordered)))
@@ -132,13 +133,14 @@ def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[lis
         sql.SQL("{}" if kind == "bytea" else "{}::text").format(sql.Identifier(name)) for name, kind in columns
     )
     records = database.execute(sql.SQL("SELECT {} FROM {}").format(selection, sql.Identifier(table)))
-    rows = sorted(([_spelled(value) for value in row] for row in records), key=_first_as_number)
+    rows = sorted(([_spelled(value) for value in row] for row in records), key=_in_numbers)
     return [name for name, _ in columns], rows
 
 
-def _first_as_number(row: Sequence[Value]) -> int:
+def _in_numbers(row: Sequence[Value]) -> tuple[int, int]:
+    """By its own number; an entry of the log by its book's and its number there."""
     assert isinstance(row[0], str)
-    return int(row[0])
+    return int(row[0]), int(row[1]) if isinstance(row[1], str) and row[1].isdecimal() else 0
 
 
 def _spelled(value: str | bytes | None) -> Value:
@@ -155,6 +157,18 @@ def as_bytes(value: Value) -> bytes:
     """Bytes as the file spells them."""
     assert isinstance(value, dict)
     return value["utf8"].encode() if "utf8" in value else bytes.fromhex(value["hex"])
+
+
+def documents(kept: Kept) -> list[dict[str, Any]]:
+    """What each entry says, in whichever format it was written."""
+    books = {row["id"]: row["name"] for row in kept.rows("ledger_book")}
+    return [_document(row, books) for row in kept.rows("ledger_logentry")]
+
+
+def _document(row: Mapping[str, Value], books: Mapping[Value, Value]) -> dict[str, Any]:
+    parts = spelling.read(str(row["subject"]), as_bytes(row["body"]))
+    names = {"book": books[row["book_id"]], "subject": row["subject"], "kind": row["kind"]}
+    return names | {"content": parts.content, "moves": parts.moves}
 
 
 # --- into a database ---------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A house with one table of six seats, chips in its rack, and a way to deal: what every test of the ledger needs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from tests import intruder
 
 FLOAT_CENTS = 1_000_000
 INSERT_ENTRY = """
-    INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+    INSERT INTO ledger_logentry (book_id, seq, at, subject, kind, round, by, key, legs, body, hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 """A sealed entry's row, by whoever does not write through the ledger."""
 
 
@@ -94,7 +94,7 @@ def open_felt(transactional_db: None) -> Felt:
     return lay_felt()
 
 
-Tamper = Callable[..., None]
+Tamper = intruder.Intruder
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Chips on the move: nothing is lost, nothing is posted twice, and a balance never costs more than what is new."""
 
-import json
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +71,7 @@ def test_the_log_alone_tells_where_every_chip_went(felt: Felt) -> None:
     assert entry is not None
     ids = felt.chart.ids
     players, layout, rack = ids["players", None], ids["layout", 1], ids["rack", None]
-    assert json.loads(bytes(entry.body))["moves"] == [
+    assert entry.parts.moves == [
         ["stake", f"players#{players}", f"layout#{layout}", 2000, None],
         ["loss", f"layout#{layout}", f"rack#{rack}", 1600, None],
         ["return", f"layout#{layout}", f"players#{players}", 400, None],

@@ -7,6 +7,7 @@ from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -17,8 +18,10 @@ from ledger import cage, log
 from ledger.grants import ALLOW_LIST
 from ledger.log import Draft, Sealed
 from ledger.models import Alert, AppendOnly, Immutable, Transfer
+from ledger.proof import spelling
 from ledger.proof.chain import Head
 from ledger.proof.chips import MOVEMENTS, PLACES
+from ledger.proof.spelling import Heading
 from ledger.recount import recount
 from tables.models import HouseShoe
 from tests.database import as_owner
@@ -27,6 +30,9 @@ from tests.ledger.conftest import INSERT_ENTRY, Felt, lay_felt
 APPEND_ONLY = [model for model in apps.get_models() if issubclass(model, AppendOnly)]
 """Every table that is written once, whichever app it is of: a new one is tried with the others."""
 WRITTEN_ONCE = sorted(model._meta.db_table for model in [*APPEND_ONLY, HouseShoe])
+
+
+HEADING = ("book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body")
 
 
 def refused_as(sql: str, parameters: Any = ()) -> str:
@@ -43,10 +49,16 @@ def entry(felt: Felt, **changes: Any) -> Sealed:
     sealed = log.seal(
         head, Draft("round", "play", "101 Ann", {}, at=datetime.now(UTC)), [["x"]] * changes.pop("legs", 0)
     )
-    names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "prev_seq", "prev_hash",
-             "hash"]  # fmt: skip
+    names = ["book_id", "seq", "at", "subject", "kind", "round", "by", "key", "legs", "body", "hash"]
     row = dict(zip(names, sealed.row, strict=True)) | changes
     return Sealed(sealed.head, tuple(row[name] for name in names))
+
+
+def hashed(felt: Felt, prev: bytes | None, **changes: Any) -> bytes:
+    """The hash of the next entry, but for some columns, after an entry with another hash."""
+    columns = dict(zip(HEADING, entry(felt).row, strict=False)) | changes
+    heading = Heading(felt.book.name, **{name: columns[name] for name in HEADING[1:8]})
+    return sha256((prev or b"") + spelling.line(heading, columns["body"])).digest()
 
 
 def refused_entry(felt: Felt, **changes: Any) -> str:
@@ -92,10 +104,11 @@ def test_an_entry_is_of_a_moment(felt: Felt, at: str) -> None:
 
 
 @pytest.mark.parametrize("table", WRITTEN_ONCE)
-@pytest.mark.parametrize("sql", ["UPDATE {0} SET id = id", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])
+@pytest.mark.parametrize("sql", ["UPDATE {0} SET {1} = {1}", "DELETE FROM {0}", "TRUNCATE {0} CASCADE"])
 def test_what_was_written_is_neither_changed_nor_deleted(table: str, sql: str) -> None:
     """Harm prevented: history rewritten by whoever gets hold of the application's connection."""
-    assert "permission denied" in refused_as(sql.format(table))
+    column = "hash" if table == "ledger_logentry" else "id"
+    assert "permission denied" in refused_as(sql.format(table, column))
 
 
 def test_the_list_of_grants_and_the_models_know_the_same_tables() -> None:
@@ -153,37 +166,52 @@ def seq_of(felt: Felt) -> int:
     return log.read_head(felt.book.pk).seq
 
 
-def hashed(prev: bytes | None, body: bytes) -> bytes:
-    return sha256((prev or b"") + body).digest()
-
-
 def test_an_entry_after_a_gap_is_refused(felt: Felt) -> None:
     """Harm prevented: a missing entry that looks as if it had never been."""
-    assert refused_entry(felt, seq=seq_of(felt) + 2) == "ledger_logentry_gapless"
-    assert refused_entry(felt, seq=seq_of(felt) + 2, prev_seq=seq_of(felt) + 1) == "ledger_logentry_prev"
-    assert refused_entry(felt, seq=seq_of(felt) + 2, prev_seq=None) == "ledger_logentry_gapless"
+    after_a_gap = {"seq": seq_of(felt) + 2}
+    hashes = [hashed(felt, prev, **after_a_gap) for prev in (None, log.read_head(felt.book.pk).hash)]
+    for digest in hashes:
+        assert refused_entry(felt, **after_a_gap, hash=digest) == "ledger_logentry_prev"
 
 
 def test_an_entry_that_follows_another_hash_is_refused(felt: Felt) -> None:
     """Harm prevented: an entry that disowns what was before it."""
-    body = b'{"forged":true}'
-    other = b"\x07" * 32
-    assert refused_entry(felt, prev_hash=other, body=body, hash=hashed(other, body)) == "ledger_logentry_prev"
-    assert refused_entry(felt, prev_hash=None, body=body, hash=hashed(None, body)) == "ledger_logentry_gapless"
+    for prev in (b"\x07" * 32, None):
+        assert refused_entry(felt, hash=hashed(felt, prev)) == "ledger_logentry_hash"
 
 
-def test_an_entry_whose_hash_is_not_that_of_its_body_is_refused(felt: Felt) -> None:
-    """Harm prevented: a body that nobody hashed."""
-    assert refused_entry(felt, body=b"{}") == "ledger_logentry_hash"
-    assert refused_entry(felt, hash=b"\x00" * 32) == "ledger_logentry_hash"
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"body": b'[2,{"a":1}]'}, {"hash": b"\x00" * 32}, {"subject": "shoe"}, {"kind": "paid"}, {"round": 4},
+        {"by": "102 Bob"}, {"key": "5f0c7a86-2f9e-4d5b-9a39-0c5d6f4e9c11"}, {"at": datetime(2020, 1, 1, tzinfo=UTC)},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_entry_whose_hash_is_not_that_of_what_it_says_is_refused(felt: Felt, changes: dict[str, Any]) -> None:
+    """Harm prevented: a body that nobody hashed, or columns that say something else."""
+    assert refused_entry(felt, **changes) == "ledger_logentry_hash"
+
+
+@pytest.mark.parametrize("by", ['A "nick" \\ name', "\u0001\t\n", "Zoë \u2028 \U0001f0cf \x7f", "</b>&"])
+def test_the_database_spells_a_heading_as_the_ledger_does(felt: Felt, by: str) -> None:
+    """Harm prevented: somebody whose name has a quotation mark, and whose entries the database refuses."""
+    other = cage.open_table_book(f"Table {by}", 6)
+    for round, key in ((None, None), (7, UUID("5f0c7a86-2f9e-4d5b-9a39-0c5d6f4e9c11"))):
+        with transaction.atomic():
+            log.append(log.lock(other.pk), Draft("round", "play", by, {}, round=round, key=key))
+
+
+def test_a_new_entry_is_of_the_newest_format(felt: Felt) -> None:
+    """Harm prevented: an entry that repeats its columns, of which a reader believes the wrong ones."""
+    body = b'{"book":"Table 1"}'
+    assert refused_entry(felt, body=body, hash=hashed(felt, None, body=body)) == "ledger_logentry_format"
 
 
 def test_a_number_is_given_once_and_a_chain_begins_once(felt: Felt) -> None:
     """Harm prevented: two histories of one table."""
-    body = b"{}"
-    first = {"seq": 1, "prev_seq": None, "prev_hash": None, "body": body, "hash": hashed(None, body)}
-    assert refused_entry(felt, **first) == "ledger_logentry_seq"
-    assert refused_entry(felt, **first | {"seq": 0}) == "ledger_logentry_gapless"
+    assert refused_entry(felt, seq=1, hash=hashed(felt, None, seq=1)) == "ledger_logentry_seq"
+    assert refused_entry(felt, seq=0, hash=hashed(felt, None, seq=0)) == "ledger_logentry_gapless"
 
 
 def test_a_key_is_used_once_in_a_book(felt: Felt) -> None:
@@ -195,7 +223,7 @@ def test_a_key_is_used_once_in_a_book(felt: Felt) -> None:
 
 def test_a_chain_does_not_continue_in_another_book(felt: Felt) -> None:
     """Harm prevented: an entry that belongs to no table, or to the wrong one."""
-    assert refused_entry(felt, book_id=10**9) in ("ledger_logentry_prev", "ledger_logentry_book")
+    assert refused_entry(felt, book_id=10**9) == "ledger_logentry_book"
     other = cage.open_table_book("Table 2", 6)
     assert refused_entry(felt, book_id=other.pk) == "ledger_logentry_prev"
 

@@ -1,6 +1,5 @@
 """The chain: what an intruder with every right does to it is found, and the first entry that does not hold is named."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -17,12 +16,17 @@ from ledger import log
 from ledger.cage import open_table_book
 from ledger.log import Draft, Stale, entries, read_head
 from ledger.models import LogEntry, Recount
+from ledger.proof import spelling
 from ledger.proof.chain import Broken, Entry, Fault, Head, canonical, verify_chain
+from ledger.proof.spelling import Heading
 from ledger.recount import first_fault, prove, recount
 from tests.clock import Clock
 from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper
 
 # The table of `dealt_felt`: entries 1 and 2 fill and buy in, 3 to 8 are rounds, recounted; 9 to 12 are rounds.
+
+
+ANOTHER_HASH = "its hash is not the hash of what it says and of the entry before it"
 
 
 def fault(felt: Felt) -> tuple[int, str]:
@@ -54,63 +58,99 @@ def test_one_byte_flipped_in_a_body(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: an outcome edited in place."""
     tamper("UPDATE ledger_logentry SET body = set_byte(body, 40, get_byte(body, 40) # 1)"
            " WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)  # fmt: skip
-    assert fault(dealt_felt) == (5, "its hash is not the hash of its body")
+    assert fault(dealt_felt) == (5, ANOTHER_HASH)
 
 
 def test_a_hash_replaced(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: a body and its hash edited together, the rest left."""
-    tamper("UPDATE ledger_logentry SET body = body || ' ', hash = sha256(prev_hash || body || ' ')"
-           " WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)  # fmt: skip
+    tamper("UPDATE ledger_logentry SET body = body || ' ' WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)
+    tamper.rehash(dealt_felt.book.pk, 5, only=True)
     assert fault(dealt_felt) == (5, "its body is not spelled canonically")
 
 
 def test_a_hash_replaced_under_a_canonical_body(dealt_felt: Felt, tamper: Tamper) -> None:
-    """Harm prevented: the same by somebody careful: the next entry still names the old hash."""
+    """Harm prevented: the same by somebody careful: the next entry's hash is still over the old one."""
     forge(tamper, dealt_felt, 5, {"note": "nothing happened"})
-    assert fault(dealt_felt) == (6, "does not name the entry before it")
+    assert fault(dealt_felt) == (6, ANOTHER_HASH)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "what"),
+    [
+        ("kind", "take_back", ANOTHER_HASH),
+        ("subject", "shoe", ANOTHER_HASH),
+        ("by", "102 Bob", ANOTHER_HASH),
+        ("round", 7, ANOTHER_HASH),
+        ("at", datetime(2020, 1, 1, tzinfo=UTC), ANOTHER_HASH),
+        ("key", uuid4(), ANOTHER_HASH),
+        ("legs", 2, "its body moves chips 3 times, not 2"),
+    ],
+)
+def test_a_column_that_says_other_than_was_hashed(
+    dealt_felt: Felt, tamper: Tamper, column: str, value: object, what: str
+) -> None:
+    """Harm prevented: an entry hidden from every search and report, while its hash still holds."""
+    tamper(f"UPDATE ledger_logentry SET {column} = %s WHERE book_id = %s AND seq = 5", value, dealt_felt.book.pk)
+    assert fault(dealt_felt) == (5, what)
 
 
 @pytest.mark.parametrize(
     ("column", "value", "what"),
     [
         ("kind", "take_back", "its kind is 'take_back', its body says 'play'"),
-        ("subject", "shoe", "its subject is 'shoe', its body says 'round'"),
         ("by", "102 Bob", "its by is '102 Bob', its body says '101 Ann'"),
         ("round", 7, "its round is 7, its body says None"),
         ("at", datetime(2020, 1, 1, tzinfo=UTC), "its at is '2020-01-01T00:00:00.000000Z', its body says"),
         ("key", uuid4(), "its key is"),
-        ("legs", 2, "its body moves chips 3 times, not 2"),
+        ("book", "Table 9", "its book is"),
     ],
 )
-def test_a_column_that_says_other_than_the_body(
-    dealt_felt: Felt, tamper: Tamper, column: str, value: object, what: str
-) -> None:
-    """Harm prevented: an entry hidden from every search and report, while its hash still holds."""
-    tamper(f"UPDATE ledger_logentry SET {column} = %s WHERE book_id = %s AND seq = 5", value, dealt_felt.book.pk)
-    seq, found = fault(dealt_felt)
-    assert seq == 5
-    assert found.startswith(what)
+def test_a_column_that_says_other_than_a_body_of_format_1(column: str, value: object, what: str) -> None:
+    """Harm prevented: an old entry hidden from every search and report, while its hash, of the body alone, holds."""
+    entry = of_format_1()
+    assert verify_chain([entry], Head(1, "Table 1", 1, entry.hash)) is None
+    fault = verify_chain([replace(entry, **{column: value})], Head(1, "Table 1", 1, entry.hash))
+    assert fault is not None
+    assert fault.what.startswith(what)
+
+
+def of_format_1(**changed: object) -> Entry:
+    """The first entry of a book as it was written in format 1."""
+    moment = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+    heading = Heading("Table 1", 1, moment, "round", "play", None, "101 Ann", None)
+    body = canonical(heading.columns() | {"content": {"note": "a round"}, "moves": []} | changed)
+    return Entry(1, "Table 1", 1, moment, "round", "play", None, "101 Ann", None, 0, body, sha256(body).digest())
 
 
 @pytest.mark.parametrize(
     ("body", "what"),
     [
         (b"[1]", "its body has not the parts of an entry"),
+        (b"[2]", "its body has not the parts of an entry"),
+        (b"[2,{},[]]", "its body has not the parts of an entry"),
+        (b"[3,{}]", "its body has not the parts of an entry"),
+        (b'[2,{"a":1,"a":2}]', "its body is not spelled canonically"),
+        (b'[2,{"actions":[],"request":"x"}]', "its body is not spelled canonically"),
+        (b'[2,["~i",[]]]', "its body has an array '~i' of 1 values, which is no shape of format 2"),
+        (b'[2,["~z"]]', "its body has an array '~z' of 0 values, which is no shape of format 2"),
+        (b'[2,{},[["stake","players#1","layout#2",100,null]]]', "its body is not spelled canonically"),
+        (b"[2,7]", "its content or its transfers have not the shape of an entry's"),
         (b"5", "its body has not the parts of an entry"),
         (b"null", "its body has not the parts of an entry"),
         (b"{}", "its body has not the parts of an entry"),
         (b"[" * 100_000, "its body is not JSON"),
         (b'{"a":' * 100_000, "its body is not JSON"),
         (b"\xff", "its body is not JSON"),
-        (b'"\\ud800"', "its body is not JSON"),
+        (b'"\\ud800"', "its body has not the parts of an entry"),
+        (b'[2,{"a":"\\ud800"}]', "its body is not JSON"),
         (b"NaN", "its body is not JSON"),
         (b"1" * 10_000, "its body is not JSON"),
     ],
 )
 def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, what: str) -> None:
     """Harm prevented: an entry that ends the proof with a traceback, and hides itself and all after it."""
-    tamper("UPDATE ledger_logentry SET body = %s, hash = sha256(prev_hash || %s) WHERE book_id = %s AND seq = 5",
-           body, body, dealt_felt.book.pk)  # fmt: skip
+    tamper("UPDATE ledger_logentry SET body = %s WHERE book_id = %s AND seq = 5", body, dealt_felt.book.pk)
+    tamper.rehash(dealt_felt.book.pk, 5, only=True)
     assert fault(dealt_felt) == (5, what)
 
 
@@ -119,24 +159,21 @@ def test_a_body_of_no_shape(dealt_felt: Felt, tamper: Tamper, body: bytes, what:
     [
         ("moves", 7, "its content or its transfers have not the shape"),
         ("moves", None, "its content or its transfers have not the shape"),
-        ("moves", [7, None, {}], "it recorded"),
+        ("moves", [7, None, {}], "its body moves chips 3 times, not 0"),
         ("content", None, "its content or its transfers have not the shape"),
         ("content", [], "its content or its transfers have not the shape"),
-        ("seq", 5.0, "its seq is 5, its body says 5.0"),
+        ("seq", 1.0, "its seq is 1, its body says 1.0"),
         ("round", False, "its round is None, its body says False"),
         ("by", ["101 Ann"], "its by is '101 Ann', its body says"),
         ("more", 1, "its body has not the parts of an entry"),
     ],
 )
-def test_a_part_of_another_type(dealt_felt: Felt, tamper: Tamper, part: str, value: object, what: str) -> None:
-    """Harm prevented: the same, with one field that is read before it is looked at."""
-    row = LogEntry.objects.get(book=dealt_felt.book, seq=5)
-    body = canonical({**json.loads(row.body), part: value})
-    tamper("UPDATE ledger_logentry SET body = %s, hash = sha256(prev_hash || %s) WHERE book_id = %s AND seq = 5",
-           body, body, dealt_felt.book.pk)  # fmt: skip
-    seq, found = fault(dealt_felt)
-    assert seq == 5
-    assert what in found or "its transfer 1 is" in found
+def test_a_part_of_another_type(part: str, value: object, what: str) -> None:
+    """Harm prevented: the same in format 1, with one field that is read before it is looked at."""
+    entry = of_format_1(**{part: value})
+    fault = verify_chain([entry], Head(1, "Table 1", 1, entry.hash))
+    assert fault is not None
+    assert what in fault.what
 
 
 @pytest.mark.parametrize("at", ["infinity", "-infinity", "20000-01-01", "0044-03-15 BC"])
@@ -212,22 +249,22 @@ def test_another_last_entry(dealt_felt: Felt, tamper: Tamper) -> None:
 def test_two_rows_swapped(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: events in another order."""
     tamper("UPDATE ledger_logentry SET seq = 11 - seq WHERE book_id = %s AND seq IN (5, 6)", dealt_felt.book.pk)
-    assert fault(dealt_felt) == (5, "does not name the entry before it")
+    assert fault(dealt_felt) == (5, ANOTHER_HASH)
 
 
 def test_two_bodies_swapped(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: the same, with the index left alone."""
     tamper("UPDATE ledger_logentry AS a SET body = b.body FROM ledger_logentry AS b"
-           " WHERE a.book_id = %s AND b.book_id = a.book_id AND a.seq IN (5, 6) AND b.seq = 11 - a.seq",
+           " WHERE a.book_id = %s AND b.book_id = a.book_id AND a.seq IN (8, 9) AND b.seq = 17 - a.seq",
            dealt_felt.book.pk)  # fmt: skip
-    assert fault(dealt_felt) == (5, "its hash is not the hash of its body")
+    assert fault(dealt_felt) == (8, ANOTHER_HASH)
 
 
 @pytest.mark.parametrize("chunk", [2, 5, 2_000])
 def test_a_row_doubled(dealt_felt: Felt, tamper: Tamper, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm prevented: a second row under one number, also where a page of the reader ends between the two."""
     monkeypatch.setattr(log, "CHUNK", chunk)
-    columns = "book_id, seq, at, subject, kind, round, by, key, legs, body, prev_seq, prev_hash, hash"
+    columns = "book_id, seq, at, subject, kind, round, by, key, legs, body, hash"
     tamper(f"INSERT INTO ledger_logentry ({columns}) SELECT {columns} FROM ledger_logentry"
            " WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)  # fmt: skip
     assert fault(dealt_felt) == (5, "is there twice")
@@ -236,7 +273,7 @@ def test_a_row_doubled(dealt_felt: Felt, tamper: Tamper, chunk: int, monkeypatch
 def test_a_renamed_book(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: one table's history shown as another's."""
     tamper("UPDATE ledger_book SET name = 'Table 9' WHERE id = %s", dealt_felt.book.pk)
-    assert fault(dealt_felt) == (1, "its book is 'Table 9', its body says 'Table 1'")
+    assert fault(dealt_felt) == (1, ANOTHER_HASH)
 
 
 def test_an_entry_written_without_the_head(dealt_felt: Felt, tamper: Tamper) -> None:
@@ -249,41 +286,32 @@ def test_an_entry_written_without_the_head(dealt_felt: Felt, tamper: Tamper) -> 
 
 def test_a_body_that_is_no_json(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: a check that falls over instead of naming the entry."""
-    tamper(r"UPDATE ledger_logentry SET body = '\xff', hash = sha256(prev_hash || '\xff')"
-           " WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)  # fmt: skip
+    tamper(r"UPDATE ledger_logentry SET body = '\xff' WHERE book_id = %s AND seq = 5", dealt_felt.book.pk)
+    tamper.rehash(dealt_felt.book.pk, 5, only=True)
     assert fault(dealt_felt) == (5, "its body is not JSON")
 
 
 # --- The chain hashed anew ------------------------------------------------------------------------------------
 
 
-def forge(tamper: Tamper, felt: Felt, seq: int, content: dict[str, object]) -> bytes:
+def forge(tamper: Tamper, felt: Felt, seq: int, content: dict[str, object], *, only: bool = True) -> None:
     """Give an entry another content, spelled and hashed as if it had been so from the start."""
-    row = LogEntry.objects.get(book=felt.book, seq=seq)
-    document = json.loads(bytes(row.body)) | {"content": content}
-    return rehash(tamper, felt, seq, canonical(document), row.prev_hash)
-
-
-def rehash(tamper: Tamper, felt: Felt, seq: int, body: bytes, prev: bytes | None) -> bytes:
-    digest = sha256(bytes(prev or b"") + body).digest()
-    tamper("UPDATE ledger_logentry SET body = %s, prev_hash = %s, hash = %s WHERE book_id = %s AND seq = %s",
-           body, prev, digest, felt.book.pk, seq)  # fmt: skip
-    return digest
+    entry = LogEntry.objects.get(book=felt.book, seq=seq)
+    body = spelling.spell(entry.subject, content, entry.parts.moves)
+    tamper("UPDATE ledger_logentry SET body = %s WHERE book_id = %s AND seq = %s", body, felt.book.pk, seq)
+    tamper.rehash(felt.book.pk, seq, only=only)
 
 
 def rewrite_from(tamper: Tamper, felt: Felt, seq: int) -> None:
     """Change one entry, hash all that follow anew, and move the head along: a perfect forgery of the chain."""
-    digest = forge(tamper, felt, seq, {"note": "another outcome"})
-    for row in LogEntry.objects.filter(book=felt.book, seq__gt=seq).order_by("seq"):
-        digest = rehash(tamper, felt, row.seq, bytes(row.body), digest)
-    tamper("UPDATE ledger_book SET head_hash = %s WHERE id = %s", digest, felt.book.pk)
+    forge(tamper, felt, seq, {"note": "another outcome"}, only=False)
 
 
 def test_a_chain_hashed_anew_shows_at_the_next_recount(dealt_felt: Felt, tamper: Tamper) -> None:
     """Harm prevented: a perfect forgery by somebody who can rewrite every row of the log."""
     rewrite_from(tamper, dealt_felt, 5)
     assert fault(dealt_felt) == (8, "is not the entry that a recount noted: hashed anew")
-    with pytest.raises(Broken, match="entry 9: does not name the entry before it"):
+    with pytest.raises(Broken, match=f"entry 9: {ANOTHER_HASH}"):
         list(prove(dealt_felt.book.pk, since=8))
 
 
@@ -372,7 +400,7 @@ def test_any_content_is_proved_as_it_was_written(content: dict[str, object]) -> 
     at = datetime.now(UTC)
     sealed = log.seal(head, Draft("round", "play", "101 Ann", content, at=at))
     row = sealed.row
-    entry = Entry(row[0], row[1], *row[2:13], 1)
+    entry = Entry(row[0], head.name, *row[1:])
     assert entry.content == content
     assert verify_chain([entry], sealed.head) is None
 

@@ -16,7 +16,7 @@ MOMENT = timedelta(microseconds=1)
 @pytest.mark.parametrize("step", [timedelta(milliseconds=80), timedelta(0)])
 def test_a_moment_falls_after_the_last_entry_before_it(felt: Felt, step: timedelta) -> None:
     """Harm prevented: a day that begins with rounds of the day before, or lacks some, where an index has only every
-    sixteenth entry; also where many entries are of one moment."""
+    64th entry; also where many entries are of one moment."""
     with transaction.atomic():
         head = log.lock(felt.book.pk)
         start = head.moment

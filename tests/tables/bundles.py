@@ -16,7 +16,7 @@ from zipfile import ZipFile
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import override_settings
 
-from ledger.proof import merkle, seals
+from ledger.proof import merkle, seals, spelling
 from ledger.proof.chain import canonical
 from tables import dealing
 from tables.audit import export, sealing
@@ -208,6 +208,22 @@ def _until_it_is_over(hand: Hand) -> None:
 
 Change = Callable[[dict[str, Any]], None]
 
+HEADING = ("book", "seq", "at", "subject", "kind", "round", "by", "key")
+
+
+def document_of(line: bytes) -> dict[str, Any]:
+    """What a line of a bundle's entries says, by its names."""
+    heading, body = spelling.split(line)
+    columns: dict[str, Any] = json.loads(body) if heading is None else dict(zip(HEADING, heading, strict=True))
+    parts = spelling.read(columns["subject"], body)
+    return columns | {"content": parts.content, "moves": parts.moves}
+
+
+def line_of(document: dict[str, Any]) -> bytes:
+    """And back."""
+    body = spelling.spell(document["subject"], document["content"], document["moves"])
+    return canonical([document[name] for name in HEADING]) + b" " + body
+
 
 @dataclass
 class Forger:
@@ -225,6 +241,7 @@ class Forger:
         """The bundle with a manifest that fits."""
         with path.open("wb") as file:
             writer = Writer(file)
+            writer.format = self.manifest["format"]
             for name, lines in self.parts.items():
                 writer.part(name, lines)
             writer.close(self.manifest["from"], self.manifest["to"])
@@ -246,7 +263,7 @@ class Forger:
         return found
 
     def bodies(self, book: str) -> list[dict[str, Any]]:
-        return [json.loads(line[65:]) for line in self.part(book, "entries")]
+        return [document_of(line[65:]) for line in self.part(book, "entries")]
 
     def find(self, book: str, subject: str, kind: str, **content: Any) -> int:
         """The number of the first entry of a kind whose content has these."""
@@ -274,8 +291,9 @@ class Forger:
         opening = self.opening(book)
         previous, lines = bytes.fromhex(opening["head"]) if opening else b"", []
         for body in bodies:
-            previous = sha256(previous + canonical(body)).digest()
-            lines.append(previous.hex().encode() + b" " + canonical(body))
+            line = line_of(body)
+            previous = sha256(previous + line).digest()
+            lines.append(previous.hex().encode() + b" " + line)
         self.parts[book_part(BOOKS.index(book) + 1, "entries")] = lines
 
     def opening(self, book: str) -> dict[str, Any] | None:

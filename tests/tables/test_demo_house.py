@@ -1,6 +1,5 @@
 """The demo's house as it was seeded: a newcomer can sign in, deal at every table and prove everything."""
 
-import json
 import re
 from collections.abc import Iterator
 from io import StringIO
@@ -102,6 +101,6 @@ def test_the_log_says_who_did_it(demo: str) -> None:
     assert by == {"omar Omar Okafor", *fillers}
     bodies = b"".join(bytes(entry.body) for entry in LogEntry.objects.all())
     assert PASSWORD.encode() not in bodies
-    assert all(json.loads(bytes(entry.body)) for entry in LogEntry.objects.all())
+    assert all(entry.content is not None for entry in LogEntry.objects.all())
     for book in proofs.books():
         assert proofs.verify(book).fault is None

@@ -470,7 +470,6 @@ def _entry(number: int, line: bytes, *, after: bytes | None) -> Entry:
         legs=len(parts.moves) if isinstance(parts.moves, list) else 0,
         body=body,
         hash=sha256((after or b"") + line).digest(),
-        id=0,
         prev_hash=after,
     )
 

@@ -191,7 +191,7 @@ def test_who_leaves_or_a_pit_boss_agrees_to_a_relief_in_mid_round(hand: Hand, ba
     assert answer["Location"] == f"/tables/{hand.table.pk}/"
     assert who_deals(hand) == "rosa"
     entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
-    content = json.loads(bytes(entry.body))["content"]
+    content = entry.content
     assert (content["relieves"], content["confirmed_by"]) == ("dora", agrees)
     assert proofs.verify(hand.table.book).fault is None
     assert hand.now.round_open

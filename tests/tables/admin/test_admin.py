@@ -1,6 +1,5 @@
 """The admin through its forms: money typed as money, sentences where they belong, and who may do what."""
 
-import json
 from typing import Any
 
 import pytest
@@ -61,8 +60,8 @@ def errors(answer: HttpResponse) -> dict[str, list[str]]:
 
 
 def last(subject: str) -> dict[str, Any]:
-    body = LogEntry.objects.filter(subject=subject).latest("id").body
-    return dict(json.loads(bytes(body)))
+    entry = LogEntry.objects.filter(subject=subject).latest("at")
+    return {"by": entry.by, "kind": entry.kind, "content": entry.content}
 
 
 # --- Money ----------------------------------------------------------------------------------------------------

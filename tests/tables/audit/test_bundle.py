@@ -23,8 +23,10 @@ from tests.tables.bundles import (
     TWO,
     Evidence,
     Forger,
+    document_of,
     exported,
     kept_for_a_module,
+    line_of,
     two_days,
 )
 
@@ -167,9 +169,9 @@ def earlier_day(forger: Forger, evidence: Evidence) -> None:
 def other_rules(forger: Forger, evidence: Evidence) -> None:
     name = book_part(1, "carried")
     lines = forger.documents(name)
-    body = json.loads(lines[0]["body"])
-    body["content"]["after"]["options"]["decks"] = 8
-    lines[0]["body"] = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    document = document_of(lines[0]["body"].encode())
+    document["content"]["after"]["options"]["decks"] = 8
+    lines[0]["body"] = line_of(document).decode()
     forger.put(name, lines)
 
 
@@ -333,7 +335,7 @@ def approved_alone(forger: Forger, evidence: Evidence) -> None:
     """Chips leave the vault by the cashier who asked for them."""
     seq = forger.find("house", "slip", "withdrawal_approved")
     asked = forger.part("house", "carried")[-1]
-    first = json.loads(json.loads(asked)["body"])["content"]
+    first = document_of(json.loads(asked)["body"].encode())["content"]
 
     def alone(document: dict[str, Any]) -> None:
         document["content"] |= {name: first[name] for name in ("username", "name", "badge", "role")}

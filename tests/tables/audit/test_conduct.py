@@ -4,7 +4,6 @@ The forger writes as the ledger does: numbers, hashes and transfers all fit. Onl
 """
 
 import contextlib
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -136,9 +135,9 @@ def bet(seat: int = 3, cents: int = 1_000, **more: Any) -> dict[str, Any]:
 def opening(hand: Hand) -> dict[str, Any]:
     """What the next round's first entry would honestly pin."""
     hand("bet", seat=2, amount_cents=1_000)
-    body = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq").body
+    entry = LogEntry.objects.filter(book_id=hand.table.book_id).latest("seq")
     hand("take_back")
-    pinned: dict[str, Any] = json.loads(bytes(body))["content"]["opening"]
+    pinned: dict[str, Any] = entry.content["opening"]
     return pinned
 
 

@@ -173,11 +173,7 @@ def test_a_round_that_hides_cards_from_the_shoe_is_named(floor: Hand, intruder: 
 
 
 def _content(hand: Hand, seq: int) -> dict[str, Any]:
-    import json
-
-    body = LogEntry.objects.get(book_id=hand.table.book_id, seq=seq).body
-    content: dict[str, Any] = json.loads(bytes(body))["content"]
-    return content
+    return LogEntry.objects.get(book_id=hand.table.book_id, seq=seq).content
 
 
 def test_new_entries_are_proved_from_the_last_proof_on_even_in_mid_round(floor: Hand) -> None:

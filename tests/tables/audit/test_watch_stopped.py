@@ -114,7 +114,7 @@ def test_a_look_is_cheap_and_rare(house: Client, monkeypatch: pytest.MonkeyPatch
 
 def test_a_plan_is_late_only_in_a_house_that_is_old_enough_for_it(house: Client) -> None:
     """The nightly proof of a house that opened at noon is not late in the evening."""
-    began = LogEntry.objects.order_by("pk")[0].at
+    began = LogEntry.objects.order_by("at")[0].at
     tasks = [plan.task for plan in runs.late(watch.PLANS, began + timedelta(hours=12))]
     assert "recount" in tasks
     assert "reconcile" in tasks

@@ -1,6 +1,5 @@
 """The gaming day and its shifts, on days when clocks change and days when the house changes its hours."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -19,7 +18,6 @@ from msgspec.structs import asdict
 from ledger import alerts, cage, house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
-from ledger.proof.chain import canonical
 from tables.audit import proofs
 from tables.day import hours as shifts
 from tables.day import house_clock
@@ -216,10 +214,10 @@ def test_hours_change_for_days_to_come_only(operator: Staff) -> None:
     row = shifts.set_hours(made, by=operator)
     assert shifts.calendar().periods[-1] == made
     assert shifts.span(shifts.day_of(timezone.now())).start == today.start
-    said = json.loads(bytes(LogEntry.objects.get(seq=row.seq, book__name=HOUSE).body))
-    assert (said["subject"], said["kind"], said["by"]) == ("hours", "changed", "omar Omar")
-    assert said["content"]["before"]["time_zone"] == "UTC"
-    assert told(read("hours", "changed", canonical(said), house=True)).endswith(
+    entry = LogEntry.objects.get(seq=row.seq, book__name=HOUSE)
+    assert (entry.subject, entry.kind, entry.by) == ("hours", "changed", "omar Omar")
+    assert entry.content["before"]["time_zone"] == "UTC"
+    assert told(read("hours", "changed", entry.body, house=True)).endswith(
         "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
     )
     with pytest.raises(Refused, match="have not begun"):

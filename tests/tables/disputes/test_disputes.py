@@ -1,6 +1,5 @@
 """Disputes and corrections: who may say what about a round that is over, and which chips move for it."""
 
-import json
 import uuid
 from functools import partial
 from typing import Any
@@ -451,9 +450,7 @@ def test_the_database_keeps_two_people_and_the_numbers(felt: Hand, boss: Staff) 
 
 
 def newest(hand: Hand, subject: str) -> dict[str, Any]:
-    body = LogEntry.objects.filter(book_id=hand.table.book_id, subject=subject).latest("seq").body
-    content: dict[str, Any] = json.loads(bytes(body))["content"]
-    return content
+    return LogEntry.objects.filter(book_id=hand.table.book_id, subject=subject).latest("seq").content
 
 
 def forge(hand: Hand, subject: str, kind: str, content: dict[str, Any], by: str, moves: tuple[Move, ...] = ()) -> str:

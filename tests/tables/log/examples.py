@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from tables.log import catalog
 from tests.carried import kept
 
@@ -14,9 +12,8 @@ HOUSES = sorted(path.name.removesuffix(".jsonl.gz") for path in kept.HOUSES.glob
 
 @cache
 def bodies(name: str) -> list[dict[str, Any]]:
-    """The bodies of all entries of a house that was kept."""
-    rows = kept.read(kept.HOUSES / f"{name}.jsonl.gz").rows("ledger_logentry")
-    return [msgspec.json.decode(row["body"]["utf8"]) for row in rows]  # type: ignore[call-overload, index]
+    """What all entries of a house that was kept say."""
+    return kept.documents(kept.read(kept.HOUSES / f"{name}.jsonl.gz"))
 
 
 @cache

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ledger.proof import spelling
 from ledger.proof.chain import canonical
 from tables.log import catalog
 from tables.log.event import Unreadable
@@ -14,7 +15,7 @@ from tests.tables.log.examples import HOUSES, bodies, examples, whole
 
 def tell(subject: str, kind: str, content: Mapping[str, Any], *, house: bool = False) -> str:
     """The words of an entry with this content, and the rest as in a kept house."""
-    spelled = canonical({"content": whole(subject, kind, content, house=house)})
+    spelled = spelling.spell(subject, whole(subject, kind, content, house=house), ())
     return catalog.told(catalog.read(subject, kind, spelled, house=house))
 
 
@@ -24,7 +25,8 @@ def test_every_kept_entry_is_read_whole_and_spelled_as_it_was(name: str) -> None
     the log would not hold any more, or a proof would pass over what it no longer sees."""
     for body in bodies(name):
         house = body["book"] == catalog.HOUSE
-        event = catalog.read(body["subject"], body["kind"], canonical(body), house=house)
+        spelled = spelling.spell(body["subject"], body["content"], body["moves"])
+        event = catalog.read(body["subject"], body["kind"], spelled, house=house)
         assert canonical(event.content()) == canonical(body["content"])
         assert (event.subject, event.kind) == (body["subject"], body["kind"])
         assert {move[0] for move in body["moves"]} <= event.may_make()
@@ -56,7 +58,7 @@ def test_what_no_table_can_have_written_is_not_read(subject: str, kind: str, con
     """Harm: an entry of another kind, of another book, with a field too many or too few, or with true for 1 is taken
     for one that the house wrote."""
     with pytest.raises(Unreadable):
-        catalog.read(subject, kind, canonical({"content": content}))
+        catalog.read(subject, kind, spelling.spell(subject, content, ()))
 
 
 SHOE = {"number": 3, "decks": 6, "source": "keyed", "burn": 5}

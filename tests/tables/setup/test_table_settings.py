@@ -1,6 +1,5 @@
 """What an operator may set about a table, when it may change, and what the log says of it."""
 
-import json
 import threading
 from dataclasses import replace
 from typing import Any
@@ -42,7 +41,7 @@ def dealt(operator: Staff) -> floor.Hand:
 def entries(table: Table) -> list[dict[str, Any]]:
     """The bodies of the entries about a table's settings."""
     found = LogEntry.objects.filter(book=table.book, subject="table", kind="settings_changed").order_by("seq")
-    return [json.loads(bytes(entry.body)) for entry in found]
+    return [{"by": entry.by, "content": entry.content} for entry in found]
 
 
 def fields(refused: Any) -> dict[str, str]:
@@ -290,9 +289,7 @@ def test_a_new_kind_of_chip_and_another_look_are_in_the_houses_log(operator: Sta
     """What a chip is called is what dealers say when they pay: a change without a trace would confuse both."""
     chip = denominations.add_denomination(value_cents=250, colour="pink", face="#ffaacc", by=operator)
     denominations.change_denomination(chip, {"colour": "rose"}, by=operator)
-    added, changed = [
-        json.loads(bytes(entry.body))["content"] for entry in LogEntry.objects.filter(subject="chips").order_by("seq")
-    ]
+    added, changed = [entry.content for entry in LogEntry.objects.filter(subject="chips").order_by("seq")]
     assert added == {"value_cents": 250, "colour": "pink", "face": "#ffaacc"}
     assert changed == {"value_cents": 250, "before": {"colour": "pink"}, "after": {"colour": "rose"}}
 

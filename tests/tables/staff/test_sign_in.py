@@ -1,6 +1,5 @@
 """Signing in and out: who gets in, what an answer gives away, when a session ends, and what the log says of it."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -63,7 +62,7 @@ def who(client: Client) -> str | None:
 def said(*kinds: str) -> list[tuple[str, str, dict[str, Any]]]:
     """What the house's book says about staff."""
     found = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=kinds).order_by("seq")
-    return [(entry.kind, entry.by, json.loads(bytes(entry.body))["content"]) for entry in found]
+    return [(entry.kind, entry.by, entry.content) for entry in found]
 
 
 # --- Getting in -----------------------------------------------------------------------------------------------
@@ -237,9 +236,7 @@ def test_a_lock_out_is_written_down_once_and_the_pit_hears_of_it(
     for _ in range(settings.LOCKOUT_FAILURES + 5):
         by_badge(tablet, pin="9999")
     found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal", kind="locked_out")
-    assert [json.loads(bytes(entry.body))["content"] for entry in found] == [
-        {"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}
-    ]
+    assert [entry.content for entry in found] == [{"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}]
     (alert,) = Alert.objects.filter(kind="terminal_locked")
     assert alert.message.startswith("Tablet: 3 wrong PINs of badge 101.")
 

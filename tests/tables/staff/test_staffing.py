@@ -1,6 +1,5 @@
 """Taking people on, changing what they may do, and what the house's book says of it."""
 
-import json
 import threading
 from hashlib import sha256
 from typing import Any
@@ -35,7 +34,7 @@ def said(kind: str) -> list[dict[str, Any]]:
     found = (
         LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind=kind).exclude(by=floor.SETS_UP).order_by("seq")
     )
-    return [json.loads(bytes(entry.body)) for entry in found]
+    return [{"by": entry.by, "content": entry.content} for entry in found]
 
 
 def fields(refused: Any) -> dict[str, str]:

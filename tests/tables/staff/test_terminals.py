@@ -1,6 +1,5 @@
 """Enrolled terminals: what their cookie is worth, how a device becomes one, and how it stops being one."""
 
-import json
 import re
 import time
 from hashlib import sha256
@@ -48,7 +47,7 @@ def cookie(client: Client) -> "Morsel[str]":
 def kinds() -> list[tuple[str, str, dict[str, Any]]]:
     """What the house's book says about terminals."""
     found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal").exclude(by=floor.SETS_UP).order_by("seq")
-    return [(entry.kind, entry.by, json.loads(bytes(entry.body))["content"]) for entry in found]
+    return [(entry.kind, entry.by, entry.content) for entry in found]
 
 
 # --- The cookie -----------------------------------------------------------------------------------------------
