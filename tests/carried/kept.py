@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,14 +133,15 @@ def _rows(database: psycopg.Connection, table: str) -> tuple[list[str], list[lis
         sql.SQL("{}" if kind == "bytea" else "{}::text").format(sql.Identifier(name)) for name, kind in columns
     )
     records = database.execute(sql.SQL("SELECT {} FROM {}").format(selection, sql.Identifier(table)))
-    rows = sorted(([_spelled(value) for value in row] for row in records), key=_in_numbers)
-    return [name for name, _ in columns], rows
+    names = [name for name, _ in columns]
+    rows = sorted(([_spelled(value) for value in row] for row in records), key=_by_number(names))
+    return names, rows
 
 
-def _in_numbers(row: Sequence[Value]) -> tuple[int, int]:
-    """By its own number; an entry of the log by its book's and its number there."""
-    assert isinstance(row[0], str)
-    return int(row[0]), int(row[1]) if isinstance(row[1], str) and row[1].isdecimal() else 0
+def _by_number(names: Sequence[str]) -> Callable[[Sequence[Value]], tuple[int, ...]]:
+    """In the order of their own numbers; entries of the log by their books' and theirs there."""
+    places = [names.index(name) for name in (["id"] if "id" in names else ["book_id", "seq"])]
+    return lambda row: tuple(int(str(row[place])) for place in places)
 
 
 def _spelled(value: str | bytes | None) -> Value:

@@ -6,7 +6,7 @@ are asked, in processes of their own.
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -52,14 +52,22 @@ def test_every_row_of_an_old_house_is_there_byte_for_byte(house: Carried) -> Non
     with psycopg.connect(house.url(OWNER)) as database:
         copy = kept.take(database, house.folder, house.kept.header["days"])
     for table in ("ledger_logentry", "ledger_transfer", "ledger_dayroot", "ledger_bookroot", "tables_houseshoe"):
-        columns = house.kept.tables[table][0]
-        rows = [{name: row[name] for name in columns} for row in copy.rows(table)]
-        before = list(house.kept.rows(table))
-        assert rows[: len(before)] == before, table
-        added = [(row["subject"], row["kind"]) for row in rows[len(before) :]] if table == "ledger_logentry" else []
-        assert len(rows) == len(before) + len(added)
-        assert added == [("rows", "taken_over")] * len(added)
+        gone = GONE.get(table, set()) - set(copy.tables[table][0])
+        columns = [name for name in house.kept.tables[table][0] if name not in gone]
+        rows = {_picked(row, columns) for row in copy.rows(table)}
+        before = {_picked(row, columns) for row in house.kept.rows(table)}
+        assert before <= rows, table
+        added = [dict(row) for row in rows - before]
+        assert all(row["subject"] == "rows" and row["kind"] == "taken_over" for row in added)
         assert len(added) == (_taken_over(house) if table == "ledger_logentry" else 0)
+
+
+GONE = {"ledger_logentry": {"id", "prev_seq", "prev_hash"}}
+"""Columns that repeated what other rows had: nothing was hashed with them."""
+
+
+def _picked(row: Mapping[str, kept.Value], columns: Iterable[str]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, str(row[name])) for name in columns)
 
 
 def _taken_over(house: Carried) -> int:
@@ -151,11 +159,11 @@ def test_one_byte_of_one_body_is_found(house: Carried, book: str) -> None:
         "UPDATE ledger_logentry SET body = set_byte(body, length(body) / 2, get_byte(body, length(body) / 2) # 1)"
         " FROM ledger_book AS b WHERE b.id = book_id AND b.name = %s AND seq = b.head_seq / 2 RETURNING seq"
     )
-    with psycopg.connect(house.url(OWNER)) as owner, pytest.raises(psycopg.errors.CheckViolation):
+    with psycopg.connect(house.url(OWNER)) as owner, pytest.raises(psycopg.errors.RestrictViolation):
         owner.execute(flip, [book])
     with house.copy() as copied:
         with psycopg.connect(copied.url(SUPERUSER), autocommit=True) as intruder:
-            intruder.execute("ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_hash")
+            intruder.execute("ALTER TABLE ledger_logentry DISABLE TRIGGER ledger_logentry_stays")
             [[seq]] = intruder.execute(flip, [book]).fetchall()
         answer = copied.ask("verify", *(["--table", book] if book != "house" else []))
     assert answer.returncode == 1

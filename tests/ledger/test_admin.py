@@ -66,13 +66,18 @@ def row_of(model: str) -> Any:
     return apps.get_model("ledger", model).objects.latest("pk")
 
 
+def name_of(row: Any) -> str:
+    """As it stands in the row's address."""
+    return f"{row.book_id}-{row.seq}" if isinstance(row, LogEntry) else str(row.pk)
+
+
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.AUDITOR])
 @pytest.mark.parametrize("model", MODELS)
 def test_whoever_may_look_sees_lists_and_rows(busy: Felt, role: Role, model: str) -> None:
     """Harm prevented: an auditor who has to ask the audited for a print-out."""
     client = signed_in(role)
     assert client.get(page_of(model, "changelist")).status_code == 200
-    page = client.get(page_of(model, "change", row_of(model).pk))
+    page = client.get(page_of(model, "change", name_of(row_of(model))))
     assert page.status_code == 200
     assert "&lt;b&gt;rack" in page.text or model != "alert"
 
@@ -82,7 +87,7 @@ def test_whoever_may_look_sees_lists_and_rows(busy: Felt, role: Role, model: str
 def test_whoever_may_not_look_sees_nothing(busy: Felt, role: Role, model: str) -> None:
     """Harm prevented: a dealer who reads another table's log."""
     client = signed_in(role)
-    for url in (page_of(model, "changelist"), page_of(model, "change", row_of(model).pk)):
+    for url in (page_of(model, "changelist"), page_of(model, "change", name_of(row_of(model)))):
         assert client.get(url).status_code in (302, 403)
 
 
@@ -91,8 +96,8 @@ def test_nobody_adds_changes_or_deletes(busy: Felt, operator: Client, model: str
     """Harm prevented: history edited by the person in charge of it."""
     row = row_of(model)
     assert operator.post(page_of(model, "add"), {}).status_code == 403
-    assert operator.post(page_of(model, "change", row.pk), {}).status_code == 403
-    assert operator.post(page_of(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+    assert operator.post(page_of(model, "change", name_of(row)), {}).status_code == 403
+    assert operator.post(page_of(model, "delete", name_of(row)), {"post": "yes"}).status_code == 403
     operator.post(
         page_of(model, "changelist"), {"action": "delete_selected", "_selected_action": row.pk, "post": "yes"}
     )
@@ -101,11 +106,35 @@ def test_nobody_adds_changes_or_deletes(busy: Felt, operator: Client, model: str
 
 def test_an_entry_shows_its_body_and_its_hashes(busy: Felt, operator: Client) -> None:
     """Harm prevented: an auditor who cannot compare a hash with a print-out."""
-    entry = LogEntry.objects.filter(subject="round").latest("pk")
-    page = operator.get(page_of("logentry", "change", entry.pk)).text
+    entry = LogEntry.objects.filter(subject="round").latest("seq")
+    before = LogEntry.objects.get(book=entry.book, seq=entry.seq - 1)
+    page = operator.get(page_of("logentry", "change", name_of(entry))).text
     assert bytes(entry.hash).hex() in page
-    assert bytes(entry.prev_hash or b"").hex() in page
-    assert "&quot;subject&quot;: &quot;round&quot;" in page
+    assert bytes(before.hash).hex() in page
+    assert "&quot;note&quot;: &quot;a round&quot;" in page
+
+
+@pytest.mark.parametrize("name", ["1", "1-", "x-1", "1-999999", f"1-{10**30}", "-1-1", "½-1"])
+def test_what_names_no_entry_is_refused(busy: Felt, operator: Client, name: str) -> None:
+    """Harm prevented: an error page for whoever mistypes an address."""
+    assert operator.get(page_of("logentry", "change", name)).status_code == 302
+
+
+def test_the_newest_entry_of_a_book_is_read_by_its_index(busy: Felt, operator: Client) -> None:
+    """Harm prevented: a list, or one entry, that reads the whole log of ten million rows."""
+    with CaptureQueriesContext(connection) as queries:
+        operator.get(page_of("logentry", "changelist"))
+        operator.get(page_of("logentry", "change", name_of(row_of("logentry"))))
+    asked = [query["sql"] for query in queries.captured_queries if 'FROM "ledger_logentry"' in query["sql"]]
+    assert asked
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_sort = off")
+        for sql in asked:
+            cursor.execute("EXPLAIN " + sql.replace("%", "%%"))
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+            assert "Seq Scan on ledger_logentry" not in plan, plan
+            assert "Sort" not in plan, plan
 
 
 @pytest.mark.parametrize("model", ["logentry", "transfer", "recount"])

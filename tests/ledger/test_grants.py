@@ -52,7 +52,7 @@ def test_the_application_may_do_what_the_list_says(as_role: None) -> None:
         ("GRANT UPDATE (name) ON ledger_book TO casino_app", "UPDATE on public.ledger_book.name"),
         ("GRANT INSERT ON django_migrations TO casino_app", "INSERT on public.django_migrations"),
         ("GRANT CREATE ON SCHEMA public TO PUBLIC", "CREATE on schema public"),
-        ("GRANT UPDATE ON SEQUENCE ledger_logentry_id_seq TO casino_app", "UPDATE on public.ledger_logentry_id_seq"),
+        ("GRANT UPDATE ON SEQUENCE ledger_transfer_id_seq TO casino_app", "UPDATE on public.ledger_transfer_id_seq"),
         (
             "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO casino_app",
             "DELETE on objects created later",

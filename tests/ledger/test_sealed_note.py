@@ -156,9 +156,9 @@ def test_a_chain_that_does_not_lead_on_from_the_note_is_not_signed(
     house.round()
     house.round()
     seq = house.win().seq
-    intruder("UPDATE ledger_logentry SET prev_hash = sha256('x') WHERE book_id = %s AND seq = %s", house.book.pk, seq)
+    intruder("UPDATE ledger_logentry SET hash = sha256('x') WHERE book_id = %s AND seq = %s", house.book.pk, seq)
     clock.pass_until(later(3))
-    assert f"Table 1, entry {seq}: does not name the entry before it" in not_sealed()
+    assert f"Table 1, entry {seq}: its hash is not the hash of what it says" in not_sealed()
     assert DayRoot.objects.count() == 2
 
 

@@ -47,10 +47,10 @@ def superuser(transactional_db: None) -> Iterator[None]:
             "ALTER TABLE ledger_notice ENABLE REPLICA TRIGGER ledger_notice_written",
             "the trigger ledger_notice_written of ledger_notice is another",
         ),
-        ("ALTER TABLE ledger_transfer DISABLE TRIGGER ALL", "is disabled: it keeps ledger_transfer_source"),
+        ("ALTER TABLE ledger_slip DISABLE TRIGGER ALL", "is disabled: it keeps ledger_slip_entry"),
         (
-            "ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_hash",
-            "the constraint ledger_logentry_hash of ledger_logentry is missing",
+            "ALTER TABLE ledger_logentry DROP CONSTRAINT ledger_logentry_format",
+            "the constraint ledger_logentry_format of ledger_logentry is missing",
         ),
         (
             "ALTER TABLE ledger_transfer DROP CONSTRAINT ledger_transfer_positive,"

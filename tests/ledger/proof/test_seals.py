@@ -200,7 +200,7 @@ def test_a_change_of_keys_is_signed_by_the_old_one(sealed: Felt, key_file: Path,
     """Harm prevented: a new key from nowhere; an old key lost with the change."""
     old = seals.public_of(seals.load_key(key_file))
     new = keys.rotate()
-    content = roots.read_document(LogEntry.objects.get(subject="key", kind="rotated").body)["content"]
+    content = LogEntry.objects.get(subject="key", kind="rotated").content
     assert content["rotation"] == seals.rotation(old, new)
     assert seals.is_signed(old, bytes.fromhex(content["signature"]), content["rotation"])
     assert seals.public_of(seals.load_key(key_file)) == new
@@ -238,10 +238,7 @@ def test_a_lost_key_is_replaced_in_the_open(sealed: Felt, key_file: Path, settin
     call_command("audit", "key", "--lost", "the disk broke")
     assert [row.number for row in seal_until(clock, 2)] == [2]
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
-    assert (
-        roots.read_document(LogEntry.objects.get(subject="key", kind="replaced").body)["content"]["reason"]
-        == "the disk broke"
-    )
+    assert LogEntry.objects.get(subject="key", kind="replaced").content["reason"] == "the disk broke"
 
 
 # --- what the database refuses, and what a proof finds ---------------------------------------------------------

@@ -192,7 +192,7 @@ def book_gone(forger: Forger, evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("change", "bundle", "part", "says"),
     [
-        (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of its body"),
+        (flip, "first", book_part(1, "entries"), f"{KEYED}, entry 10: its hash is not the hash of what it says"),
         (drop, "first", book_part(3, "entries"), f"{POT}, entry 8: "),
         (drop_last, "first", book_part(1, "entries"), "is missing: the book knows"),
         (swap, "first", book_part(1, "entries"), f"{KEYED}, entry 12: "),
