@@ -122,9 +122,10 @@ def test_what_names_no_entry_is_refused(busy: Felt, operator: Client, name: str)
 
 def test_the_newest_entry_of_a_book_is_read_by_its_index(busy: Felt, operator: Client) -> None:
     """Harm prevented: a list, or one entry, that reads the whole log of ten million rows."""
+    address = page_of("logentry", "change", name_of(row_of("logentry")))
     with CaptureQueriesContext(connection) as queries:
         operator.get(page_of("logentry", "changelist"))
-        operator.get(page_of("logentry", "change", name_of(row_of("logentry"))))
+        operator.get(address)
     asked = [query["sql"] for query in queries.captured_queries if 'FROM "ledger_logentry"' in query["sql"]]
     assert asked
     with connection.cursor() as cursor:
