@@ -32,6 +32,7 @@ from tables.log.catalog import event_of, fold
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.event import Event
 from tables.log.fold import UNREADABLE, Round, Standing
+from tables.log.kinds import GameKind, kind_of
 from tables.models import Table
 
 PAGE: Final = 25
@@ -126,29 +127,29 @@ def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
 def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
     """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
-    candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
+    candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
     lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
     return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
-def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
+def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, kind: GameKind) -> list[int]:
     """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
 
     Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
     """
-    kind, pieces = "play", []
+    written, pieces = "play", []
     if wanted.corrected:
-        kind = "take_back"
+        written = "take_back"
     elif wanted.outcome:
         pieces = [f'"outcome":"{wanted.outcome}"', *([f'"seat":{wanted.seat},"staked_cents"'] if wanted.seat else [])]
-    elif banked:
-        pieces = [f'"do":"bet","seat":{wanted.seat}}}']
+    else:
+        pieces = kind.traces(wanted.seat)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
             f" AND subject = 'round' AND kind = %s{' AND position(%s::bytea IN body) > 0' * len(pieces)}"
             " ORDER BY round DESC LIMIT %s",
-            [book_id, since, through, kind, *(piece.encode() for piece in pieces), count],
+            [book_id, since, through, written, *(piece.encode() for piece in pieces), count],
         )
         return [number for (number,) in cursor.fetchall()]
 
@@ -196,7 +197,7 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
         fault = f"entry {entry.seq}: {error}"
-    seats = _seats_dealt_in(current) if current else ()
+    seats = current.dealt_in if current else ()
     payouts = current.settled if current else ()
     staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
     return RoundLine(
@@ -214,12 +215,6 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         refused=sum(entry.subject == "alert" for entry in entries),
         fault=fault,
     )
-
-
-def _seats_dealt_in(current: Round) -> tuple[SeatView, ...]:
-    """The seats that bet against the house, or were dealt in for a pot."""
-    view = current.view(DEALER)
-    return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
 
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
@@ -276,7 +271,7 @@ class Step:
     words: str
     view: View | None
     """The layout, every amount in cents; None before the first input of a round."""
-    banked: bool
+    dealer_plays: bool
     touched: frozenset[int]
     """The seats that it was about; 0 is the dealer."""
     decided: tuple[Payout, ...] = ()
@@ -365,7 +360,7 @@ def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[
         entry=entry,
         words=words_of(entry),
         view=after.view(DEALER) if after else None,
-        banked=after is None or after.game.banked,
+        dealer_plays=after is None or after.game.dealer_plays,
         touched=_seats_of(entry),
         decided=tuple(after.in_cents(payout) for payout in payouts) if after else (),
         moved=moves,
