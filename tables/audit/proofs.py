@@ -26,8 +26,8 @@ from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from tables import standing
-from tables.audit import commitments, sealed, sealing
-from tables.audit.conduct import Floor
+from tables.audit import commitments, conduct, sealed, sealing
+from tables.audit.floor import Floor
 from tables.audit.rows import comparing
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of
@@ -189,7 +189,8 @@ class _Proof:
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
         event = event_of(entry)
-        self.floor.enact(self.replay.now, event, entry, {transfer.move.kind for transfer in posted})
+        move_kinds = {transfer.move.kind for transfer in posted}
+        conduct.enact(self.floor, self.replay.now, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:
             self.committed[commitment] = entry.seq

@@ -26,7 +26,7 @@ from tables.games.felt import (
     Shuffle,
 )
 from tables.games.play import admitted, out_of_turn
-from tables.handlers import enacts, enters
+from tables.handlers import enacts, enters, staff_of
 from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
 from tables.log import pins
 from tables.log.entries import rounds as log
@@ -140,7 +140,7 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 @enacts(TakenBack)
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
     """As it was entered."""
-    permits.the_dealer_or_the_floor(scene, _staff(scene, entry))
+    permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
     return take_back(scene, TakeBack()).steps[0]
 
 
@@ -155,7 +155,7 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
     current = None if event.opening is not None else scene.standing.round
     seat = seat_of(entry.by)
     if seat is None:
-        permits.the_dealer(scene, _staff(scene, entry))
+        permits.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
         if hidden:
             raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
@@ -163,13 +163,6 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
     secret = current is not None and current.secret and scene.standing.round_open
     if not (secret and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
-
-
-def _staff(scene: Scene, entry: Entry) -> Staff:
-    """Who wrote an entry, who has to be of the staff."""
-    if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
-        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
-    return scene.by
 
 
 def _first_input(scene: Scene, event: Played) -> Bet | StartGame:
