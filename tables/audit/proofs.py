@@ -32,12 +32,10 @@ from tables.audit.rows import comparing
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
-from tables.log.fold import Standing
+from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.models import DayClose, HouseHours, Table, Verification
-
-_UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
 
 BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
 """Rows that are an index of the house's entries: whose, and of which entries."""
@@ -110,7 +108,7 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
     except Illegal as illegal:
         what = f"the rules do not allow it: {illegal.sentence}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
-    except _UNREADABLE as error:
+    except (*UNREADABLE, DataError) as error:
         # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
         what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
         report.fault = Fault(book.name, start + report.entries + 1, what)

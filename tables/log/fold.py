@@ -26,7 +26,16 @@ from tables.games.felt import (
 from tables.games.game import Game
 from tables.log.paper import Slip
 
-UNREADABLE: Final = (Illegal, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError)
+UNREADABLE: Final = (
+    ArithmeticError,
+    AttributeError,
+    Illegal,
+    LookupError,
+    msgspec.MsgspecError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What an entry raises that no house can have written: a list leaves it out, and a proof names it."""
 
 KEYED: Final = "keyed"
