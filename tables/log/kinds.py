@@ -208,6 +208,10 @@ class GameKind(ABC):
         """What a round pins of the chips that lie on the table when it begins."""
 
     @abstractmethod
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        """The coins that changed hands so far, in order."""
+
+    @abstractmethod
     def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
         """What the house has a part in of a round's payouts, by how many transfers its last input made; None while
         the round goes on."""
@@ -238,6 +242,9 @@ class AgainstHouse(GameKind):
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         return {}
+
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        return ()
 
     def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
         return payouts if legs else None
@@ -276,6 +283,9 @@ class ForPot(GameKind):
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         stacks = tuple(sorted(standing.stacks.items()))
         return {"stacks": stacks, "pot_cents": standing.pot_cents, "coin_cents": table.unit_cents}
+
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        return self._game.payments(state)
 
     def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
         return ()
