@@ -27,8 +27,9 @@ def sign(
 ) -> tuple[Staff, Signed]:
     """Do what this form's badge and PIN sign. Raises Refused."""
     form = Signature(request.POST)
-    if terminals.here(request) is None:
+    terminal = terminals.here(request)
+    if terminal is None:
         raise terminals.not_enrolled(request)
     if not form.is_valid():
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    return signatures.sign(request, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)
+    return signatures.sign(terminal, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)

@@ -248,9 +248,9 @@ class Table(models.Model):
         return self.name
 
     @property
-    def is_banked(self) -> bool:
-        """Whether its game is played against the house, and not for a pot."""
-        return GAMES[self.game].banked
+    def dealer_plays(self) -> bool:
+        """Whether the dealer has cards in its game too."""
+        return GAMES[self.game].dealer_plays
 
 
 class Terminal(models.Model):

@@ -15,16 +15,17 @@ from ledger import cage
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Limits
-from tables.games.game import BankedGame, Game, PotGame
+from tables.games.game import Game, Kind
 from tables.log.event import Event
 from tables.log.fold import Standing
+from tables.log.kinds import kind_of
 from tables.models import Staff, Table
 from tables.refusals import Refused
 
 
 @lru_cache(maxsize=1_000)
-def accounts(book_id: int, seats: int, banked: bool) -> Chart:
-    """The accounts of a table with so many seats. They are never changed, so they are read once."""
+def accounts(book_id: int, seats: int, kind: Kind) -> Chart:
+    """The accounts of a table with so many seats for a kind of game. They are never changed, so they are read once."""
     return cage.chart(book_id)
 
 
@@ -81,17 +82,17 @@ class Scene:
     @property
     def chart(self) -> Chart:
         """The places that chips can be at this table."""
-        return accounts(self.table.book_id, self.table.seats, self.game.banked)
+        return accounts(self.table.book_id, self.table.seats, self.game.kind)
 
     @property
     def for_coins(self) -> bool:
         """Whether the table's game is played for coins that lie at its seats."""
-        return isinstance(self.game, PotGame) and self.game.coins
+        return kind_of(self.game).for_coins
 
     @property
     def at_cut(self) -> int:
         """With how many cards left the cut card comes out; 0 where the table's game has none."""
-        return self.game.at_cut(self.rules) if isinstance(self.game, BankedGame) else 0
+        return kind_of(self.game).at_cut(self.rules)
 
     @property
     def signature(self) -> str:

@@ -101,7 +101,7 @@ def table(name: str = "Rocket 1", **given: Any) -> Table:
         "max_cents": 10_000,
         "options": {"decks": 1},
     } | given
-    pot = not GAMES[str(chosen.get("game", "rocket"))].banked
+    pot = GAMES[str(chosen.get("game", "rocket"))].kind == "pot"
     note(TableAdded(name=name), SETS_UP)
     made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
     for value, colour, face in CHIPS:

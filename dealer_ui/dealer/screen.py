@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID, uuid4
 
+from dealer_ui.dealer.kinds import Felt, felt_of
 from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
 from ledger.proof.chips import Denomination, money
@@ -70,6 +71,10 @@ class Seat:
     """Whether the walk at the round's end comes to it."""
     is_away: bool
     """Whether it takes no part in the game for a pot that lies on the table."""
+    lies_cents: int
+    """What lies there already: chips that are tapped go on top."""
+    called_cents: int
+    """What it won or lost, where that is said beside what became of it."""
 
     @property
     def called(self) -> str:
@@ -91,6 +96,11 @@ class Screen:
     typed: Mapping[str, str] = field(default_factory=dict)
     """What was typed into a form that was refused; or the bet that was just taken."""
     refused: Refused | None = None
+
+    @property
+    def felt(self) -> Felt:
+        """How what is on the table lies."""
+        return felt_of(self.board)
 
     @property
     def slips(self) -> tuple[Slip, ...]:
@@ -199,7 +209,9 @@ class Screen:
                 paid=paying is not None and box.seat in walked and box.seat > paying,
                 paying=box.seat == paying,
                 walked=box.seat in walked,
-                is_away=not self.board.banked and self.board.round_open and box.state == "empty",
+                is_away=self.felt.is_away(self.board, box),
+                lies_cents=self.felt.lies_cents(box),
+                called_cents=self.felt.called_cents(box),
             )
 
     @cached_property
@@ -291,27 +303,7 @@ class Screen:
     @property
     def bet_range(self) -> str:
         """Which bets are legal, for the eye."""
-        board = self.board
-        if not board.banked:
-            return self._pot_terms
-        ask = next((box.ask for box in board.seats if box.ask), None)
-        steps = f", in steps of {money(ask.step_cents)}" if ask else ""
-        cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
-        return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
-
-    @property
-    def _pot_terms(self) -> str:
-        """What is played for at a table with a pot, and what the house takes."""
-        table, title = self.board.table, GAMES[self.board.table.game].title
-        if not self.board.coins:
-            return title
-        terms = (
-            f"{title}, coin {money(table.unit_cents)}, {money(self.board.min_cents)} to {money(self.board.max_cents)}"
-        )
-        if table.rake_permille:
-            cap = f" up to {money(table.rake_cap_cents)}" if table.rake_cap_cents is not None else ""
-            terms += f", rake {table.rake_permille / 10:g} %{cap}"
-        return terms
+        return self.felt.terms(self.board)
 
 
 def _press(button: Button) -> Press:

@@ -265,7 +265,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     context = _form(request, table, refused) | {
         "round": round_,
         "number": number,
-        "payouts": round_.round.settled if round_.over and round_.round.game.banked else (),
+        "payouts": round_.round.house_payouts if round_.over else (),
         "made": [paper for paper in papers if paper.state == "signed"],
         "cases": [case for case in cases if case.dispute.state == claims.RULED],
     }

@@ -73,7 +73,7 @@ class SeatScreen:
     def _round(self) -> Round | None:
         """The game on the table: the one that goes on, or the last one until the next."""
         current = self.standing.round
-        return current if self.standing.is_open and current and current.plays and not current.game.banked else None
+        return current if self.standing.is_open and current and current.plays and current.game.hides else None
 
     @cached_property
     def view(self) -> View | None:

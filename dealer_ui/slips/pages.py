@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID, uuid4
 
@@ -238,13 +238,13 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    by, spelled = signatures.sign(request, lambda by: _recorded(table, entered, by, key))
+    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key))
     name = SlipName.parse(spelled)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 
-def _recorded(table: Table | None, entered: SlipInput, by: Staff, key: UUID) -> str:
+def _recorded(table: Table | None, entered: SlipInput, key: UUID, by: Staff) -> str:
     """The slip's name, once the signature is in the book that it belongs to."""
     if table is None:
         return cage_desk.sign(entered, by=by, key=key)

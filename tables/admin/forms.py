@@ -60,8 +60,7 @@ def option_fields(game: str) -> dict[str, forms.Field]:
     """A field for each option that a game's rules have, but for the unit, which is the table's."""
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
-    hidden = {"unit"} if GAMES[game].banked else set()
-    return {OPTION + option.name: _option_field(option) for option in described.fields if option.name not in hidden}
+    return {OPTION + option.name: _option_field(option) for option in described.fields if option.name != "unit"}
 
 
 def _option_field(described: msgspec.inspect.Field) -> forms.Field:

@@ -20,7 +20,7 @@ from ledger import mends
 from ledger.log import COLUMNS, entries
 from ledger.models import Book
 from ledger.proof.chain import Entry, Fault, Head, Mend, verify_chain
-from ledger.proof.spelling import BET, PAYOUT, PAYOUT_WITH_SCORE
+from ledger.proof.spelling import PAYOUT, PAYOUT_WITH_SCORE
 from tables.audit import proofs
 from tables.audit.proofs import Report
 from tables.board import secrecy
@@ -33,6 +33,7 @@ from tables.log.catalog import event_of, fold
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.event import Event
 from tables.log.fold import UNREADABLE, Round, Standing
+from tables.log.kinds import GameKind, kind_of
 from tables.models import Table
 
 PAGE: Final = 25
@@ -127,31 +128,31 @@ def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
 def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
     """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
-    candidates = _candidates(book_id, wanted, oldest, through, count, banked=GAMES[table.game].banked)
+    candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
     lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
     return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
-def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, banked: bool) -> list[int]:
+def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, kind: GameKind) -> list[int]:
     """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
 
     Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
     Each piece is looked for as it is spelled in either format.
     """
-    kind, pieces = "play", list[bytes]()
+    written, pieces = "play", list[bytes]()
     if wanted.corrected:
-        kind = "take_back"
+        written = "take_back"
     elif wanted.outcome:
         pieces = [f'"outcome":"{wanted.outcome}"'.encode(), *_payouts(wanted.outcome, wanted.seat)]
-    elif banked:
-        pieces = [f'"do":"bet","seat":{wanted.seat}}}'.encode(), BET.piece(wanted.seat)]
+    else:
+        pieces = kind.traces(wanted.seat)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"
             " AND subject = 'round' AND kind = %s AND (cardinality(%s::bytea[]) = 0 OR EXISTS ("
             "SELECT FROM unnest(%s::bytea[]) AS piece WHERE position(piece IN body) > 0))"
             " ORDER BY round DESC LIMIT %s",
-            [book_id, since, through, kind, pieces, pieces, count],
+            [book_id, since, through, written, pieces, pieces, count],
         )
         return [number for (number,) in cursor.fetchall()]
 
@@ -204,7 +205,7 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
                 ended = entry.at if current and current.over else None
     except UNREADABLE as error:
         fault = f"entry {entry.seq}: {error}"
-    seats = _seats_dealt_in(current) if current else ()
+    seats = current.dealt_in if current else ()
     payouts = current.settled if current else ()
     staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
     return RoundLine(
@@ -222,12 +223,6 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         refused=sum(entry.subject == "alert" for entry in entries),
         fault=fault,
     )
-
-
-def _seats_dealt_in(current: Round) -> tuple[SeatView, ...]:
-    """The seats that bet against the house, or were dealt in for a pot."""
-    view = current.view(DEALER)
-    return tuple(seat for seat in view.seats if seat.bet_cents or not current.game.banked)
 
 
 def folded(current: Round | None, entry: Entry) -> Round | None:
@@ -284,7 +279,7 @@ class Step:
     words: str
     view: View | None
     """The layout, every amount in cents; None before the first input of a round."""
-    banked: bool
+    dealer_plays: bool
     touched: frozenset[int]
     """The seats that it was about; 0 is the dealer."""
     decided: tuple[Payout, ...] = ()
@@ -373,7 +368,7 @@ def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[
         entry=entry,
         words=words_of(entry),
         view=after.view(DEALER) if after else None,
-        banked=after is None or after.game.banked,
+        dealer_plays=after is None or after.game.dealer_plays,
         touched=_seats_of(entry),
         decided=tuple(after.in_cents(payout) for payout in payouts) if after else (),
         moved=moves,

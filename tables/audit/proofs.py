@@ -26,18 +26,16 @@ from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from tables import standing
-from tables.audit import commitments, sealed, sealing
-from tables.audit.conduct import Floor
+from tables.audit import commitments, conduct, sealed, sealing
+from tables.audit.floor import Floor
 from tables.audit.rows import comparing
 from tables.games.felt import Illegal
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct, Unreadable
-from tables.log.fold import Standing
+from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.models import DayClose, HouseHours, Table, Verification
-
-_UNREADABLE = (ArithmeticError, AttributeError, DataError, LookupError, RecursionError, TypeError, ValueError)
 
 BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
 """Rows that are an index of the house's entries: whose, and of which entries."""
@@ -110,7 +108,7 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
     except Illegal as illegal:
         what = f"the rules do not allow it: {illegal.sentence}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
-    except _UNREADABLE as error:
+    except (*UNREADABLE, DataError) as error:
         # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
         what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
@@ -189,7 +187,8 @@ class _Proof:
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """One entry of the chain, with the transfers that its body records."""
         event = event_of(entry)
-        self.floor.enact(self.replay.now, event, entry, {transfer.move.kind for transfer in posted})
+        move_kinds = {transfer.move.kind for transfer in posted}
+        conduct.enact(self.floor, self.replay.now, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:
             self.committed[commitment] = entry.seq

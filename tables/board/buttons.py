@@ -9,7 +9,6 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
-from tables.board.words import money_of
 from tables.games.cards import shoe as full_shoe
 from tables.games.felt import AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
 from tables.games.game import Words
@@ -80,7 +79,7 @@ class Entries:
         now = self.scene.standing
         if now.round_open or shoes.due(self.scene) is not None:
             return now.round if now.round_open else None
-        return rounds.next_round(self.scene) if self.scene.game.banked else None
+        return rounds.open_for_bets(self.scene)
 
     @property
     def _counting(self) -> bool:
@@ -148,7 +147,7 @@ class Entries:
             if choice.draws and keyed:
                 continue  # naming its card means that it was chosen: no more inputs than there are events
             way = words_of(current.game.words, choice.name).label
-            cost = f" for {money_of(current)(choice.cost_cents)}" if choice.cost_cents else ""
+            cost = f" for {current.priced(choice.cost_cents)}" if choice.cost_cents else ""
             named = Choose(ask.seat, choice.name, choice.card, choice.cards, choice.target, choice.count)
             hotkey = "Enter" if choice.draws else hotkeys[choice.name]
             yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=choice.draws, way=way)

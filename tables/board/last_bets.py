@@ -17,10 +17,10 @@ _NONE: Final[Mapping[int, int]] = {}
 def last_bets(book_id: int, now: Standing) -> Mapping[int, int]:
     """By seat, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
     current = now.round
-    if current is None or not current.game.banked:
+    if current is None:
         return _NONE
     if current.over:
-        return {payout.seat: payout.staked_cents for payout in current.game.settle(current.state)}
+        return {payout.seat: payout.staked_cents for payout in current.house_payouts}
     takes_bets = any(isinstance(prompt, AskBet) for prompt in current.game.prompts(current.state))
     return _stakes_before(book_id, current.number, current.first_seq) if takes_bets else _NONE
 

@@ -11,7 +11,7 @@ from tables import standing
 from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, waiting_for
 from tables.board.last_bets import last_bets
-from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling
+from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
 from tables.games.cards import DECK_SIZE
 from tables.games.cards import shoe as full_shoe
 from tables.games.catalog import GAMES
@@ -23,7 +23,7 @@ from tables.inputs import (
 from tables.log.fold import Round, Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
-from tables.play import pots
+from tables.play.kinds import dealing_at
 from tables.scene import Scene
 
 
@@ -139,7 +139,7 @@ def board(table: Table, viewer: Staff, now: Standing | None = None) -> Board:
     scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
     deals_here = now.dealer is not None and now.dealer.username == viewer.username
-    return _Drawing(scene, denominations, deals_here, Entries(scene), Telling(scene, denominations)).board()
+    return _Drawing(scene, denominations, deals_here, Entries(scene), telling(scene, denominations)).board()
 
 
 @dataclass(slots=True)
@@ -161,10 +161,9 @@ class _Drawing:
         here = tuple(ask for ask in prompts if not (isinstance(ask, AskChoice) and ask.seat in waiting))
         acting = _acting(here) if due in ("card", "deal", "choose") else None
         to_pay = current.to_pay if current and due == "pay" else ()
-        limits = current.opening.limits if current and current.game.banked else scene.limits
+        limits = (current.bet_limits if current else None) or scene.limits
         card_keys = due in ("card", "choose") and not self.entries.is_house_shoe and can_be_keyed(current, here)
         game = shown.game if shown else scene.game
-        pot_cents = now.pot_cents if not game.banked else 0
         buttons = tuple(self.entries.buttons(due, here, to_pay, card_keys)) if self.deals_here and now.is_open else ()
         return Board(
             table=scene.table,
@@ -177,7 +176,7 @@ class _Drawing:
             round_number=current.number if current else now.next_number,
             round_open=now.round_open,
             seats=tuple(self._seats(shown, view, here, acting, waiting)),
-            banked=game.banked,
+            banked=game.kind == "banked",
             coins=self.scene.for_coins,
             parts=game.parts,
             dealer_stack=view.dealer if view else (),
@@ -185,8 +184,8 @@ class _Drawing:
             middle=view.middle if view else (),
             middle_acting=acting == MIDDLE,
             facedown=view.facedown if view else 0,
-            pot_cents=pot_cents,
-            pot=self.telling.in_chips(pot_cents),
+            pot_cents=now.pot_cents,
+            pot=self.telling.in_chips(now.pot_cents),
             button=view.button if view else None,
             waiting=waiting,
             card_keys=card_keys,
@@ -214,9 +213,9 @@ class _Drawing:
         waiting: Sequence[int],
     ) -> Iterable[SeatBox]:
         asks = {prompt.seat: prompt for prompt in prompts if isinstance(prompt, AskBet)}
-        before, coins = last_bets(self.scene.table.book_id, self.scene.standing), self._coins()
+        before, coins = last_bets(self.scene.table.book_id, self.scene.standing), self.scene.standing.stacks
         lying = {box.seat: box for box in view.seats} if view else {}
-        playing, chosen = self._playing(), _chosen(shown, waiting)
+        playing, chosen = dealing_at(self.scene).playing(self.scene), _chosen(shown, waiting)
         for seat in range(1, self.scene.table.seats + 1):
             box, cents = lying.get(seat) or SeatView(seat), coins.get(seat, 0)
             yield SeatBox(
@@ -240,21 +239,6 @@ class _Drawing:
                 may_play=seat in playing,
                 plays=playing.get(seat, False),
             )
-
-    def _coins(self) -> Mapping[int, int]:
-        return {} if self.scene.game.banked else self.scene.standing.stacks
-
-    def _playing(self) -> dict[int, bool]:
-        """The seats that can be dealt in to the next game for a pot, and whether they are, if nobody says otherwise."""
-        scene, now = self.scene, self.scene.standing
-        if scene.game.banked or now.round_open:
-            return {}
-        able = pots.able(scene, now.stacks)
-        last = now.round if now.round and not now.round.game.banked else None
-        if last is None:
-            return {seat: place < scene.game.seat_counts[-1] for place, seat in enumerate(able)}
-        there = dict(last.stacks) if scene.for_coins else dict.fromkeys(able, 0)
-        return {seat: seat in last.opening.seats or seat not in there for seat in able}
 
     @staticmethod
     def _latest(current: Round | None) -> tuple[Payout, ...]:

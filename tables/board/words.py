@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,12 +10,8 @@ from typing import Final
 from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
 from tables.board import payments
-from tables.games.felt import (
-    Money,
-    Payout,
-    Phrase,
-    Prompt,
-)
+from tables.games.felt import Payout, Phrase, Prompt
+from tables.games.game import Kind
 from tables.log.fold import Round
 from tables.scene import Scene
 
@@ -68,13 +65,8 @@ _WORDS: Final = {
 }
 
 
-def money_of(current: Round) -> Money:
-    """Says what a game asks for: cents, or coins of the table's."""
-    return money if current.game.banked else lambda coins: money(coins * current.coin_cents)
-
-
-@dataclass(frozen=True, slots=True)
-class Telling:
+@dataclass(frozen=True)
+class Telling(ABC):
     """Says what a scene comes to, with the chips that the table has."""
 
     scene: Scene
@@ -84,7 +76,7 @@ class Telling:
     def lying(self) -> Round | None:
         """The game for a pot that is over: its cards lie until the deck is shuffled, or the next game is dealt."""
         last, shoe = self.scene.standing.round, self.scene.standing.shoe
-        if last is None or last.game.banked or not last.plays or shoe is None or shoe.stage != "ready":
+        if last is None or not last.lies_on or not last.plays or shoe is None or shoe.stage != "ready":
             return None
         return last if last.first_seq >= shoe.ready_seq else None
 
@@ -107,15 +99,22 @@ class Telling:
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
         if due == "seats":
             return self._say_between_games()
-        if due == "shuffle" and not self.scene.game.banked:
-            rule = self._how_it_ended or "This game is dealt from a shuffled deck."
-            return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
+        if due == "shuffle":
+            return self._say_shuffle()
         if due in _WORDS or current is None:
             return _WORDS[due]
         if due == "bets":
             phrase = current.game.say(current.state, prompts[-1], money)
             return Phrase("Take the bets, then close them.", "Place your bets.", phrase.rule)
-        return current.game.say(current.state, prompts[0], money_of(current))
+        return current.game.say(current.state, prompts[0], current.priced)
+
+    @abstractmethod
+    def _say_shuffle(self) -> Phrase:
+        """That the shoe is to be shuffled."""
+
+    @abstractmethod
+    def line(self, payout: Payout) -> OutcomeLine:
+        """What became of a seat."""
 
     def _say_between_games(self) -> Phrase:
         rule = "Chips are bought between games." if self.scene.for_coins else "Every seat that is marked is dealt in."
@@ -140,10 +139,28 @@ class Telling:
             cents = paying.coins * (current.coin_cents if current else 0)
             yield PaymentLine(paying.from_to.format(money(cents)), cents, self.in_chips(cents))
 
+    def _spoken(self, cents: int) -> str:
+        cut = self._cut(cents)
+        return chips.say(cut) if cut else money(cents)
+
+    def in_chips(self, cents: int) -> tuple[Chips, ...]:
+        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
+
+    def _cut(self, cents: int) -> chips.Cut:
+        """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
+        try:
+            return chips.cut(cents, self.denominations)
+        except ValueError:
+            return ()
+
+
+class HouseTelling(Telling):
+    """Against the house: chips are taken and paid seat by seat."""
+
+    def _say_shuffle(self) -> Phrase:
+        return _WORDS["shuffle"]
+
     def line(self, payout: Payout) -> OutcomeLine:
-        if not self.scene.game.banked:
-            # Its chips moved payment by payment.
-            return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, why=payout.why, hands="")
         net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
         if net > 0:
             hands, pay, keep, back = f"pay {money(net)}: {self._spoken(net)}", net, 0, 0
@@ -164,16 +181,21 @@ class Telling:
             pay=self.in_chips(pay),
         )
 
-    def _spoken(self, cents: int) -> str:
-        cut = self._cut(cents)
-        return chips.say(cut) if cut else money(cents)
 
-    def in_chips(self, cents: int) -> tuple[Chips, ...]:
-        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in self._cut(cents))
+class PotTelling(Telling):
+    """For a pot: chips have moved payment by payment, and the cards lie until the deck is shuffled."""
 
-    def _cut(self, cents: int) -> chips.Cut:
-        """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
-        try:
-            return chips.cut(cents, self.denominations)
-        except ValueError:
-            return ()
+    def _say_shuffle(self) -> Phrase:
+        rule = self._how_it_ended or "This game is dealt from a shuffled deck."
+        return Phrase(self._after_payments("shuffle the deck"), "Shuffling.", rule)
+
+    def line(self, payout: Payout) -> OutcomeLine:
+        return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, why=payout.why, hands="")
+
+
+_TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling}
+
+
+def telling(scene: Scene, denominations: tuple[Denomination, ...]) -> Telling:
+    """Says what a scene comes to, by the kind of game that its table is set to."""
+    return _TELLINGS[scene.game.kind](scene, denominations)

@@ -316,7 +316,7 @@ def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Fi
         drop_is=_drop_is(span),
         corrections_cents=_corrections(span),
         handle_cents=sums["handle"],
-        rounds=sums["rounds"] if table.is_banked else span.rounds,
+        rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
         theoretical=None if edge is None else span.worth.cents + edge * (sums["handle"] - span.worth.staked_cents),
         audited_cents=span.worth.staked_cents,

@@ -191,7 +191,7 @@ def refuse_uncorrectable(round_: Past) -> None:
     if not round_.over:
         says = f"Round {round_.round.number} is not over: what is entered can still be taken back at the table."
         raise Refused("round_open", says, 409)
-    if not round_.round.game.banked:
+    if not round_.round.house_payouts:
         says = f"{round_.round.game.title} is played for a pot: the house has no part in what seats pay each other."
         raise Refused("not_banked", says, 422)
 

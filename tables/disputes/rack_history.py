@@ -14,6 +14,7 @@ from tables.games.game import Game
 from tables.log.catalog import read
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import CardRefused
+from tables.log.kinds import kind_of
 
 _AT_ONCE: Final = 500
 """Rounds that one query reads."""
@@ -106,11 +107,12 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
         return None
     settling_seq, (legs, _) = max(plays.items())
     game, rules, opening = pinned.read()
-    if game.banked and not legs:
-        return None
     events = [event for _, event in plays.values()]
     actions = tuple(action for event in events for action in event.actions)
-    payouts = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
+    decided = tuple(sorted((payout for event in events for payout in event.decided), key=lambda payout: payout.seat))
+    payouts = kind_of(game).payouts(legs, decided)
+    if payouts is None:
+        return None
     return Dealt(
         number=number,
         seq=settling_seq,
@@ -118,7 +120,7 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
         rules=rules,
         opening=opening,
         actions=actions,
-        payouts=payouts if game.banked else (),
+        payouts=payouts,
         troubled=troubled,
     )
 

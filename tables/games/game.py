@@ -67,11 +67,10 @@ class Game(ABC, Generic[State, Rules]):
     outcomes: ClassVar[tuple[str, ...]]
     """What may become of a seat in it."""
     rules_type: type[Rules]
-
-    @property
-    def banked(self) -> bool:
-        """Whether each seat bets against the house."""
-        return self.kind == "banked"
+    hides: ClassVar[bool]
+    """Whether a seat may hold cards that nobody else knows."""
+    dealer_plays: ClassVar[bool]
+    """Whether the dealer has cards in it too: a page draws them where the pot lies otherwise."""
 
     @abstractmethod
     def open(self, rules: Rules, opening: Opening) -> State:
@@ -121,6 +120,8 @@ class BankedGame(Game[State, Rules]):
     """Each seat bets against the house, round after round out of one shoe, down to the cut card. Nothing is hidden."""
 
     kind: ClassVar[Literal["banked"]] = "banked"
+    hides: ClassVar[bool] = False
+    dealer_plays: ClassVar[bool] = True
 
     @abstractmethod
     def at_cut(self, rules: Rules) -> int:
@@ -135,6 +136,8 @@ class PotGame(Game[State, Rules]):
     """The players are dealt one game together, and pay a pot and each other in coins, or play for points."""
 
     kind: ClassVar[Literal["pot"]] = "pot"
+    hides: ClassVar[bool] = True
+    dealer_plays: ClassVar[bool] = False
     coins: ClassVar[bool] = True
     """Whether anything is paid in it."""
 

@@ -21,7 +21,7 @@ from tables.games.felt import (
     Opening,
     Prompt,
 )
-from tables.games.game import BankedGame, Game
+from tables.games.game import Game
 
 State = TypeVar("State")
 Rules = TypeVar("Rules")
@@ -80,8 +80,8 @@ def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[P
     that a seat chooses; what it may choose, to itself, and to others only of a seat without facedown cards, for even
     the kinds of its choices tell something of a hand; all that is asked about bets and shuffles.
     """
-    if isinstance(game, BankedGame):
-        return game.prompts(state)  # nothing is hidden in these games
+    if not game.hides:
+        return game.prompts(state)
     hides = {seen.seat for seen in game.view(state, None).seats if seen.hand_size and seen.seat != viewer}
     return tuple(_allowed(ask, hides) for ask in game.prompts(state))
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from ledger.proof.chain import canonical
-from tables.games.game import Game, PotGame
+from tables.games.game import Game
+from tables.log.kinds import kind_of
 
 
 def rules_version(game: Game[Any, Any]) -> str:
@@ -20,10 +21,9 @@ def rules_version(game: Game[Any, Any]) -> str:
 def end_of(game: Game[Any, Any], state: Any, seats: tuple[int, ...]) -> str:
     """Names the state that a round ended with: SHA-256, in hex, over its payouts and payments, what is gone from the
     shoe and left in it, and what the public and each of its seats saw."""
-    payments = game.payments(state) if isinstance(game, PotGame) else ()
     end = {
         "payouts": game.settle(state),
-        "payments": payments,
+        "payments": kind_of(game).payments(state),
         "gone": game.gone(state),
         "cards_left": game.cards_left(state),
         "views": [game.view(state, viewer) for viewer in (None, *seats)],

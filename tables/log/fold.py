@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
-from msgspec import structs
 
+from ledger.proof.moves import Chart, Move
 from tables.games.cards import NOTHING, Composition
 from tables.games.felt import (
     Action,
     AskBet,
     Card,
     Illegal,
+    Limits,
     Opening,
     Payment,
     Payout,
     SeatView,
     View,
 )
-from tables.games.game import Game, PotGame
+from tables.games.game import Game
 from tables.log.paper import Slip
 
-UNREADABLE: Final = (Illegal, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError)
+UNREADABLE: Final = (
+    ArithmeticError,
+    AttributeError,
+    Illegal,
+    LookupError,
+    msgspec.MsgspecError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What an entry raises that no house can have written: a list leaves it out, and a proof names it."""
 
 KEYED: Final = "keyed"
@@ -80,7 +91,7 @@ Stacks = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Round(ABC):
     """The latest round: what it was opened with, the inputs that stand, and the state that they lead to."""
 
     number: int
@@ -107,85 +118,103 @@ class Round:
     @property
     def secret(self) -> bool:
         """Whether the system knows cards that players hold facedown: those of a house shoe, in a game for a pot."""
-        return not (self.game.banked or self.opening.blind)
+        return self.game.hides and not self.opening.blind
 
     def hides_cards_of(self, seat: int) -> bool:
         """Whether a seat holds cards that the system knows and nobody else may."""
         return self.secret and holds_cards(self.game, self.state, seat)
 
     @property
-    def payments(self) -> tuple[Payment, ...]:
-        """The coins that changed hands: none once the start of the game was taken back."""
-        return self.game.payments(self.state) if isinstance(self.game, PotGame) and self.plays else ()
-
-    def payments_since(self, state: Any) -> tuple[Payment, ...]:
-        """The coins that change hands on the way to a later state."""
-        return self.game.payments(state)[len(self.payments) :] if isinstance(self.game, PotGame) else ()
-
-    @property
-    def stacks_now(self) -> dict[int, int]:
-        """What lies at the table's seats now, in cents; seats without chips are left out."""
-        now = dict(self.stacks)
-        for one in self.payments:
-            for seat, coins in ((one.payer, -one.coins), (one.payee, one.coins)):
-                if seat:
-                    now[seat] = now.get(seat, 0) + coins * self.coin_cents
-        return {seat: cents for seat, cents in now.items() if cents}
-
-    @property
-    def pot_now_cents(self) -> int:
-        """What lies in the pot now."""
-        into = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
-        return self.pot_cents + sum(into[one.kind] * one.coins for one in self.payments) * self.coin_cents
-
-    @property
     def settled(self) -> tuple[Payout, ...]:
         """The payouts decided so far, in cents, whatever the game counts in."""
         return tuple(self.in_cents(payout) for payout in self.game.settle(self.state))
 
-    @property
-    def house_net_cents(self) -> int:
-        """What the house has won of the seats so far, or raked from the pot."""
-        if self.game.banked:
-            return -sum(payout.net_cents for payout in self.game.settle(self.state))
-        return sum(one.coins for one in self.payments if one.kind == "rake") * self.coin_cents
-
-    def in_cents(self, payout: Payout) -> Payout:
-        """A payout as the ledger counts it."""
-        if self.game.banked:
-            return payout
-        coin = self.coin_cents
-        return structs.replace(
-            payout, staked_cents=payout.staked_cents * coin, returned_cents=payout.returned_cents * coin
-        )
-
-    def view(self, viewer: int | None) -> View:
-        """What a viewer may see, every amount in cents, whatever the game counts in."""
-        view = self.game.view(self.state, viewer)
-        if self.game.banked:
-            return view
-        return structs.replace(
-            view, pot=self.pot_now_cents, seats=tuple(self._seat_in_cents(seat) for seat in view.seats)
-        )
-
-    def _seat_in_cents(self, seat: SeatView) -> SeatView:
-        payout = self.in_cents(seat.payout) if seat.payout else None
-        coins = None if seat.coins is None else seat.coins * self.coin_cents
-        return structs.replace(seat, payout=payout, coins=coins)
+    def newly_decided(self, state: Any) -> tuple[Payout, ...]:
+        """The payouts of a later state that are not decided yet."""
+        seats = {payout.seat for payout in self.game.settle(self.state)}
+        return tuple(payout for payout in self.game.settle(state) if payout.seat not in seats)
 
     @property
     def over(self) -> bool:
         """Whether nothing more can happen in it."""
         return not self.game.prompts(self.state)
 
+    # --- what each kind of game has its own way of (`kinds`)
+
     @property
+    @abstractmethod
+    def bet_limits(self) -> Limits | None:
+        """The limits of its bets, which it was opened under; None where nobody bets."""
+
+    @property
+    @abstractmethod
+    def payments(self) -> tuple[Payment, ...]:
+        """The coins that changed hands: none once the start of the game was taken back."""
+
+    @abstractmethod
+    def payments_since(self, state: Any) -> tuple[Payment, ...]:
+        """The coins that change hands on the way to a later state."""
+
+    @abstractmethod
+    def moves_to(self, chart: Chart, state: Any) -> list[Move]:
+        """The chips that move on the way to a later state."""
+
+    @property
+    @abstractmethod
+    def has_moved_chips(self) -> bool:
+        """Whether chips have moved by its inputs, and go back where one is taken back."""
+
+    @property
+    @abstractmethod
+    def stacks_now(self) -> dict[int, int]:
+        """What lies at the table's seats now, in cents; seats without chips are left out."""
+
+    @property
+    @abstractmethod
+    def pot_now_cents(self) -> int:
+        """What lies in the pot now."""
+
+    @property
+    @abstractmethod
+    def house_net_cents(self) -> int:
+        """What the house has won of the seats so far, or raked from the pot."""
+
+    @property
+    @abstractmethod
+    def house_payouts(self) -> tuple[Payout, ...]:
+        """The payouts decided so far that the house owes or takes, and no other player."""
+
+    @property
+    @abstractmethod
     def to_pay(self) -> tuple[Payout, ...]:
         """What the last card decided for the dealer to walk along, right to left, without the seats done."""
-        if not (self.game.banked and self.plays and self.over):
-            return ()
-        decided = self.plays[-1].decided
-        walked = decided if len(decided) > 1 or any(one.net_cents > 0 for one in decided) else ()
-        return tuple(one for one in reversed(walked) if one.seat not in self.paid)
+
+    @property
+    @abstractmethod
+    def lies_on(self) -> bool:
+        """Whether its cards lie on the layout, once it is over, until the next one is dealt."""
+
+    @abstractmethod
+    def in_cents(self, payout: Payout) -> Payout:
+        """A payout as the ledger counts it."""
+
+    @abstractmethod
+    def priced(self, amount: int) -> str:
+        """In words, an amount as the game counts it."""
+
+    @abstractmethod
+    def view(self, viewer: int | None) -> View:
+        """What a viewer may see, every amount in cents, whatever the game counts in."""
+
+    @property
+    @abstractmethod
+    def dealt_in(self) -> tuple[SeatView, ...]:
+        """The seats that take part, as the dealer sees them."""
+
+    @abstractmethod
+    def asked_at(self, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
+        """Who is to choose in a state that an entry's actions led to, and since which entry: a seat that is asked the
+        same as before has been asked since then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.proof.moves import Chart, Move
 from tables.games.felt import Payment, Payout
-from tables.games.game import PotGame
-from tables.log.fold import Round
 
 # --- a round ---------------------------------------------------------------------------------------------------
-
-
-def chips_moved(chart: Chart, before: Round, state: Any) -> list[Move]:
-    """What an input moved that led from a round to a state: the whole settlement with a round's last card; in a game
-    for a pot, every payment as it is made."""
-    if isinstance(before.game, PotGame):
-        payments = before.game.payments(state)[len(before.payments) :]
-        return game_moves(chart, payments, before.coin_cents)
-    return [] if before.game.prompts(state) else settlement(chart, before.game.settle(state))
 
 
 def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:

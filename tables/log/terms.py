@@ -8,11 +8,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from tables.games.cards import NOTHING
 from tables.games.catalog import GAMES
-from tables.games.felt import Limits, Opening, Rake
-from tables.games.game import BankedGame, Game, PotGame
-from tables.log.fold import KEYED, Standing
+from tables.games.felt import Limits
+from tables.games.game import Game
+from tables.log.fold import KEYED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,37 +82,6 @@ def limits_of(table: Set) -> Limits:
 
 
 def made_rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:
-    """A game's rules. In a game against the house, its unit is the table's chip unit."""
-    return msgspec.convert({**options, "unit": unit_cents} if game.banked else dict(options), game.rules_type)
-
-
-# --- what a round is opened with -------------------------------------------------------------------------------
-
-
-def banked_opening(table: Set, rules: Any, now: Standing) -> tuple[Any, Opening]:
-    """The rules and the opening of the next round against the house: the options and limits of now, the shoe as it
-    lies. The burn was made when this shoe was shuffled, whatever the option says since."""
-    game, shoe = GAMES[table.game], now.shoe
-    pinned = game.burning(rules, shoe.burn) if shoe and isinstance(game, BankedGame) else rules
-    return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), now.gone, now.button)
-
-
-def pot_opening(table: Set, now: Standing, seats: tuple[int, ...]) -> Opening:
-    """The opening of the next game for a pot among these seats; who starts is not in it where chance chooses that."""
-    game, coin, stacks = GAMES[table.game], table.unit_cents, now.stacks
-    carries = game.carries
-    return Opening(
-        seats,
-        dealt=now.gone if "dealt" in carries else NOTHING,
-        button=now.button if "button" in carries else None,
-        pot=now.pot_cents // coin if "pot" in carries else 0,
-        stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if isinstance(game, PotGame) and game.coins else (),
-        rake=_rake(table),
-        blind=table.source == KEYED,
-    )
-
-
-def _rake(table: Set) -> Rake | None:
-    if not table.rake_permille:
-        return None
-    return Rake(table.rake_permille, None if table.rake_cap_cents is None else table.rake_cap_cents // table.unit_cents)
+    """A game's rules. Where a unit is among them, it is the table's chip unit."""
+    units = {"unit": unit_cents} if "unit" in game.rules_type.__struct_fields__ else {}
+    return msgspec.convert({**options, **units}, game.rules_type)

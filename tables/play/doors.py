@@ -42,7 +42,7 @@ def enact_door(scene: Scene, event: TableOpened | TableClosed, entry: Entry) -> 
     """A table opens with its opener and closes with its closer, as they were counted just before."""
     slip = scene.standing.counted
     if slip is None:
-        raise Misconduct(f"the table is {event.kind} without {'an opener' if event.kind == 'opened' else 'a closer'}")
+        raise event.uncounted()
     return Step(DOORS[slip.series.door].after(slip))
 
 

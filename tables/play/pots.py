@@ -6,24 +6,18 @@ games only. What a game pays is told by the game in coins, one payment at a time
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from msgspec import structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables import permits
-from tables.games.felt import Illegal, Opening
 from tables.handlers import enacts, enters
 from tables.inputs import BuyIn, CashOut, TimeCharge
-from tables.log.digest import rules_version
 from tables.log.entries.seats import PERIOD, AtTheSeats, BoughtIn, CashedOut, TimeCharged
 from tables.log.event import Misconduct
-from tables.log.fold import Round, Stacks
-from tables.log.terms import pot_opening
 from tables.models import Table
 from tables.play import seat_pages
 from tables.refusals import Refused, sentence
@@ -123,40 +117,26 @@ def _step(scene: Scene, event: AtTheSeats, moment: str | None = None) -> Step:
 # --- A game ----------------------------------------------------------------------------------------------------
 
 
-def next_game(scene: Scene, seats: Sequence[int]) -> Round:
-    """The game that is dealt now to these seats (none named: to all that can play). Raises Refused.
+def game_goes_on() -> Refused:
+    """The refusal to start a game over another one, or where nothing is started."""
+    return Refused("out_of_turn", "A game is going on: finish it first.", 409)
 
-    Chance chooses who starts, where the game has it so: the system draws the seat, and the log says which.
-    """
-    now, coin = scene.standing, scene.table.unit_cents
-    stacks = now.stacks
-    chosen = tuple(sorted(set(seats))) or able(scene, stacks)
+
+def seats_dealt_in(scene: Scene, named: Sequence[int]) -> tuple[int, ...]:
+    """The seats that the next game is dealt to: those named, or else all that can play. Raises Refused."""
+    stacks = scene.standing.stacks
+    chosen = tuple(sorted(set(named))) or able(scene, stacks)
     _refuse_seats(scene, chosen, stacks)
-    opening, state = _opened(scene, pot_opening(scene.table, now, chosen))
-    pinned: Stacks = tuple(sorted(stacks.items()))
-    return Round(
-        now.next_number,
-        scene.game,
-        scene.rules,
-        opening,
-        scene.next_seq,
-        (),
-        state,
-        stacks=pinned,
-        pot_cents=now.pot_cents,
-        coin_cents=coin,
-        version=rules_version(scene.game),
-    )
+    return chosen
 
 
-def _opened(scene: Scene, opening: Opening) -> tuple[Opening, Any]:
-    try:
-        return opening, scene.game.open(scene.rules, opening)
-    except Illegal as illegal:
-        if illegal.code != "first_required":
-            raise
-    opening = structs.replace(opening, first=secrets.choice(opening.seats))
-    return opening, scene.game.open(scene.rules, opening)
+def playing(scene: Scene) -> dict[int, bool]:
+    """The seats that can be dealt in to the next game, and whether they are, if nobody says otherwise."""
+    seats, last = able(scene, scene.standing.stacks), scene.standing.round
+    if last is None or last.game.kind != scene.game.kind:
+        return {seat: place < scene.game.seat_counts[-1] for place, seat in enumerate(seats)}
+    there = dict(last.stacks) if scene.for_coins else dict.fromkeys(seats, 0)
+    return {seat: seat in last.opening.seats or seat not in there for seat in seats}
 
 
 def able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:

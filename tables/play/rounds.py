@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from ledger import cage
 from ledger.models import Transfer
@@ -26,18 +26,17 @@ from tables.games.felt import (
     Shuffle,
 )
 from tables.games.play import admitted, out_of_turn
-from tables.handlers import enacts, enters
+from tables.handlers import enacts, enters, staff_of
 from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
-from tables.log.digest import rules_version
+from tables.log import pins
 from tables.log.entries import rounds as log
-from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack, newly_decided
+from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused
 from tables.log.event import Misconduct
 from tables.log.fold import Play, Round, Shoe
-from tables.log.settlement import chips_moved
-from tables.log.terms import banked_opening
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
+from tables.play.kinds import dealing_at
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step, seat_of
 
@@ -69,7 +68,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     event = Played(
         actions=tuple(made.actions),
         opening=opening,
-        decided=newly_decided(current, state),
+        decided=current.newly_decided(state),
         apart=tuple(made.apart),
         # Everyone may see the entry's hash, and there are few cards to try it with.
         salt=secrets.token_hex(16) if current.secret else None,
@@ -77,7 +76,7 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
         opened=opened,
         end=log.end_of(replace(current, state=state)),
     )
-    steps = [Step(event, current.number, chips_moved(scene.chart, current, state))]
+    steps = [Step(event, current.number, current.moves_to(scene.chart, state))]
     if shoes.cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene))
     return Outcome(steps)
@@ -105,7 +104,7 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     target = last_input(scene)
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
-    if current.over or not current.game.banked:
+    if current.has_moved_chips:
         moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
     step = Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)
     if not (moves and current.over):
@@ -125,10 +124,8 @@ def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
     _refuse_writer(scene, event, entry)
     shoe_ready(scene)
     current, pinned = round_at(scene, _first_input(scene, event))
-    if pinned is not None and event.opening is not None and pinned.opening.first:
-        pinned = log.as_opened(pinned, _starter(event.opening))
-    if pinned is not None and event.opening is not None and _is_of_before(scene, event.opening):
-        pinned = structs.replace(pinned, version=None)
+    if pinned is not None and event.opening is not None:
+        pinned = pins.due(scene.table, scene.standing, event.opening)
     if event.commitment is not None and not (_is_of_the_house(scene) and Shuffle() in event.actions):
         raise Misconduct("it commits to an order, and shuffles no house shoe")
     return Step(structs.replace(event, opening=pinned), current.number)
@@ -143,7 +140,7 @@ def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
 @enacts(TakenBack)
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
     """As it was entered."""
-    permits.the_dealer_or_the_floor(scene, _staff(scene, entry))
+    permits.the_dealer_or_the_floor(scene, staff_of(scene, entry))
     return take_back(scene, TakeBack()).steps[0]
 
 
@@ -153,18 +150,12 @@ def enact_refusal(scene: Scene, event: CardRefused, entry: Entry) -> Step:
     return Step(event, entry.round)
 
 
-def _is_of_before(scene: Scene, pinned: Pinned) -> bool:
-    """Whether a round was opened before rules were pinned: once they were at a table, they always are."""
-    last = scene.standing.round
-    return pinned.version is None and (last is None or last.version is None)
-
-
 def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
     """A seat enters its own choices where it has cards that nobody else may know; the dealer everything else."""
     current = None if event.opening is not None else scene.standing.round
     seat = seat_of(entry.by)
     if seat is None:
-        permits.the_dealer(scene, _staff(scene, entry))
+        permits.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
         if hidden:
             raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
@@ -174,26 +165,11 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
 
 
-def _staff(scene: Scene, entry: Entry) -> Staff:
-    """Who wrote an entry, who has to be of the staff."""
-    if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
-        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
-    return scene.by
-
-
 def _first_input(scene: Scene, event: Played) -> Bet | StartGame:
     """What opened the round, if this entry did: chips for a pot are dealt for to the seats that it names."""
-    if scene.game.banked or event.opening is None:
+    if event.opening is None:
         return Bet(0, 0)
-    return StartGame(tuple(event.opening.opening.seats))
-
-
-def _starter(pinned: Pinned) -> int:
-    """The seat that chance chose to start."""
-    first = pinned.opening.first
-    if first is None or first not in pinned.opening.seats:
-        raise Misconduct(f"seat {first} starts, which is not in the game")
-    return first
+    return dealing_at(scene).first_input(event.opening.opening.seats)
 
 
 def _is_of_the_house(scene: Scene) -> bool:
@@ -221,29 +197,13 @@ def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
     now = scene.standing
     if now.round_open and now.round is not None:
         return now.round, None
-    fresh = _fresh(scene, entered)
-    rules, shoe = to_builtins(fresh.rules), now.shoe.number if now.shoe else 0
-    pinned = Pinned(fresh.game.name, rules, fresh.opening, shoe, version=fresh.version)
-    if not fresh.game.banked:
-        chips = {"stacks": fresh.stacks, "pot_cents": fresh.pot_cents, "coin_cents": fresh.coin_cents}
-        pinned = structs.replace(pinned, **chips)
-    return fresh, pinned
+    seats = dealing_at(scene).seats(scene, entered)
+    return pins.opened(scene.table, now, seats, secrets.choice, seq=scene.next_seq)
 
 
-def _fresh(scene: Scene, entered: GameInput) -> Round:
-    if scene.game.banked:
-        return next_round(scene)
-    if not isinstance(entered, StartGame):
-        raise Refused("no_game", "Start the next game first.", 409)
-    return pots.next_game(scene, entered.seats)
-
-
-def next_round(scene: Scene) -> Round:
-    """The round that the next bet opens: under the limits and options of now, on the shoe as it lies."""
-    now = scene.standing
-    rules, opening = banked_opening(scene.table, scene.rules, now)
-    state, version = scene.game.open(rules, opening), rules_version(scene.game)
-    return Round(now.next_number, scene.game, rules, opening, scene.next_seq, (), state, version=version)
+def open_for_bets(scene: Scene) -> Round | None:
+    """The round that the next bet opens; None where a game has to be started."""
+    return round_at(scene, Bet(0, 0))[0] if dealing_at(scene).begins_with_bets else None
 
 
 # --- playing ---------------------------------------------------------------------------------------------------
@@ -280,8 +240,8 @@ def _refuse_for_another(scene: Scene, current: Round, entered: Choose) -> None:
 
 
 def _start(scene: Scene, current: Round, made: Made, *, house: bool) -> Any:
-    if scene.game.banked or scene.standing.round_open:
-        raise Refused("out_of_turn", "A game is going on: finish it first.", 409)
+    if scene.standing.round_open:
+        raise pots.game_goes_on()
     return _deal(scene, current, current.state, made) if house else current.state
 
 
@@ -319,12 +279,11 @@ def _deal(scene: Scene, current: Round, state: Any, made: Made) -> Any:
 
 
 def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, made: Made) -> Any:
-    """A choice that takes a card gets it at once: one event at the table, one entry in the log. Where no dealer acts
-    by rules of his own, neither does anybody wait for the cards that follow."""
-    if not current.game.banked:
-        return _deal(scene, current, state, made)
-    ask = _card_due(current, state)
-    return _draw(scene, current, state, ask, made) if ask and ask.to == choice.seat else state
+    """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
+    dealing = dealing_at(scene)
+    while (ask := _card_due(current, state)) and dealing.deals_on(ask, choice):
+        state = _draw(scene, current, state, ask, made)
+    return state
 
 
 def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, made: Made) -> Any:
@@ -375,7 +334,7 @@ def last_input(scene: Scene) -> Play:
 def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> None:
     if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
-    if not current.game.banked and target.actions and shoe.source == ShoeSource.HOUSE:
+    if current.secret and target.actions:
         raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
     if scene.standing.seated_seq > target.seq:
         raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)

@@ -39,7 +39,7 @@ def find(token: str) -> SeatPage | None:
 
 def possible(table: Table) -> bool:
     """Whether seats have pages of their own there: where a house shoe deals a game for a pot."""
-    return table.source == ShoeSource.HOUSE and not GAMES[table.game].banked
+    return table.source == ShoeSource.HOUSE and GAMES[table.game].hides
 
 
 # --- As inputs -------------------------------------------------------------------------------------------------

@@ -17,8 +17,7 @@ from ledger.proof.chain import Entry
 from tables import permits
 from tables.games import cards
 from tables.games.cards import RANKS, Composition
-from tables.games.felt import Action, Shuffle
-from tables.games.game import BankedGame
+from tables.games.felt import Action
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.log.entries.shoes import (
@@ -33,8 +32,10 @@ from tables.log.entries.shoes import (
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
 from tables.log.fold import Round, Shoe
+from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
+from tables.play.kinds import dealing_at
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
@@ -57,20 +58,8 @@ def due(scene: Scene) -> str | None:
     if shoe.decks != scene.game.decks(scene.rules) or shoe.source != scene.table.source:
         return "retire"
     if shoe.stage == "ready":
-        return "shuffle" if shoe.cut_out or _is_used_up(scene, shoe) else None
+        return "shuffle" if shoe.cut_out or dealing_at(scene).is_used_up(scene, shoe) else None
     return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
-
-
-def _is_used_up(scene: Scene, shoe: Shoe) -> bool:
-    """Whether cards were dealt since the shuffle, and the table's game starts from a whole deck or cannot know which
-    ones: facedown cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
-    last, game = scene.standing.round, scene.game
-    if game.banked or last is None or last.first_seq < shoe.ready_seq or not last.plays:
-        return False
-    if any(type(action) is Shuffle for play in last.plays for action in play.actions):
-        return True  # the order that it is dealt from since stands in that game's entries alone
-    whole = cards.DECK_SIZE * shoe.decks - shoe.burn
-    return "dealt" not in game.carries or last.game.cards_left(last.state) != whole - sum(last.game.gone(last.state))
 
 
 # --- the steps -------------------------------------------------------------------------------------------------
@@ -165,11 +154,11 @@ def cut_step(scene: Scene) -> Step:
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
-    shoe, game = scene.standing.shoe, current.game
-    if shoe is None or shoe.cut_out or not isinstance(game, BankedGame):
+    shoe = scene.standing.shoe
+    if shoe is None or shoe.cut_out:
         return False
-    at_cut = game.at_cut(current.rules)
-    return at_cut > 0 and game.cards_left(state) <= at_cut
+    at_cut = kind_of(current.game).at_cut(current.rules)
+    return at_cut > 0 and current.game.cards_left(state) <= at_cut
 
 
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:

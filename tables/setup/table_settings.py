@@ -23,20 +23,18 @@ from ledger.proof.chips import can_cut, money
 from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
-from tables.games.game import Game, PotGame
+from tables.games.game import Game
 from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
 from tables.log.fold import Standing
+from tables.log.kinds import kind_of
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
+from tables.setup.kinds import UNITS_A_BET, setting_of
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
-
-MOST_SEATS: Final = 8
-UNITS_A_BET: Final = 10
-"""Bets are multiples of so many chip units, so that every payment comes out even."""
 
 
 WAITS: Final = {
@@ -103,7 +101,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
 
 
 def _open_book(name: str, settings: Settings) -> Book:
-    return cage.open_table_book(name, settings.seats, pot=not GAMES[settings.game].banked)
+    return cage.open_table_book(name, settings.seats, pot=setting_of(GAMES[settings.game]).has_pot)
 
 
 def _permit(by: Staff, permission: str) -> None:
@@ -166,7 +164,7 @@ def _chips_lie(name: str, state: Standing, after: Settings) -> str:
     """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
     if name in ("game", "seats", "unit_cents", "denominations") and state.stacks:
         return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
-    stays = name == "game" and not GAMES[after.game].banked
+    stays = name == "game" and setting_of(GAMES[after.game]).has_pot
     if name in ("game", "unit_cents") and state.pot_cents and not stays:
         return (
             f"{money(state.pot_cents)} is left in the pot for the next game: {WAITS[name]} can change when it is won."
@@ -203,10 +201,9 @@ def faults(settings: Settings) -> Faults:
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     sentences: Faults = {}
-    least, most = game.seat_counts[0], game.seat_counts[-1]
-    # Against the house every seat may stay empty; elsewhere a game needs so many players, of more seats perhaps.
-    if not (1 if game.banked else least) <= settings.seats <= (most if game.banked else MOST_SEATS):
-        sentences["seats"] = f"{game.title} is played with {least} to {most if game.banked else MOST_SEATS} seats."
+    seats = setting_of(game).seats(game)
+    if settings.seats not in seats:
+        sentences["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {seats[-1]} seats."
     if settings.source not in ShoeSource.values:
         sentences["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
     return sentences
@@ -227,7 +224,8 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """Of bets against the house, or of what a player may put in play for a pot."""
-    step, sentences = (UNITS_A_BET if game.banked else 1) * settings.unit_cents, {}
+    kind, sentences = setting_of(game), {}
+    step = kind.units * settings.unit_cents
     for name, word, cents in (
         ("min_cents", "minimum", settings.min_cents),
         ("max_cents", "maximum", settings.max_cents),
@@ -236,16 +234,12 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
             sentences[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
         elif cents % step:
             nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
-            units = "ten chip units" if game.banked else "the table's coin"
-            sentences[name] = f"The {word} is a multiple of {money(step)}, {units}: {nearest}."
+            sentences[name] = f"The {word} is a multiple of {money(step)}, {kind.units_are}: {nearest}."
     if not sentences and settings.min_cents > settings.max_cents:
         sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
     cap = settings.cap_cents
-    if cap is not None and not game.banked:
-        sentences["cap_cents"] = f"The house has nothing at stake in {game.title}: leave the cap empty."
-    elif cap is not None and not settings.min_cents <= cap <= MOST_CENTS:
-        least, most = money(settings.min_cents), money(MOST_CENTS)
-        sentences["cap_cents"] = f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+    if cap is not None and (says := kind.cap_fault(game, cap, settings.min_cents)):
+        sentences["cap_cents"] = says
     return sentences
 
 
@@ -266,7 +260,7 @@ def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         )
     if not (0 <= charge <= MOST_CENTS and charge % coin == 0):
         sentences["time_charge_cents"] = f"The time charge is a multiple of {money(coin)}, the table's coin; or 0."
-    if not sentences and (rake or charge) and not (isinstance(game, PotGame) and game.coins):
+    if not sentences and (rake or charge) and not kind_of(game).for_coins:
         return {"rake_permille": f"{game.title} has no pot that the house could take from: no rake, no time charge."}
     if not sentences and rake and charge:
         return {"time_charge_cents": "A table takes a rake or a time charge, not both."}

@@ -195,7 +195,7 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
         head = house.lock()
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
-        outcome = signing.enter(CageDesk(head, by, _read_so_far()), entered)
+        outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         written = list(writer.write(head, outcome, request, by.signature))
     return _name_in(written[0].event)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
@@ -105,18 +105,7 @@ class Desk(ABC):
 # --- The three inputs ------------------------------------------------------------------------------------------
 
 
-def enter(desk: Desk, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
-    """What a signature comes to; its own entry is the first step. Raises Refused, with nothing done."""
-    match entered:
-        case BeginSlip():
-            return _begin(desk, entered)
-        case SignSlip():
-            return _sign(desk, entered)
-        case VoidSlip():
-            return _void(desk, entered)
-
-
-def _begin(desk: Desk, entered: BeginSlip) -> Outcome:
+def begin(desk: Desk, entered: BeginSlip) -> Outcome:
     """The first signature on a slip, which gives it its number."""
     series = desk.records.get(entered.series)
     if series is None or series.in_house is not desk.in_house:
@@ -132,15 +121,15 @@ def _begin(desk: Desk, entered: BeginSlip) -> Outcome:
     return outcome
 
 
-def _sign(desk: Desk, entered: SignSlip) -> Outcome:
+def sign(desk: Desk, entered: SignSlip) -> Outcome:
     """The next signature on a slip in progress."""
     if entered.stage == VOID_ASKED:
         # A void takes a reason, whichever form asks for it.
-        return _void(desk, VoidSlip(entered.slip, ""))
+        return void(desk, VoidSlip(entered.slip, ""))
     name = _name(desk, entered.slip)
     slip = next((slip for slip in desk.in_progress if slip.name == entered.slip), None)
     if slip is None:
-        # Asked here and not by paper.sign alone, for which a first step begins a slip: only _begin gives out a number.
+        # Asked here and not by paper.sign alone, for which a first step begins a slip: only begin gives out a number.
         raise _refused(paper.not_in_progress(name))
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
@@ -148,7 +137,7 @@ def _sign(desk: Desk, entered: SignSlip) -> Outcome:
     return _signed(desk, _signature(desk, name, stage, chips=chips))
 
 
-def _void(desk: Desk, entered: VoidSlip) -> Outcome:
+def void(desk: Desk, entered: VoidSlip) -> Outcome:
     """Ask for a slip to be void, with the reason."""
     reason = entered.reason.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
@@ -157,6 +146,10 @@ def _void(desk: Desk, entered: VoidSlip) -> Outcome:
     if entered.slip not in {slip.name for slip in desk.in_progress}:
         finished = _finished(desk, name)
     return _signed(desk, _signature(desk, name, VOID[0], reason=reason, finished=finished))
+
+
+ENTERED: Final[Mapping[type, Callable[[Desk, Any], Outcome]]] = {BeginSlip: begin, SignSlip: sign, VoidSlip: void}
+"""What a signature comes to at a desk; its own entry is the first step. Raises Refused, with nothing done."""
 
 
 # --- A signature and its entry ---------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class TableDesk(signing.Desk):
 @enters(BeginSlip, SignSlip, VoidSlip, permit=permits.anybody_here)
 def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
     """A signature on a slip of a table. Raises Refused."""
-    return signing.enter(TableDesk(scene), entered)
+    return signing.ENTERED[type(entered)](TableDesk(scene), entered)
 
 
 @enacts(SlipSigned)

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from django.db import transaction
-from django.http import HttpRequest
 
-from tables.models import Staff
+from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import attempts, sign_in, terminals
 
@@ -23,24 +22,21 @@ _PERSONAL: Final = {"wrong_role", "not_permitted", "signed_already", "not_the_de
 
 
 def sign(
-    request: HttpRequest,
+    terminal: Terminal,
     badge: str,
     pin: str,
     act: Callable[[Staff], Signed],
     rehearse: Callable[[Staff], object] | None = None,
 ) -> tuple[Staff, Signed]:
-    """Do what the owner of this badge and PIN signs. Raises Refused.
+    """Do what the owner of this badge and PIN signs at a terminal. Raises Refused.
 
     ``rehearse`` raises what would refuse the act by somebody; without one, the act itself is done and undone. That
     takes its locks, so nothing slow may be in it.
     """
-    terminal = terminals.identify(request)
-    if terminal is None:
-        raise terminals.not_enrolled(request)
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
     try:
-        may_sign = staff is not None and _may_sign(staff, rehearse or _rehearsal(act))
+        may_sign = staff is not None and _may_sign(staff, act, rehearse)
     except Refused:
         attempts.give_back(counts)  # the PIN was not looked at
         raise
@@ -56,10 +52,15 @@ def _refusal() -> Refused:
     return Refused("wrong_credentials", says, 403)
 
 
-def _may_sign(staff: Staff, rehearse: Callable[[Staff], object]) -> bool:
+def _may_sign(staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[Staff], object] | None) -> bool:
     """Whether this person may sign it. Raises what refuses everybody."""
     try:
-        rehearse(staff)
+        if rehearse is not None:
+            rehearse(staff)
+            return True
+        with transaction.atomic():
+            act(staff)
+            transaction.set_rollback(True)  # before anybody can see it
     except Refused as refused:
         if refused.code in _PERSONAL:
             return False
@@ -73,14 +74,3 @@ def _result_of(staff: Staff, act: Callable[[Staff], Signed]) -> Signed:
         return act(staff)
     except Refused as refused:
         raise (_refusal() if refused.code in _PERSONAL else refused) from None
-
-
-def _rehearsal(act: Callable[[Staff], object]) -> Callable[[Staff], None]:
-    """Do it, and undo it before anybody can see it."""
-
-    def rehearse(staff: Staff) -> None:
-        with transaction.atomic():
-            act(staff)
-            transaction.set_rollback(True)
-
-    return rehearse

@@ -77,7 +77,7 @@ TRIES: Final = 3
 """So many wrong secrets lock somebody out here."""
 ONLY_BY_AN_UPGRADE: Final = {(True, "rows", "taken_over")}
 """What no house writes that was new with its release: a kept house gets it when it is upgraded."""
-POT_GAMES: Final = tuple(name for name, game in GAMES.items() if not game.banked)
+POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")
 """So few of them move chips in every way that there is."""
 

@@ -20,7 +20,7 @@ def test_every_game_is_in_the_index_and_no_other() -> None:
     assert {path.stem for path in PAGES.glob("*.md")} == {"README", *GAMES}
     for game in GAMES.values():
         low, high = game.seat_counts[0], game.seat_counts[-1]
-        played = "against the house" if game.banked else "for coins" if game.coins else "for points"
+        played = "against the house" if game.kind == "banked" else "for coins" if game.coins else "for points"
         players = str(low) if low == high else f"{low} to {high}"
         assert f"| [{game.title}]({game.name}.md) | {players} | {played} |" in index
 

@@ -120,7 +120,7 @@ class PlayOut:
         before, after = self.state, play(self.game, self.state, action)
         self.actions.append(action)
         self.state = after
-        if not self.game.banked:
+        if self.game.kind != "banked":
             self._conserved()
         elif isinstance(action, Card):
             assert self.game.gone(after) == add(self.game.gone(before), action.rank)
@@ -161,7 +161,7 @@ class PlayOut:
             last = min(ask.high_cents // ask.step_cents, first + 100)
             return Bet(ask.seat, ask.step_cents * self.chance.randint(first, last))
         if isinstance(ask, AskCard):
-            return Card(self._draw(ask.to) if self.game.banked else self._any_of(ask), ask.to)
+            return Card(self._draw(ask.to) if self.game.kind == "banked" else self._any_of(ask), ask.to)
         if isinstance(ask, AskChoice):
             draws = [choice for choice in ask.choices if choice.draws]
             bold = draws and self.chance.random() < self.boldness
@@ -295,10 +295,10 @@ def _random_play_out(name: str, seed: int) -> PlayOut:
     chance = random.Random(f"{name} {seed}")
     game = GAMES[name]
     rules, opening = _possible_start(game, chance)
-    kind = game.banked and chance.random() < 0.5
+    kind = game.kind == "banked" and chance.random() < 0.5
     # Told games may go on until somebody stops taking cards.
-    boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.banked else [0.0, 0.4, 0.8])
-    round_ = PlayOut(game, rules, opening, chance, boldness, kind, keeps=game.banked or seed < WHOLE)
+    boldness = chance.choice([0.9, 1.0] if kind else [0.0, 0.5, 0.9, 1.0] if game.kind == "banked" else [0.0, 0.4, 0.8])
+    round_ = PlayOut(game, rules, opening, chance, boldness, kind, keeps=game.kind == "banked" or seed < WHOLE)
     round_.run()
     return round_
 
@@ -315,8 +315,8 @@ def test_play_outs_meet_what_is_rare(name: str) -> None:
     random_rounds = [round_ for round_ in play_outs(name) if not isinstance(round_, Golden)]
     outcomes = Counter(payout.outcome for round_ in random_rounds for payout in round_.game.settle(round_.state))
     assert len(outcomes) > 1
-    assert max(len(round_.actions) for round_ in random_rounds) > (100 if GAMES[name].banked else 20)
-    if GAMES[name].banked:
+    assert max(len(round_.actions) for round_ in random_rounds) > (100 if GAMES[name].kind == "banked" else 20)
+    if GAMES[name].kind == "banked":
         assert sum(Shuffle() in round_.actions for round_ in random_rounds) > PLAY_OUTS // 100
 
 
@@ -348,7 +348,7 @@ def test_chips_are_conserved(game: Game[Any, Any]) -> None:
             if isinstance(action, Bet):
                 bets[action.seat] = action.amount_cents
         assert [payout.seat for payout in payouts] == sorted({payout.seat for payout in payouts})
-        if game.banked:
+        if game.kind == "banked":
             assert {payout.seat: payout.staked_cents for payout in payouts} == {
                 seat: cents for seat, cents in bets.items() if cents
             }
@@ -378,7 +378,7 @@ def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
         assert [(result["seat"], result["net"], result["returned"]) for result in answer["results"]] == [
             (payout.seat, payout.net_cents, payout.returned_cents) for payout in game.settle(round_.state)
         ]
-        if game.banked:
+        if game.kind == "banked":
             assert answer["house_net"] + sum(result["net"] for result in answer["results"]) == 0
 
 
@@ -386,7 +386,7 @@ def test_a_record_of_the_round_is_judged_the_same(game: Game[Any, Any]) -> None:
 def test_an_open_round_is_answered_with_its_prompts(game: Game[Any, Any]) -> None:
     """Harm: the record of a round in progress is taken for a finished one, or asks for the wrong thing."""
     for round_ in few(game):
-        closed = round_.actions.index(CloseBets()) + 1 if game.banked else 0
+        closed = round_.actions.index(CloseBets()) + 1 if game.kind == "banked" else 0
         for length in range(closed, len(round_.actions)):
             prompts = game.prompts(round_.states[length])
             if isinstance(prompts[0], AskShuffle):
@@ -458,7 +458,7 @@ def few(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
     found, states = [], 0
     for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
-        if game.banked or states < BRANCHING_STATES:
+        if game.kind == "banked" or states < BRANCHING_STATES:
             found.append(round_)
             states += len(round_.states)
     return found

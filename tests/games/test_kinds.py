@@ -13,8 +13,9 @@ from tables.games.script import Scripted
 from tests.games.test_every_game import play_outs
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-ONLY_BANKED = {name for name in vars(BankedGame) if not name.startswith("_")} - {"kind"}
-ONLY_POT = {name for name in vars(PotGame) if not name.startswith("_")} - {"kind"}
+OF_ALL = set(Game.__annotations__)
+ONLY_BANKED = {name for name in vars(BankedGame) if not name.startswith("_")} - OF_ALL
+ONLY_POT = {name for name in vars(PotGame) if not name.startswith("_")} - OF_ALL
 
 
 @every_game
@@ -24,7 +25,7 @@ def test_a_game_is_of_one_kind_and_has_nothing_of_the_other(game: Game[Any, Any]
     mine, others = (ONLY_BANKED, ONLY_POT) if isinstance(game, BankedGame) else (ONLY_POT, ONLY_BANKED)
     assert all(hasattr(game, name) for name in mine)
     assert not [name for name in others if hasattr(game, name)]
-    assert (game.kind == "banked") is game.banked is isinstance(game, BankedGame)
+    assert (game.kind == "banked") is isinstance(game, BankedGame)
 
 
 @every_game
@@ -66,4 +67,4 @@ def test_a_game_says_its_kind_by_its_base_alone() -> None:
     """Harm: a new game has to say its kind in several places, which then say different things."""
     game = Short()
     state = run(game, game.open(NoRules(), Opening((1,))), lambda prompts: None)
-    assert (game.kind, game.banked, game.coins, game.payments(state)) == ("pot", False, True, ())
+    assert (game.kind, game.hides, game.coins, game.payments(state)) == ("pot", True, True, ())

@@ -43,7 +43,7 @@ def _states(game: Game[Any, Any]) -> Iterator[Any]:
 
 def _on_physical_cards(game: Game[Any, Any]) -> Iterator[Any]:
     """Where the dealer keys what is turned, some of it lies there longer: bids, until all are named."""
-    for seed in range(0 if game.banked else 10):
+    for seed in range(0 if game.kind == "banked" else 10):
         chance = random.Random(seed)
         rules, opening = _possible_start(game, chance)
         played = PlayOut(game, rules, structs.replace(opening, blind=True), chance, 0.5, False)

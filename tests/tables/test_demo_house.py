@@ -83,7 +83,7 @@ def test_a_round_can_be_dealt_at_every_table_at_once(demo: str, name: str) -> No
         dora("load_shoe")
     else:
         dora.ready_shoe()
-    if table.is_banked:
+    if GAMES[table.game].kind == "banked":
         dora.bets(seat1=table.min_cents, seat2=table.max_cents)
         dora("deal") if table.source == "house" else dora.cards(5, 6, 7)
     else:

@@ -17,10 +17,9 @@ from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE,
 from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
-from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
+from tables.log import pins
 from tables.log.catalog import event_of, fold
-from tables.log.digest import rules_version
 from tables.log.entries.clocks import ClockMended
 from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
 from tables.log.entries.days import DaySealed
@@ -32,7 +31,7 @@ from tables.log.event import Event, Misconduct, Unreadable
 from tables.log.fold import Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.log.terms import Settings, banked_opening, pot_opening, rules_of, settings_after
+from tables.log.terms import Settings, settings_after
 
 HOUSE: Final = "house"
 UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -315,7 +314,7 @@ class BookProof:
             raise Misconduct("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
             raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
-        due = _due_pins(settings, before, pinned)
+        due = pins.due(settings, before, pinned)
         for name in Pinned.__struct_fields__:
             if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):
                 raise Misconduct(f"the {name} that its round pins are not those that were in force")
@@ -480,30 +479,6 @@ def _moment(text: str) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _due_pins(settings: Settings, before: Standing, pinned: Pinned) -> Pinned:
-    """What the first entry of a round has to pin; who starts, chance may choose."""
-    game, shoe = GAMES[settings.game], before.shoe.number if before.shoe else 0
-    # Once rules were pinned at a table, they always are.
-    of_before = pinned.version is None and (before.round is None or before.round.version is None)
-    version = None if of_before else rules_version(game)
-    if game.banked:
-        rules, opening = banked_opening(settings, rules_of(settings), before)
-        return Pinned(game.name, msgspec.to_builtins(rules), opening, shoe, version=version)
-    opening = pot_opening(settings, before, tuple(pinned.opening.seats))
-    if pinned.opening.first:
-        opening = msgspec.structs.replace(opening, first=pinned.opening.first)
-    return Pinned(
-        game=game.name,
-        rules=msgspec.to_builtins(rules_of(settings)),
-        opening=opening,
-        shoe=shoe,
-        stacks=tuple(sorted(before.stacks.items())),
-        pot_cents=before.pot_cents,
-        coin_cents=settings.unit_cents,
-        version=version,
-    )
 
 
 def _plain(pinned: Pinned, name: str) -> Any:

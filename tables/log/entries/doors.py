@@ -36,6 +36,10 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
             chips=slip.agreed or (),
         )
 
+    def uncounted(self) -> Misconduct:
+        """That nothing was counted for it."""
+        return Misconduct(f"the table is {self.kind} without {self.follows}")
+
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         is_open = isinstance(self, TableOpened)
         return replace(standing, is_open=is_open, opened_seq=seq, opening_rack_cents=self.rack_cents)
@@ -43,7 +47,7 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         slip = context.before.counted
         if slip is None or slip.series.door != self.kind:
-            raise Misconduct(f"the table is {self.kind} without {self.follows}")
+            raise self.uncounted()
         if self.after(slip) != self:
             raise Misconduct(f"it says {self.slip}, {self.rack_cents}, the slip says {slip.total_cents}")
         return ()

@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
-from msgspec import structs
 
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, MIDDLE, Action, AskChoice, Choose, Opening, Payout
+from tables.games.felt import DEALER, MIDDLE, Action, Choose, Opening, Payout
 from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
 from tables.log.event import Context, Event, Misconduct, Opened
 from tables.log.fold import Play, Round, Stacks, Standing
-from tables.log.settlement import chips_moved
+from tables.log.kinds import kind_of
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -54,7 +53,8 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         game, rules, opening = self.read()
         state = game.open(rules, opening)
         chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
-        return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version)
+        begun = kind_of(game).round_type
+        return begun(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version)
 
     def refuse_other_rules(self) -> None:
         """Raises Misconduct where this engine has other rules than the round was dealt under."""
@@ -122,7 +122,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
             says = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
             raise Misconduct(says)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
-        return chips_moved(context.chart, basis, current.state)
+        return basis.moves_to(context.chart, current.state)
 
     def bear_out(self, context: Context) -> None:
         """A change of engine that nobody counted as another version of the rules shows here."""
@@ -187,14 +187,13 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         actions = (action for earlier in plays for action in earlier.actions)
         state = replay(current.game, current.rules, current.opening, actions)
         back = replace(current, plays=plays, state=state, paid=frozenset(), asked={})
-        return replace(standing, round=replace(back, asked=_asked(back, state, seq, ())))
+        return replace(standing, round=replace(back, asked=back.asked_at(state, seq, ())))
 
     def moved(self, context: Context) -> Sequence[Move] | None:
         before = context.before.round
         if before is None:
             return None
-        settled = before.over or not before.game.banked
-        return undone(context.posted.get(self.corrects, ())) if settled else []
+        return undone(context.posted.get(self.corrects, ())) if before.has_moved_chips else []
 
     @property
     def seats(self) -> frozenset[int]:
@@ -225,30 +224,11 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
     state = current.state
     for action in actions:
         state = play(current.game, state, action)
-    decided = newly_decided(current, state)
-    moved = current.payments_since(state)
+    decided, moved = current.newly_decided(state), current.payments_since(state)
     latest = Play(seq, actions, decided, moved)
     latest_card = seq if latest.has_card else current.latest_card_seq
-    asked = _asked(current, state, seq, actions)
+    asked = current.asked_at(state, seq, actions)
     return replace(current, plays=(*current.plays, latest), state=state, latest_card_seq=latest_card, asked=asked)
-
-
-def newly_decided(before: Round, state: Any) -> tuple[Payout, ...]:
-    """The payouts of a state that were not decided before it."""
-    seats = {payout.seat for payout in before.game.settle(before.state)}
-    return tuple(payout for payout in before.game.settle(state) if payout.seat not in seats)
-
-
-def _asked(before: Round, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
-    """Who is to choose now, and since when: a seat that is still asked the same has been asked since before."""
-    if before.game.banked:
-        return {}
-    earlier = {ask.seat: ask for ask in before.game.prompts(before.state) if isinstance(ask, AskChoice)}
-    for action in actions:
-        if isinstance(action, Choose):
-            earlier.pop(action.seat, None)
-    asks = (ask for ask in before.game.prompts(state) if isinstance(ask, AskChoice))
-    return {ask.seat: before.asked.get(ask.seat, seq) if earlier.get(ask.seat) == ask else seq for ask in asks}
 
 
 # --- words -----------------------------------------------------------------------------------------------------
@@ -319,8 +299,3 @@ def _dealt(cards: Iterable[SpelledAction]) -> str:
 def _spelled(structs_: tuple[msgspec.Struct, ...]) -> list[dict[str, Any]]:
     spelled: list[dict[str, Any]] = list(msgspec.to_builtins(structs_))
     return spelled
-
-
-def as_opened(pinned: Pinned, first: int | None) -> Pinned:
-    """The same, with the seat that chance chose to start."""
-    return structs.replace(pinned, opening=structs.replace(pinned.opening, first=first))

@@ -567,7 +567,7 @@ def test_a_later_time_is_not_taken_back(felt: Hand) -> None:
 
 # --- tables with a pot -----------------------------------------------------------------------------------------
 
-FOR_POT = [name for name, game in GAMES.items() if not game.banked]
+FOR_POT = [name for name, game in GAMES.items() if game.kind == "pot"]
 
 
 @pytest.mark.parametrize("source", ["keyed", "house"])

@@ -16,7 +16,7 @@ from tests.floor import Hand, for_pot
 
 pytestmark = pytest.mark.django_db
 
-POT_GAMES = [name for name, game in GAMES.items() if not game.banked]
+POT_GAMES = [name for name, game in GAMES.items() if game.kind == "pot"]
 CHOOSES = {"do": "choose", "seat": 1}
 
 

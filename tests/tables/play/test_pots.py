@@ -32,7 +32,7 @@ from tests.intruder import at_work
 
 pytestmark = pytest.mark.django_db
 
-POT_GAMES = [name for name, game in GAMES.items() if not game.banked]
+POT_GAMES = [name for name, game in GAMES.items() if game.kind == "pot"]
 
 
 def refused(hand: Hand, do: str, **facts: Any) -> Refused:

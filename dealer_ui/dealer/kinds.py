@@ -1,0 +1,104 @@
+"""What the dealer's screen draws otherwise for the two kinds of game: against the house, and for a pot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Final
+
+from ledger.proof.chips import money
+from tables.board.picture import Board, SeatBox
+from tables.games.catalog import GAMES
+
+
+class Felt(ABC):
+    """How a kind of game lies before the dealer."""
+
+    name: str
+    """For its styles."""
+    round_is_called: str
+    sells_chips: bool
+    """Whether a player who buys in takes the chips along; or else they lie at a seat, which says so itself."""
+    centre: str
+    """The template of what lies before the dealer: the house's cards, or the middle and the pot."""
+    cards: str
+    """The template of a seat's cards."""
+    bet: str
+    """The template of a seat's chips."""
+
+    @abstractmethod
+    def lies_cents(self, box: SeatBox) -> int:
+        """What lies at a seat: chips that are tapped go on top."""
+
+    @abstractmethod
+    def called_cents(self, box: SeatBox) -> int:
+        """What a seat won or lost, where that is said beside what became of it; else 0."""
+
+    @abstractmethod
+    def is_away(self, board: Board, box: SeatBox) -> bool:
+        """Whether a seat takes no part in what lies on the table."""
+
+    @abstractmethod
+    def terms(self, board: Board) -> str:
+        """What is played for, for the eye."""
+
+
+class HouseFelt(Felt):
+    """Against the house."""
+
+    name, round_is_called, sells_chips = "house", "Round", True
+    centre = "dealer_ui/dealer/_dealer_row.html"
+    cards = "dealer_ui/dealer/_stack.html"
+    bet = "dealer_ui/dealer/_seat_bet.html"
+
+    def lies_cents(self, box: SeatBox) -> int:
+        return box.bet_cents
+
+    def called_cents(self, box: SeatBox) -> int:
+        return 0
+
+    def is_away(self, board: Board, box: SeatBox) -> bool:
+        return False
+
+    def terms(self, board: Board) -> str:
+        ask = next((box.ask for box in board.seats if box.ask), None)
+        steps = f", in steps of {money(ask.step_cents)}" if ask else ""
+        cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
+        return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
+
+
+class PotFelt(Felt):
+    """For a pot."""
+
+    name, round_is_called, sells_chips = "pot", "Game", False
+    centre = "dealer_ui/dealer/_middle.html"
+    cards = "dealer_ui/dealer/_cards.html"
+    bet = "dealer_ui/dealer/_seat_chips.html"
+
+    def lies_cents(self, box: SeatBox) -> int:
+        return box.chips_cents
+
+    def called_cents(self, box: SeatBox) -> int:
+        return box.outcome.net_cents if box.outcome else 0
+
+    def is_away(self, board: Board, box: SeatBox) -> bool:
+        return board.round_open and box.state == "empty"
+
+    def terms(self, board: Board) -> str:
+        """What is played for, and what the house takes."""
+        table, title = board.table, GAMES[board.table.game].title
+        if not board.coins:
+            return title
+        coin, least, most = money(table.unit_cents), money(board.min_cents), money(board.max_cents)
+        terms = f"{title}, coin {coin}, {least} to {most}"
+        if table.rake_permille:
+            cap = f" up to {money(table.rake_cap_cents)}" if table.rake_cap_cents is not None else ""
+            terms += f", rake {table.rake_permille / 10:g} %{cap}"
+        return terms
+
+
+_FELTS: Final[dict[bool, Felt]] = {True: HouseFelt(), False: PotFelt()}
+
+
+def felt_of(board: Board) -> Felt:
+    """How what is on the table lies."""
+    return _FELTS[board.banked]

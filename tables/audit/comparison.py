@@ -1,0 +1,45 @@
+"""An entry beside the one that the house would have written: where the two first differ, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ledger.proof.chain import Entry, canonical
+from tables.log.event import Event, Misconduct
+from tables.scene import Step
+
+
+def compare(step: Step, event: Event, entry: Entry) -> None:
+    """Raise Misconduct where an entry does not say what the house would have written."""
+    due = step.event
+    if (due.subject, due.kind) != (event.subject, event.kind):
+        raise Misconduct(f"the house would have written {due.subject} {due.kind}")
+    if step.round != entry.round:
+        raise Misconduct(f"its round is {entry.round}, the table is at round {step.round}")
+    # What asked for it, and how that was answered, is known to nobody else.
+    input_facts = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
+    due = msgspec.structs.replace(due, **input_facts)
+    if due != event and (where := first_difference(due.content(), event.content())):
+        raise Misconduct(f"its {where}")
+
+
+def first_difference(due: Mapping[str, Any], content: Mapping[str, Any]) -> str | None:
+    """The first place where two contents are not the same, and what they have there."""
+    if canonical(due) == canonical(content):
+        return None
+    for name in sorted(due.keys() | content.keys()):
+        ours, theirs = due.get(name), content.get(name)
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            if deeper := first_difference(ours, theirs):
+                return f"{name}.{deeper}"
+        elif canonical({name: ours}) != canonical({name: theirs}):
+            return f"{name} is {_abbreviation(theirs)}, not {_abbreviation(ours)}"
+    return "content is another"
+
+
+def _abbreviation(value: Any) -> str:
+    spelled = canonical({"": value}).decode()[4:-1]
+    return spelled if len(spelled) <= 80 else f"{spelled[:77]}..."

@@ -1,0 +1,93 @@
+"""The floor as a book tells it up to one entry: how the table was set then, and who stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import lru_cache
+
+from ledger.house import Difference, difference
+from ledger.models import HOUSE, Book, LogEntry
+from ledger.proof.chain import Entry
+from tables.audit.comparison import first_difference
+from tables.games.catalog import GAMES
+from tables.log.catalog import read_as
+from tables.log.entries.settings import TableSet
+from tables.log.event import Event, Misconduct
+from tables.log.fold import Standing
+from tables.log.terms import Settings, limits_of, rules_of, settings_after
+from tables.models import Staff, Table
+from tables.roles import Role
+from tables.scene import Scene
+from tables.setup.table_settings import WAITS
+
+
+class Floor:
+    """A table, or the house, as its log tells it up to one entry."""
+
+    def __init__(self, book: Book, through: int = 0) -> None:
+        self._book = book
+        self._settings: Settings | None = None
+        self._table: Table | None = None
+        for setting in _settings_through(book, through):
+            self._set(settings_after(self._settings, setting.after))
+
+    @property
+    def is_the_house(self) -> bool:
+        """Whether it is the house, and no table."""
+        return self._book.name == HOUSE
+
+    def follow(self, standing: Standing, event: Event) -> None:
+        """Set the table as an entry says. Raises Misconduct where it could not be set so."""
+        if isinstance(event, TableSet):
+            self._change(standing, event)
+
+    def scene(self, standing: Standing, entry: Entry) -> Scene:
+        """The table as it was when an entry was written, and who wrote it."""
+        table = self._table
+        if table is None:
+            raise Misconduct("the log does not say how the table was set up before it")
+        return Scene(
+            table=table,
+            game=GAMES[table.game],
+            rules=self._rules,
+            limits=self._limits,
+            standing=standing,
+            by=_writer(standing, entry),
+        )
+
+    def _change(self, standing: Standing, event: TableSet) -> None:
+        before = asdict(self._settings) if self._settings else {}
+        after = settings_after(self._settings, event.after)
+        due = difference(before, asdict(after)) if before else Difference({}, event.after)
+        if where := first_difference(due._asdict(), {"before": event.before, "after": event.after}):
+            raise Misconduct(f"the settings were others before it: its {where}")
+        if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
+            raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
+        self._set(after)
+
+    def _set(self, settings: Settings) -> None:
+        fields = {name: value for name, value in asdict(settings).items() if name != "denominations"}
+        self._settings, self._table = settings, Table(name=self._book.name, book_id=self._book.pk, **fields)
+        self._rules, self._limits = rules_of(self._table), limits_of(self._table)
+
+
+def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
+    """Every change of a table's settings up to an entry, the first one first."""
+    if through:
+        entries = LogEntry.objects.filter(book=book, subject=TableSet.subject, kind=TableSet.kinds[0])
+        for body in entries.filter(seq__lte=through).order_by("seq").values_list("body", flat=True):
+            yield read_as(TableSet, body)
+
+
+def _writer(standing: Standing, entry: Entry) -> Staff:
+    """Who wrote an entry, as far as a table's log knows: its dealer, or else somebody who runs the floor."""
+    dealer = standing.dealer
+    if dealer is not None and entry.by == dealer.signature:
+        return _person(dealer.username, dealer.name, Role.DEALER)
+    return _person("", entry.by, Role.PIT_BOSS)
+
+
+@lru_cache(maxsize=100)
+def _person(username: str, name: str, role: Role) -> Staff:
+    return Staff(username=username, name=name, role=role)

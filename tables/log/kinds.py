@@ -1,0 +1,313 @@
+"""The two kinds of game at a table: house-banked, and for a pot. What they do otherwise, the log's room asks of these.
+
+A game's kind is asked for once, in `kind_of`; from there on a round is a `HouseRound` or a `PotRound`, and says itself
+what its payouts, payments and chips come to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from msgspec import structs
+
+from ledger.proof.chips import money
+from ledger.proof.moves import Chart, Move
+from ledger.proof.spelling import BET
+from tables.games.cards import NOTHING
+from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
+from tables.games.game import BankedGame, Game, PotGame
+from tables.log.fold import KEYED, Round, Standing
+from tables.log.settlement import game_moves, settlement
+from tables.log.terms import Set, limits_of, rules_of
+
+# --- rounds ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HouseRound(Round):
+    """A round against the house: chips move once it is over, all at once."""
+
+    game: BankedGame[Any, Any]
+
+    @property
+    def bet_limits(self) -> Limits | None:
+        return self.opening.limits
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        return ()
+
+    def payments_since(self, state: Any) -> tuple[Payment, ...]:
+        return ()
+
+    def moves_to(self, chart: Chart, state: Any) -> list[Move]:
+        return [] if self.game.prompts(state) else settlement(chart, self.game.settle(state))
+
+    @property
+    def has_moved_chips(self) -> bool:
+        return self.over
+
+    @property
+    def stacks_now(self) -> dict[int, int]:
+        return {}
+
+    @property
+    def pot_now_cents(self) -> int:
+        return 0
+
+    @property
+    def house_net_cents(self) -> int:
+        return -sum(payout.net_cents for payout in self.house_payouts)
+
+    @property
+    def house_payouts(self) -> tuple[Payout, ...]:
+        return self.game.settle(self.state)
+
+    @property
+    def to_pay(self) -> tuple[Payout, ...]:
+        if not (self.plays and self.over):
+            return ()
+        decided = self.plays[-1].decided
+        walked = decided if len(decided) > 1 or any(payout.net_cents > 0 for payout in decided) else ()
+        return tuple(payout for payout in reversed(walked) if payout.seat not in self.paid)
+
+    @property
+    def lies_on(self) -> bool:
+        return False
+
+    def in_cents(self, payout: Payout) -> Payout:
+        return payout
+
+    def priced(self, amount: int) -> str:
+        return money(amount)
+
+    def view(self, viewer: int | None) -> View:
+        return self.game.view(self.state, viewer)
+
+    @property
+    def dealt_in(self) -> tuple[SeatView, ...]:
+        return tuple(seat for seat in self.view(DEALER).seats if seat.bet_cents)
+
+    def asked_at(self, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class PotRound(Round):
+    """A game for a pot: every payment moves chips as it is made. The game counts in coins."""
+
+    game: PotGame[Any, Any]
+
+    @property
+    def bet_limits(self) -> Limits | None:
+        return None
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        return self.game.payments(self.state) if self.plays else ()
+
+    def payments_since(self, state: Any) -> tuple[Payment, ...]:
+        return self.game.payments(state)[len(self.payments) :]
+
+    def moves_to(self, chart: Chart, state: Any) -> list[Move]:
+        return game_moves(chart, self.payments_since(state), self.coin_cents)
+
+    @property
+    def has_moved_chips(self) -> bool:
+        return True
+
+    @property
+    def stacks_now(self) -> dict[int, int]:
+        stacks = dict(self.stacks)
+        for payment in self.payments:
+            for seat, coins in ((payment.payer, -payment.coins), (payment.payee, payment.coins)):
+                if seat:
+                    stacks[seat] = stacks.get(seat, 0) + coins * self.coin_cents
+        return {seat: cents for seat, cents in stacks.items() if cents}
+
+    @property
+    def pot_now_cents(self) -> int:
+        into = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
+        return self.pot_cents + sum(into[payment.kind] * payment.coins for payment in self.payments) * self.coin_cents
+
+    @property
+    def house_net_cents(self) -> int:
+        return sum(payment.coins for payment in self.payments if payment.kind == "rake") * self.coin_cents
+
+    @property
+    def house_payouts(self) -> tuple[Payout, ...]:
+        return ()
+
+    @property
+    def to_pay(self) -> tuple[Payout, ...]:
+        return ()
+
+    @property
+    def lies_on(self) -> bool:
+        return True
+
+    def in_cents(self, payout: Payout) -> Payout:
+        coin = self.coin_cents
+        return structs.replace(
+            payout, staked_cents=payout.staked_cents * coin, returned_cents=payout.returned_cents * coin
+        )
+
+    def priced(self, amount: int) -> str:
+        return money(amount * self.coin_cents)
+
+    def view(self, viewer: int | None) -> View:
+        view = self.game.view(self.state, viewer)
+        seats = tuple(self._seat_in_cents(seat) for seat in view.seats)
+        return structs.replace(view, pot=self.pot_now_cents, seats=seats)
+
+    def _seat_in_cents(self, seat: SeatView) -> SeatView:
+        payout = self.in_cents(seat.payout) if seat.payout else None
+        coins = None if seat.coins is None else seat.coins * self.coin_cents
+        return structs.replace(seat, payout=payout, coins=coins)
+
+    @property
+    def dealt_in(self) -> tuple[SeatView, ...]:
+        return self.view(DEALER).seats
+
+    def asked_at(self, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
+        earlier = {ask.seat: ask for ask in self.game.prompts(self.state) if isinstance(ask, AskChoice)}
+        for action in actions:
+            if isinstance(action, Choose):
+                earlier.pop(action.seat, None)
+        asks = (ask for ask in self.game.prompts(state) if isinstance(ask, AskChoice))
+        return {ask.seat: self.asked.get(ask.seat, seq) if earlier.get(ask.seat) == ask else seq for ask in asks}
+
+
+# --- games -----------------------------------------------------------------------------------------------------
+
+
+class GameKind(ABC):
+    """A game as the log keeps it."""
+
+    round_type: type[Round]
+
+    @property
+    @abstractmethod
+    def for_coins(self) -> bool:
+        """Whether it is played for coins that lie at the seats."""
+
+    @abstractmethod
+    def at_cut(self, rules: Any) -> int:
+        """With how many cards left the cut card comes out; 0 where there is none."""
+
+    @abstractmethod
+    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+        """The rules and the opening of the next round, by how the table is set and stands; who starts is not in it
+        where chance chooses that."""
+
+    @abstractmethod
+    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+        """What a round pins of the chips that lie on the table when it begins."""
+
+    @abstractmethod
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        """The coins that changed hands so far, in order."""
+
+    @abstractmethod
+    def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
+        """What the house has a part in of a round's payouts, by how many transfers its last input made; None while
+        the round goes on."""
+
+    @abstractmethod
+    def traces(self, seat: int | None) -> list[bytes]:
+        """Pieces of which one is in the body of an entry in every round that a seat took part in: as either format of
+        entries spells it."""
+
+
+class AgainstHouse(GameKind):
+    """Every seat may bet; rounds are dealt out of one shoe, down to the cut card."""
+
+    round_type = HouseRound
+    for_coins = False
+
+    def __init__(self, game: BankedGame[Any, Any]) -> None:
+        self._game = game
+
+    def at_cut(self, rules: Any) -> int:
+        return self._game.at_cut(rules)
+
+    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+        """The options and limits of now, the shoe as it lies. The burn was made when this shoe was shuffled, whatever
+        the option says since."""
+        rules, shoe = rules_of(table), standing.shoe
+        pinned = self._game.burning(rules, shoe.burn) if shoe else rules
+        return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), standing.gone, standing.button)
+
+    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+        return {}
+
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        return ()
+
+    def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
+        return payouts if legs else None
+
+    def traces(self, seat: int | None) -> list[bytes]:
+        return [f'"do":"bet","seat":{seat}}}'.encode(), BET.piece(seat)]
+
+
+class ForPot(GameKind):
+    """The seats that are dealt in play each other, with what lies before them."""
+
+    round_type = PotRound
+
+    def __init__(self, game: PotGame[Any, Any]) -> None:
+        self._game = game
+
+    @property
+    def for_coins(self) -> bool:
+        return self._game.coins
+
+    def at_cut(self, rules: Any) -> int:
+        return 0
+
+    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+        coin, stacks, carries = table.unit_cents, standing.stacks, self._game.carries
+        return rules_of(table), Opening(
+            seats,
+            dealt=standing.gone if "dealt" in carries else NOTHING,
+            button=standing.button if "button" in carries else None,
+            pot=standing.pot_cents // coin if "pot" in carries else 0,
+            stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if self._game.coins else (),
+            rake=_rake(table),
+            blind=table.source == KEYED,
+        )
+
+    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+        stacks = tuple(sorted(standing.stacks.items()))
+        return {"stacks": stacks, "pot_cents": standing.pot_cents, "coin_cents": table.unit_cents}
+
+    def payments(self, state: Any) -> tuple[Payment, ...]:
+        return self._game.payments(state)
+
+    def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
+        return ()
+
+    def traces(self, seat: int | None) -> list[bytes]:
+        return []
+
+
+def _rake(table: Set) -> Rake | None:
+    if not table.rake_permille:
+        return None
+    return Rake(table.rake_permille, None if table.rake_cap_cents is None else table.rake_cap_cents // table.unit_cents)
+
+
+@cache
+def kind_of(game: Game[Any, Any]) -> GameKind:
+    """Of which kind a game is, as the log keeps it."""
+    match game:
+        case BankedGame():
+            return AgainstHouse(game)
+        case PotGame():
+            return ForPot(game)
+    raise TypeError(f"{game.name} is of neither kind of game")

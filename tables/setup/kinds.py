@@ -1,0 +1,72 @@
+"""What an operator may set at a table for either kind of game: its seats, the steps of its limits, a cap, a pot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Final
+
+from ledger.proof.chips import money
+from tables.games.felt import MOST_CENTS
+from tables.games.game import Game, Kind
+
+MOST_SEATS: Final = 8
+UNITS_A_BET: Final = 10
+"""Bets are multiples of so many chip units, so that every payment comes out even."""
+
+
+class Setting(ABC):
+    """What may be set for a kind of game."""
+
+    has_pot: bool
+    """Whether the table has places for a pot and for the chips at its seats; what is left in a pot stays there."""
+    units: int
+    """The limits are multiples of so many chip units."""
+    units_are: str
+    """How that is said."""
+
+    @abstractmethod
+    def seats(self, game: Game[Any, Any]) -> range:
+        """How many seats a table may have."""
+
+    @abstractmethod
+    def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
+        """What is wrong with a cap on what the house has at stake; empty if nothing is."""
+
+
+class HouseSetting(Setting):
+    """Against the house: every seat may stay empty."""
+
+    has_pot = False
+    units = UNITS_A_BET
+    units_are = "ten chip units"
+
+    def seats(self, game: Game[Any, Any]) -> range:
+        return range(1, game.seat_counts[-1] + 1)
+
+    def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
+        if min_cents <= cap_cents <= MOST_CENTS:
+            return ""
+        least, most = money(min_cents), money(MOST_CENTS)
+        return f"The cap is at least the minimum of {least} and at most {most}; or there is none."
+
+
+class PotSetting(Setting):
+    """For a pot: a game needs so many players, of more seats perhaps."""
+
+    has_pot = True
+    units = 1
+    units_are = "the table's coin"
+
+    def seats(self, game: Game[Any, Any]) -> range:
+        return range(game.seat_counts[0], MOST_SEATS + 1)
+
+    def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
+        return f"The house has nothing at stake in {game.title}: leave the cap empty."
+
+
+_SETTINGS: Final[dict[Kind, Setting]] = {"banked": HouseSetting(), "pot": PotSetting()}
+
+
+def setting_of(game: Game[Any, Any]) -> Setting:
+    """What may be set at a table of a game."""
+    return _SETTINGS[game.kind]
