@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition
 from tables.games.felt import Action, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
 
-State = TypeVar("State")
+
+class Asking(Protocol):
+    """What every state has: the prompts that it stopped at."""
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """What may happen next; empty when the round is over."""
+
+
+State = TypeVar("State", bound=Asking)
 Rules = TypeVar("Rules")
 
 Kind = Literal["banked", "pot"]
@@ -77,9 +86,9 @@ class Game(ABC, Generic[State, Rules]):
     def open(self, rules: Rules, opening: Opening) -> State:
         """A new round. Raises Illegal when the opening is impossible."""
 
-    @abstractmethod
     def prompts(self, state: State) -> tuple[Prompt, ...]:
         """What may happen next; empty when the round is over."""
+        return state.prompts
 
     @abstractmethod
     def apply(self, state: State, action: Action) -> State:

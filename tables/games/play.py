@@ -21,9 +21,9 @@ from tables.games.felt import (
     Opening,
     Prompt,
 )
-from tables.games.game import BankedGame, Game
+from tables.games.game import Asking, BankedGame, Game
 
-State = TypeVar("State")
+State = TypeVar("State", bound=Asking)
 Rules = TypeVar("Rules")
 
 
@@ -37,7 +37,7 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
     Raises Illegal, saying what would be right, when no open prompt admits it.
     """
-    for prompt in game.prompts(state):
+    for prompt in state.prompts:
         if meant := prompt.admits(action):
             return meant
     raise out_of_turn(prompts_for(game, state, None), action)
@@ -45,8 +45,8 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
-    ask, apply = game.prompts, game.apply
-    while (prompts := ask(state)) and (action := answer(prompts)):
+    apply = game.apply
+    while (prompts := state.prompts) and (action := answer(prompts)):
         for prompt in prompts:
             if meant := prompt.admits(action):
                 state = apply(state, meant)

@@ -6,13 +6,15 @@ multiple of ten chip units, so no amount is ever rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import compress
-from typing import Annotated, ClassVar, Final, Literal
+from operator import le
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, RANKS, Composition, add, count
+from tables.games.cards import DECK_SIZE, RANKS, Composition, add, count, shoe
 from tables.games.felt import (
     DEALER,
     MOST_CENTS,
@@ -28,12 +30,14 @@ from tables.games.felt import (
     Choose,
     CloseBets,
     Illegal,
+    Limits,
     Money,
     Opening,
     Payout,
     Phrase,
     Prompt,
     SeatView,
+    Shuffle,
     Struct,
     View,
     put,
@@ -45,6 +49,8 @@ BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
 """The stages of a round: betting, the opening deal, the dealer's card is due, a seat decides, its card is due, over."""
 _HIT: Final = Choice("hit", draws=True)
 _CLOSE: Final = AskCloseBets()
+_SHOES: Final = [shoe(decks) for decks in range(9)]
+"""The shoe of so many decks."""
 
 
 class Rules(Struct, frozen=True):
@@ -68,10 +74,10 @@ class State(Struct, frozen=True):
     rules: Rules
     opening: Opening
     stage: int
+    prompts: tuple[Prompt, ...]
+    """What may happen next: each step says it, so nobody has to find it out again."""
     seats: tuple[int, ...]
     bets: tuple[int, ...]
-    asks: tuple[AskBet, ...]
-    """The prompts of the bets, until those are closed."""
     stacks: tuple[tuple[int, ...], ...]
     payouts: tuple[Payout | None, ...]
     dealer: tuple[int, ...]
@@ -109,47 +115,21 @@ class Rocket(BankedGame[State, Rules]):
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """Bets are open. Raises Illegal for a shoe that cannot have lost the cards said to be gone."""
-        decks = rules.decks
-        for rank, out in zip(RANKS, opening.dealt, strict=True):
-            if not 0 <= out <= rank * decks:
-                says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {rank * decks}"
-                raise Illegal("impossible_shoe", says)
-        left = decks * DECK_SIZE - rules.burn - sum(opening.dealt)
+        _check(opening.dealt, rules.decks)
+        left = rules.decks * DECK_SIZE - rules.burn - sum(opening.dealt)
         if left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds after the burn")
         no_bets = (0,) * len(opening.seats)
-        asks = _ask_bets(rules, opening, no_bets)
+        asks = _ask_first_bets(opening.seats, opening.limits, rules.unit)
         return State(
-            rules, opening, BETS, opening.seats, no_bets, asks, (), (), (), opening.dealt, left, opening.button
+            rules, opening, BETS, asks, opening.seats, no_bets, (), (), (), opening.dealt, left, opening.button
         )
-
-    # --- prompts ---
-
-    def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next."""
-        stage = state.stage
-        if stage == DECIDE:
-            return (_ask_choice(state),)
-        if stage == BETS:
-            return (*state.asks, _CLOSE) if any(state.bets) else state.asks
-        if stage == OVER:
-            return ()
-        if not state.left:
-            return (AskShuffle(_discards(state), state.rules.burn),)
-        to = DEALER if stage == DEALER_CARD else state.seats[state.waiting[0]]
-        return (AskCard(to, state.gone, state.rules.decks),)
 
     def apply(self, state: State, action: Action) -> State:
         """The state after an admitted action."""
-        if type(action) is Card:
-            return _CARD[state.stage](state, action.rank)
-        if type(action) is Choose:
-            return _fold(state) if action.choice == "fold" else _with(state, stage=HIT)
-        if type(action) is Bet:
-            return _bet(state, action)
-        if type(action) is CloseBets:
-            return _close(state)
-        return _shuffled(state)
+        if not state.left and type(action) is Shuffle:
+            return _shuffled(state)
+        return _STEPS[state.stage](state, action)
 
     # --- what comes out ---
 
@@ -215,53 +195,83 @@ class Rocket(BankedGame[State, Rules]):
 _with = structs.replace
 
 
-def _ask_bets(rules: Rules, opening: Opening, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
-    limits, step = opening.limits, 10 * rules.unit
+def _check(gone: Composition, decks: int) -> None:
+    """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
+    shoe = _SHOES[decks]
+    if len(gone) == len(shoe) and min(gone) >= 0 and all(map(le, gone, shoe)):
+        return
+    for rank, (out, held) in enumerate(zip(gone, shoe, strict=True), 1):
+        if not 0 <= out <= held:
+            says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {held}"
+            raise Illegal("impossible_shoe", says)
+
+
+@lru_cache(maxsize=1_000)
+def _ask_first_bets(seats: tuple[int, ...], limits: Limits, unit: int) -> tuple[AskBet, ...]:
+    """Every round of a table begins with the same prompts."""
+    return _ask_bets(seats, limits, unit, (0,) * len(seats))
+
+
+def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
+    step = 10 * unit
     low, high = max(limits.min_cents, step), limits.max_cents
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
         AskBet(seat, low, room + own if room + own < high else high, step, own, room + own < high)
-        for seat, own in zip(opening.seats, bets, strict=True)
+        for seat, own in zip(seats, bets, strict=True)
     ]
     return tuple(asks)
 
 
-def _bet(state: State, action: Bet) -> State:
-    at = state.seats.index(action.seat)
-    bets = put(state.bets, at, action.amount_cents)
+def _bet(state: State, action: Bet | CloseBets) -> State:
+    if type(action) is CloseBets:
+        return _close(state)
+    seats, amount = state.seats, action.amount_cents
+    at, bets, asks = seats.index(action.seat), [*state.bets], [*state.prompts]
+    bets[at] = amount
     if state.opening.limits.cap_cents is None:
         # What one seat bets leaves the others' prompts as they are.
-        return _with(state, bets=bets, asks=put(state.asks, at, _with(state.asks[at], placed_cents=bets[at])))
-    return _with(state, bets=bets, asks=_ask_bets(state.rules, state.opening, bets))
-
-
-def _ask_choice(state: State) -> AskChoice:
-    index = state.waiting[0]
-    fold = Choice("fold", _lowest(state, index) * (state.bets[index] // 10))
-    return AskChoice(state.seats[index], (_HIT, fold))
-
-
-def _lowest(state: State, index: int) -> int:
-    """What a fold is reckoned by: the lowest card of the seat and the dealer, nobody else's."""
-    return min(state.stacks[index] + state.dealer)
+        asks[at] = _with(asks[at], placed_cents=amount)
+    else:
+        asks[:] = _ask_bets(state.seats, state.opening.limits, state.rules.unit, bets)
+    asks[len(bets):] = (_CLOSE,) if any(bets) else ()
+    return _with(state, bets=tuple(bets), prompts=tuple(asks))
 
 
 def _close(state: State) -> State:
     """From here on only the seats that bet count."""
     seats, bets = tuple(compress(state.seats, state.bets)), tuple(filter(None, state.bets))
     order, stacks, none = tuple(range(len(seats))), ((),) * len(seats), (None,) * len(seats)
-    return _with(
-        state, stage=DEAL, seats=seats, bets=bets, asks=(), stacks=stacks, payouts=none, order=order, waiting=order
-    )
+    closed = _with(state, stage=DEAL, seats=seats, bets=bets, stacks=stacks, payouts=none, order=order, waiting=order)
+    return _with(closed, prompts=_ask_next_card(closed))
 
 
-def _deal(state: State, rank: int) -> State:
+def _ask_next_card(state: State) -> tuple[Prompt, ...]:
+    """The card that is due; before it a shuffle, where the shoe is empty."""
+    if not state.left:
+        return (AskShuffle(_discards(state), state.rules.burn),)
+    to = DEALER if state.stage == DEALER_CARD else state.seats[state.waiting[0]]
+    return (AskCard(to, state.gone, state.rules.decks),)
+
+
+def _deal(state: State, action: Card) -> State:
     """A seat's first card; after the last seat's the dealer's card is due."""
-    index, waiting = state.waiting[0], state.waiting[1:]
-    stacks, gone = put(state.stacks, index, (rank,)), add(state.gone, rank)
-    stage = DEAL if waiting else DEALER_CARD
-    dealt = _with(state, stage=stage, stacks=stacks, gone=gone, left=state.left - 1, waiting=waiting)
-    return dealt if waiting or state.rules.start == "dealer_left" else _low_card_starts(dealt)
+    rank, left, (index, *waiting) = action.rank, state.left - 1, state.waiting
+    stacks, gone = [*state.stacks], add(state.gone, rank)
+    stacks[index] = (rank,)
+    stage, to = (DEAL, state.seats[waiting[0]]) if waiting else (DEALER_CARD, DEALER)
+    after = _with(
+        state,
+        stage=stage,
+        prompts=(AskCard(to, gone, state.rules.decks),),
+        stacks=tuple(stacks),
+        gone=gone,
+        left=left,
+        waiting=tuple(waiting),
+    )
+    if not (waiting or state.rules.start == "dealer_left"):
+        after = _low_card_starts(after)
+    return after if left else _at_the_end(after)
 
 
 def _low_card_starts(state: State) -> State:
@@ -277,20 +287,50 @@ def _low_card_starts(state: State) -> State:
     return _with(state, order=(*state.order[first:], *state.order[:first]), button=starter)
 
 
+def _ask_choice(state: State, index: int) -> tuple[Prompt, ...]:
+    return _decision(state.seats[index], _lowest(state, index) * (state.bets[index] // 10))
+
+
+@lru_cache(maxsize=10_000)
+def _decision(seat: int, fold_cents: int) -> tuple[Prompt, ...]:
+    """The same few decisions come again and again."""
+    return (AskChoice(seat, (_HIT, Choice("fold", fold_cents))),)
+
+
+def _lowest(state: State, index: int) -> int:
+    """What a fold is reckoned by: the lowest card of the seat and the dealer, nobody else's."""
+    return min(state.stacks[index] + state.dealer)
+
+
+def _decide(state: State, action: Choose) -> State:
+    if action.choice == "fold":
+        return _fold(state)
+    after = _with(state, stage=HIT, prompts=(AskCard(action.seat, state.gone, state.rules.decks),))
+    return after if state.left else _at_the_end(after)
+
+
 def _fold(state: State) -> State:
     low = _lowest(state, state.waiting[0])
-    return _leave(state, "fold", low, f"folds for the lowest card, {low}: pays {low}/10 of the bet")
+    return _leave(state, "fold", low, _FOLDS[low])
 
 
-def _hit(state: State, rank: int) -> State:
-    index, waiting = state.waiting[0], state.waiting[1:]
-    stack = state.stacks[index]
-    stacks, gone, left = put(state.stacks, index, (*stack, rank)), add(state.gone, rank), state.left - 1
+def _hit(state: State, action: Card) -> State:
+    rank, left, (index, *waiting) = action.rank, state.left - 1, state.waiting
+    stacks, gone = [*state.stacks], add(state.gone, rank)
+    stack = stacks[index]
+    stacks[index] = (*stack, rank)
     if rank in stack:
-        drawn = _with(state, stacks=stacks, gone=gone, left=left)
-        return _leave(drawn, "pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
-    stage = DECIDE if waiting else DEALER_CARD
-    after = _with(state, stage=stage, stacks=stacks, gone=gone, left=left, waiting=waiting)
+        drawn = _with(state, stacks=tuple(stacks), gone=gone, left=left)
+        return _leave(drawn, "pair", rank, _PAIRS[rank])
+    after = _with(
+        state,
+        stage=DECIDE if waiting else DEALER_CARD,
+        prompts=_ask_choice(state, waiting[0]) if waiting else (AskCard(DEALER, gone, state.rules.decks),),
+        stacks=tuple(stacks),
+        gone=gone,
+        left=left,
+        waiting=tuple(waiting),
+    )
     return after if left else _at_the_end(after)
 
 
@@ -301,26 +341,38 @@ def _leave(state: State, outcome: str, rank: int, why: str) -> State:
     payouts = put(state.payouts, index, Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why))
     order = [*state.order]
     order.remove(index)
-    stage = DECIDE if waiting else DEALER_CARD if order else OVER
-    after = _with(state, stage=stage, payouts=payouts, order=tuple(order), waiting=waiting)
+    stage, asks = _next_turn(state, waiting, order)
+    after = _with(state, stage=stage, prompts=asks, payouts=payouts, order=tuple(order), waiting=waiting)
     return after if state.left else _at_the_end(after)
 
 
-def _dealer_card(state: State, rank: int) -> State:
+def _next_turn(state: State, waiting: tuple[int, ...], order: list[int]) -> tuple[int, tuple[Prompt, ...]]:
+    if waiting:
+        return DECIDE, _ask_choice(state, waiting[0])
+    if order:
+        return DEALER_CARD, (AskCard(DEALER, state.gone, state.rules.decks),)
+    return OVER, ()
+
+
+def _dealer_card(state: State, action: Card) -> State:
     """The dealer's card: it pays all, or the next pass begins."""
+    rank = action.rank
     dealer, gone, left = (*state.dealer, rank), add(state.gone, rank), state.left - 1
     after = _with(state, stage=DECIDE, dealer=dealer, gone=gone, left=left, waiting=state.order)
     if rank == DEATH_CARD:
         return _pay_all(after, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
     if rank in state.dealer:
         return _pay_all(after, "dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
+    after = _with(after, prompts=_ask_choice(after, state.order[0]))
     return after if left else _at_the_end(after)
 
 
 def _at_the_end(state: State) -> State:
     """The shoe is empty: what follows, if not even a shuffle of the discards gives a card."""
-    if state.stage == OVER or _can_refill(state):
+    if state.stage == OVER:
         return state
+    if _can_refill(state) or not state.dealer:
+        return state if state.stage == DECIDE else _with(state, prompts=_ask_next_card(state))
     if state.stage == DECIDE:
         # A fold that is the only legal answer is not asked, it is carried out.
         return _fold(state)
@@ -329,14 +381,17 @@ def _at_the_end(state: State) -> State:
 
 def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str) -> State:
     """Every seat still in is paid that many tenths of its bet, and the round is over."""
-    payouts = tuple(
-        payout or Payout(seat, bet, bet + tenths * (bet // 10), outcome, card, why)
-        for payout, seat, bet in zip(state.payouts, state.seats, state.bets, strict=True)
-    )
-    return _with(state, payouts=payouts, stage=OVER)
+    payouts = [*state.payouts]
+    for index in state.order:
+        bet = state.bets[index]
+        payouts[index] = Payout(state.seats[index], bet, bet + tenths * (bet // 10), outcome, card, why)
+    return _with(state, payouts=tuple(payouts), stage=OVER, prompts=())
 
 
-_CARD: Final = {DEAL: _deal, DEALER_CARD: _dealer_card, HIT: _hit}
+_STEPS: Final[tuple[Callable[[State, Any], State], ...]] = (_bet, _deal, _dealer_card, _decide, _hit)
+"""What an action does, by the stage that it meets."""
+_FOLDS: Final = ("", *(f"folds for the lowest card, {low}: pays {low}/10 of the bet" for low in RANKS))
+_PAIRS: Final = ("", *(f"pair of {rank}s: loses {rank}/10 of the bet" for rank in RANKS))
 
 
 # --- the shoe in mid-round -------------------------------------------------------------------------------------
@@ -359,7 +414,8 @@ def _can_refill(state: State) -> bool:
 
 def _shuffled(state: State) -> State:
     cards = _discards(state)
-    return _with(state, gone=_in_play(state), left=cards - state.rules.burn)
+    shuffled = _with(state, gone=_in_play(state), left=cards - state.rules.burn)
+    return _with(shuffled, prompts=_ask_next_card(shuffled))
 
 
 # --- words and pictures ----------------------------------------------------------------------------------------

@@ -119,10 +119,6 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         )
         return self.tell(rules, layout), layout
 
-    def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next; empty when the game is over."""
-        return state.prompts
-
     def apply(self, state: State, action: Action) -> State:
         """The state after an action that an open prompt admits."""
         telling = state.take() or self._tell_again(state)
