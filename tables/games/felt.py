@@ -247,7 +247,7 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
         """One of the choices, with all that it names; raises Illegal for another choice of this seat."""
         if type(action) is not Choose or action.seat != self.seat:
             return None
-        if not self.names_things and action == Choose(action.seat, action.choice):
+        if not (self.names_things or action.names_things):
             for choice in self.choices:
                 if choice.name == action.choice:
                     return action

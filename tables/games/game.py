@@ -8,21 +8,48 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition
 from tables.games.felt import Action, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
 
 
-class Asking(Protocol):
-    """What every state has: the prompts that it stopped at."""
+class Course(Protocol):
+    """A round while it goes on: changed by each action, so nobody holds it but who plays it.
 
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """What may happen next; empty when the round is over."""
+    The rules of a game are told once, as what an action changes in it. A state is a picture of it: made where somebody
+    wants to see one, not after each of many actions.
+    """
+
+    prompts: tuple[Prompt, ...]
+    """What may happen next; empty when the round is over."""
+
+    def take(self, action: Action) -> None:
+        """Go on by an action that an open prompt admits."""
+
+    def state(self) -> Any:
+        """The round as it lies now."""
 
 
-State = TypeVar("State", bound=Asking)
+class Picture(Struct, frozen=True, dict=True, gc=True):
+    """A round between two actions: base of the states of all games.
+
+    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
+    """
+
+    prompts: tuple[Prompt, ...]
+    """What may happen next; empty when the round is over."""
+
+    def lay_by(self, telling: Any) -> None:
+        """Keep what stopped here for the action to come."""
+        self.__dict__["telling"] = telling
+
+    def take(self) -> Any:
+        """What stopped here, once: it goes on, and will never stop here again."""
+        return self.__dict__.pop("telling", None)
+
+
+State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")
 
 Kind = Literal["banked", "pot"]
@@ -90,9 +117,16 @@ class Game(ABC, Generic[State, Rules]):
         """What may happen next; empty when the round is over."""
         return state.prompts
 
-    @abstractmethod
     def apply(self, state: State, action: Action) -> State:
         """The state after an action that an open prompt admits (``play.play`` sees to that)."""
+        course = self.course(state)
+        course.take(action)
+        after: State = course.state()
+        return after
+
+    @abstractmethod
+    def course(self, state: State) -> Course:
+        """The round from a state on, for who plays several actions at once."""
 
     @abstractmethod
     def settle(self, state: State) -> tuple[Payout, ...]:
