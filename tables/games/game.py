@@ -31,22 +31,11 @@ class Course(Protocol):
         """The round as it lies now."""
 
 
-class Picture(Struct, frozen=True, dict=True, gc=True):
-    """A round between two actions: base of the states of all games.
-
-    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
-    """
+class Picture(Struct, frozen=True):
+    """A round between two actions: base of the states of all games."""
 
     prompts: tuple[Prompt, ...]
     """What may happen next; empty when the round is over."""
-
-    def lay_by(self, telling: Any) -> None:
-        """Keep what stopped here for the action to come."""
-        self.__dict__["telling"] = telling
-
-    def take(self) -> Any:
-        """What stopped here, once: it goes on, and will never stop here again."""
-        return self.__dict__.pop("telling", None)
 
 
 State = TypeVar("State", bound=Picture)

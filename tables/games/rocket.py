@@ -68,7 +68,7 @@ class Rules(Struct, frozen=True):
     unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
 
 
-class State(Picture, frozen=True, gc=True):
+class State(Picture, frozen=True):
     """A round. The tuples from ``seats`` to ``payouts`` run in parallel; once bets are closed, over seats that bet."""
 
     rules: Rules
@@ -124,8 +124,8 @@ class Rocket(BankedGame[State, Rules]):
         )
 
     def course(self, state: State) -> Course:
-        """The round from here on: the one that stopped at this state, or another like it."""
-        return state.take() or Course(state)
+        """The round from a state on."""
+        return Course(state)
 
     # --- what comes out ---
 
@@ -219,7 +219,7 @@ class Course:
 
     def state(self) -> State:
         """The round as it lies now."""
-        state = State(
+        return State(
             self.prompts,
             self.rules,
             self.opening,
@@ -235,8 +235,6 @@ class Course:
             self.order,
             self.waiting,
         )
-        state.lay_by(self)
-        return state
 
     def take(self, action: Action) -> None:
         """Go on by an admitted action."""

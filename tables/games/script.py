@@ -55,8 +55,11 @@ Telling = tuple[Script[None], Layout]
 """A script that stopped to ask, and the layout that it works on."""
 
 
-class State(Picture, frozen=True, gc=True):
-    """A game between two actions."""
+class State(Picture, frozen=True, dict=True, gc=True):
+    """A game between two actions.
+
+    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
+    """
 
     rules: Any
     opening: Opening
@@ -69,6 +72,15 @@ class State(Picture, frozen=True, gc=True):
     gone: Composition
     left: int
     button: int | None
+
+    def lay_by(self, telling: Telling) -> None:
+        """Keep the script that stopped here for the action to come."""
+        self.__dict__["telling"] = telling
+
+    def take(self) -> Telling | None:
+        """The script that stopped here, once: it goes on, and will never stop here again."""
+        telling: Telling | None = self.__dict__.pop("telling", None)
+        return telling
 
 
 class Told:
