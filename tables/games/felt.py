@@ -187,14 +187,17 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
         if type(action) is not Card or action.to != self.to:
             return None
         rank = action.rank
+        if 1 <= rank <= 10 and self.gone[rank - 1] < rank * self.decks:
+            return action
+        raise self._objection(rank)
+
+    def _objection(self, rank: int) -> Illegal:
         if not 1 <= rank <= 10:
-            raise Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
-        if self.gone[rank - 1] >= rank * self.decks:
-            if self.apart:
-                raise Illegal("impossible_card", f"no {rank} is among the cards that were shuffled apart", rank=rank)
-            has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
-            raise Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
-        return action
+            return Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
+        if self.apart:
+            return Illegal("impossible_card", f"no {rank} is among the cards that were shuffled apart", rank=rank)
+        has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
+        return Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):

@@ -8,12 +8,37 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition
 from tables.games.felt import Action, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
 
-State = TypeVar("State")
+
+class Course(Protocol):
+    """A round while it goes on: changed by each action, so nobody holds it but who plays it.
+
+    The rules of a game are told once, as what an action changes in it. A state is a picture of it: made where somebody
+    wants to see one, not after each of many actions.
+    """
+
+    prompts: tuple[Prompt, ...]
+    """What may happen next; empty when the round is over."""
+
+    def take(self, action: Action) -> None:
+        """Go on by an action that an open prompt admits."""
+
+    def state(self) -> Any:
+        """The round as it lies now."""
+
+
+class Picture(Struct, frozen=True):
+    """A round between two actions: base of the states of all games."""
+
+    prompts: tuple[Prompt, ...]
+    """What may happen next; empty when the round is over."""
+
+
+State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")
 
 Kind = Literal["banked", "pot"]
@@ -76,13 +101,20 @@ class Game(ABC, Generic[State, Rules]):
     def open(self, rules: Rules, opening: Opening) -> State:
         """A new round. Raises Illegal when the opening is impossible."""
 
-    @abstractmethod
     def prompts(self, state: State) -> tuple[Prompt, ...]:
         """What may happen next; empty when the round is over."""
+        return state.prompts
 
-    @abstractmethod
     def apply(self, state: State, action: Action) -> State:
         """The state after an action that an open prompt admits (``play.play`` sees to that)."""
+        course = self.course(state)
+        course.take(action)
+        after: State = course.state()
+        return after
+
+    @abstractmethod
+    def course(self, state: State) -> Course:
+        """The round from a state on, for who plays several actions at once."""
 
     @abstractmethod
     def settle(self, state: State) -> tuple[Payout, ...]:

@@ -21,9 +21,9 @@ from tables.games.felt import (
     Opening,
     Prompt,
 )
-from tables.games.game import Game
+from tables.games.game import Course, Game, Picture
 
-State = TypeVar("State")
+State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")
 
 
@@ -37,7 +37,7 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
     Raises Illegal, saying what would be right, when no open prompt admits it.
     """
-    for prompt in game.prompts(state):
+    for prompt in state.prompts:
         if meant := prompt.admits(action):
             return meant
     raise out_of_turn(prompts_for(game, state, None), action)
@@ -45,32 +45,43 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
-    ask, apply = game.prompts, game.apply
-    while (prompts := ask(state)) and (action := answer(prompts)):
+    course = game.course(state)
+    take = course.take
+    while (prompts := course.prompts) and (action := answer(prompts)):
         for prompt in prompts:
             if meant := prompt.admits(action):
-                state = apply(state, meant)
+                take(meant)
                 break
         else:
             raise out_of_turn(prompts, action)
-    return state
+    end: State = course.state()
+    return end
 
 
 def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> State:
     """The state after a round's actions, from its opening. Raises Illegal at the first that is not admitted."""
-    state = game.open(rules, opening)
-    for action in actions:
-        state = play(game, state, action)
-    return state
+    course = game.course(game.open(rules, opening))
+    for _ in _played(game, course, actions):
+        pass
+    end: State = course.state()
+    return end
 
 
 def complete(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> Iterator[Action]:
     """A round's actions, each with all that it names. Raises Illegal at the first that is not admitted."""
-    state = game.open(rules, opening)
+    return _played(game, game.course(game.open(rules, opening)), actions)
+
+
+def _played(game: Game[State, Rules], course: Course, actions: Iterable[Action]) -> Iterator[Action]:
+    """The actions as the prompts admit them, each played before the next is looked at."""
     for action in actions:
-        whole = admitted(game, state, action)
-        state = game.apply(state, whole)
-        yield whole
+        for prompt in course.prompts:
+            if meant := prompt.admits(action):
+                course.take(meant)
+                yield meant
+                break
+        else:
+            raise out_of_turn(prompts_for(game, course.state(), None), action)
 
 
 def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:

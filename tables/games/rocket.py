@@ -6,13 +6,15 @@ multiple of ten chip units, so no amount is ever rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import compress
-from typing import Annotated, ClassVar, Final, Literal
+from operator import le
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, RANKS, Composition, add, count
+from tables.games.cards import DECK_SIZE, Composition, count, shoe
 from tables.games.felt import (
     DEALER,
     MOST_CENTS,
@@ -28,23 +30,27 @@ from tables.games.felt import (
     Choose,
     CloseBets,
     Illegal,
+    Limits,
     Money,
     Opening,
     Payout,
     Phrase,
     Prompt,
     SeatView,
+    Shuffle,
     Struct,
     View,
     put,
 )
-from tables.games.game import BankedGame, Due, Part, Words
+from tables.games.game import BankedGame, Due, Part, Picture, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
 """The stages of a round: betting, the opening deal, the dealer's card is due, a seat decides, its card is due, over."""
 _HIT: Final = Choice("hit", draws=True)
 _CLOSE: Final = AskCloseBets()
+_SHOES: Final = [shoe(decks) for decks in range(9)]
+"""The shoe of so many decks."""
 
 
 class Rules(Struct, frozen=True):
@@ -62,7 +68,7 @@ class Rules(Struct, frozen=True):
     unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
 
 
-class State(Struct, frozen=True):
+class State(Picture, frozen=True):
     """A round. The tuples from ``seats`` to ``payouts`` run in parallel; once bets are closed, over seats that bet."""
 
     rules: Rules
@@ -70,8 +76,6 @@ class State(Struct, frozen=True):
     stage: int
     seats: tuple[int, ...]
     bets: tuple[int, ...]
-    asks: tuple[AskBet, ...]
-    """The prompts of the bets, until those are closed."""
     stacks: tuple[tuple[int, ...], ...]
     payouts: tuple[Payout | None, ...]
     dealer: tuple[int, ...]
@@ -109,47 +113,19 @@ class Rocket(BankedGame[State, Rules]):
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """Bets are open. Raises Illegal for a shoe that cannot have lost the cards said to be gone."""
-        decks = rules.decks
-        for rank, out in zip(RANKS, opening.dealt, strict=True):
-            if not 0 <= out <= rank * decks:
-                says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {rank * decks}"
-                raise Illegal("impossible_shoe", says)
-        left = decks * DECK_SIZE - rules.burn - sum(opening.dealt)
+        _check(opening.dealt, rules.decks)
+        left = rules.decks * DECK_SIZE - rules.burn - sum(opening.dealt)
         if left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds after the burn")
         no_bets = (0,) * len(opening.seats)
-        asks = _ask_bets(rules, opening, no_bets)
+        asks = _ask_first_bets(opening.seats, opening.limits, rules.unit)
         return State(
-            rules, opening, BETS, opening.seats, no_bets, asks, (), (), (), opening.dealt, left, opening.button
+            asks, rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, left, opening.button
         )
 
-    # --- prompts ---
-
-    def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next."""
-        stage = state.stage
-        if stage == DECIDE:
-            return (_ask_choice(state),)
-        if stage == BETS:
-            return (*state.asks, _CLOSE) if any(state.bets) else state.asks
-        if stage == OVER:
-            return ()
-        if not state.left:
-            return (AskShuffle(_discards(state), state.rules.burn),)
-        to = DEALER if stage == DEALER_CARD else state.seats[state.waiting[0]]
-        return (AskCard(to, state.gone, state.rules.decks),)
-
-    def apply(self, state: State, action: Action) -> State:
-        """The state after an admitted action."""
-        if type(action) is Card:
-            return _CARD[state.stage](state, action.rank)
-        if type(action) is Choose:
-            return _fold(state) if action.choice == "fold" else _with(state, stage=HIT)
-        if type(action) is Bet:
-            return _bet(state, action)
-        if type(action) is CloseBets:
-            return _close(state)
-        return _shuffled(state)
+    def course(self, state: State) -> Course:
+        """The round from a state on."""
+        return Course(state)
 
     # --- what comes out ---
 
@@ -212,154 +188,268 @@ class Rocket(BankedGame[State, Rules]):
 
 # --- the course of a round -------------------------------------------------------------------------------------
 
-_with = structs.replace
+
+class Course:
+    """A round while it goes on: what a state holds, changed step by step."""
+
+    __slots__ = (
+        "bets",
+        "button",
+        "dealer",
+        "gone",
+        "left",
+        "opening",
+        "order",
+        "payouts",
+        "prompts",
+        "rules",
+        "seats",
+        "stacks",
+        "stage",
+        "waiting",
+    )
+
+    def __init__(self, state: State) -> None:
+        self.rules, self.opening = state.rules, state.opening
+        self.stage, self.prompts = state.stage, state.prompts
+        self.seats, self.bets, self.payouts = state.seats, state.bets, state.payouts
+        self.stacks, self.dealer = [*state.stacks], state.dealer
+        self.gone, self.left = [*state.gone], state.left
+        self.button, self.order, self.waiting = state.button, state.order, state.waiting
+
+    def state(self) -> State:
+        """The round as it lies now."""
+        return State(
+            self.prompts,
+            self.rules,
+            self.opening,
+            self.stage,
+            self.seats,
+            self.bets,
+            tuple(self.stacks),
+            self.payouts,
+            self.dealer,
+            tuple(self.gone),
+            self.left,
+            self.button,
+            self.order,
+            self.waiting,
+        )
+
+    def take(self, action: Action) -> None:
+        """Go on by an admitted action."""
+        if not self.left and type(action) is Shuffle:
+            self._shuffle()
+        else:
+            _STEPS[self.stage](self, action)
+
+    # --- what is asked ---
+
+    def _ask_card(self, to: int) -> None:
+        """A card is due; before it a shuffle, where the shoe is empty."""
+        if self.left:
+            self.prompts = (AskCard(to, tuple(self.gone), self.rules.decks),)
+        else:
+            self.prompts = (AskShuffle(self._discards(), self.rules.burn),)
+
+    def _ask_turn(self) -> None:
+        """The next seat decides; after the last one the dealer's card is due."""
+        if not self.left and self.order and not self._can_refill():
+            self._end_without_cards()
+        elif self.waiting:
+            index = self.waiting[0]
+            low = _lowest(self.stacks[index], self.dealer)
+            self.stage, self.prompts = DECIDE, _decision(self.seats[index], self.bets[index], low)
+        elif self.order:
+            self.stage = DEALER_CARD
+            self._ask_card(DEALER)
+        else:
+            self.stage, self.prompts = OVER, ()
+
+    def _end_without_cards(self) -> None:
+        """The shoe is empty, and not even a shuffle of the discards gives a card."""
+        if self.waiting:
+            # A fold that is the only legal answer is not asked, it is carried out.
+            self._fold()
+        else:
+            self._pay_all("push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
+
+    # --- the steps ---
+
+    def _bet(self, action: Bet | CloseBets) -> None:
+        if isinstance(action, CloseBets):
+            return self._close()
+        at, limits = self.seats.index(action.seat), self.opening.limits
+        self.bets = put(self.bets, at, action.amount_cents)
+        asks = [*self.prompts]
+        if limits.cap_cents is None:
+            # What one seat bets leaves the others' prompts as they are.
+            asks[at] = structs.replace(asks[at], placed_cents=action.amount_cents)
+        else:
+            asks[:] = _ask_bets(self.seats, limits, self.rules.unit, self.bets)
+        asks[len(self.seats) :] = (_CLOSE,) if any(self.bets) else ()
+        self.prompts = tuple(asks)
+        return None
+
+    def _close(self) -> None:
+        """From here on only the seats that bet count."""
+        self.seats, self.bets = tuple(compress(self.seats, self.bets)), tuple(filter(None, self.bets))
+        self.order = self.waiting = tuple(range(len(self.seats)))
+        self.stacks, self.payouts = [()] * len(self.seats), (None,) * len(self.seats)
+        self.stage = DEAL
+        self._ask_card(self.seats[0])
+
+    def _draw(self, rank: int) -> None:
+        """A card leaves the shoe."""
+        self.gone[rank - 1] += 1
+        self.left -= 1
+
+    def _deal(self, action: Card) -> None:
+        """A seat's first card; after the last seat's the dealer's card is due."""
+        self._draw(action.rank)
+        self.stacks[self.waiting[0]] = (action.rank,)
+        self.waiting = self.waiting[1:]
+        if self.waiting:
+            self._ask_card(self.seats[self.waiting[0]])
+            return
+        if self.rules.start == "low_card":
+            self._low_card_starts()
+        self.stage = DEALER_CARD
+        self._ask_card(DEALER)
+
+    def _low_card_starts(self) -> None:
+        """The lowest card starts, and the button moves there.
+
+        Ties go to the tied seat nearest to the left of the previous button; its own seat is the farthest.
+        """
+        low = min(self.stacks)
+        tied = [seat for seat, stack in zip(self.seats, self.stacks, strict=True) if stack == low]
+        previous = self.button or 0
+        self.button = min(tied, key=lambda seat: (seat <= previous, seat))
+        first = self.seats.index(self.button)
+        self.order = (*self.order[first:], *self.order[:first])
+
+    def _decide(self, action: Choose) -> None:
+        if action.choice == "fold":
+            self._fold()
+        else:
+            self.stage = HIT
+            self._ask_card(action.seat)
+
+    def _fold(self) -> None:
+        low = _lowest(self.stacks[self.waiting[0]], self.dealer)
+        self._leave("fold", low, f"folds for the lowest card, {low}: pays {low}/10 of the bet")
+
+    def _hit(self, action: Card) -> None:
+        rank, index = action.rank, self.waiting[0]
+        stack = self.stacks[index]
+        self._draw(rank)
+        self.stacks[index] = (*stack, rank)
+        if rank in stack:
+            self._leave("pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
+        else:
+            self.waiting = self.waiting[1:]
+            self._ask_turn()
+
+    def _leave(self, outcome: str, rank: int, why: str) -> None:
+        """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
+        index = self.waiting[0]
+        self._pay(index, outcome, rank, -rank, why)
+        order = [*self.order]
+        order.remove(index)
+        self.order, self.waiting = tuple(order), self.waiting[1:]
+        self._ask_turn()
+
+    def _dealer_card(self, action: Card) -> None:
+        """The dealer's card: it pays all, or the next pass begins."""
+        rank, stack = action.rank, self.dealer
+        self._draw(rank)
+        self.dealer, self.waiting = (*stack, rank), self.order
+        if rank == DEATH_CARD:
+            self._pay_all("death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
+        elif rank in stack:
+            self._pay_all("dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
+        else:
+            self._ask_turn()
+
+    def _pay_all(self, outcome: str, card: int | None, tenths: int, why: str) -> None:
+        """Every seat still in is paid that many tenths of its bet, and the round is over."""
+        for index in self.order:
+            self._pay(index, outcome, card, tenths, why)
+        self.stage, self.prompts = OVER, ()
+
+    def _pay(self, index: int, outcome: str, card: int | None, tenths: int, why: str) -> None:
+        bet = self.bets[index]
+        payout = Payout(self.seats[index], bet, bet + tenths * (bet // 10), outcome, card, why)
+        self.payouts = put(self.payouts, index, payout)
+
+    # --- the shoe in mid-round ---
+
+    def _in_play(self) -> Composition:
+        """The cards of the seats still in, and the dealer's: all that a shuffle leaves where it is."""
+        return count([*self.dealer, *(rank for index in self.order for rank in self.stacks[index])])
+
+    def _discards(self) -> int:
+        """How many cards are neither in play nor in the shoe: discards and burned cards."""
+        return self.rules.decks * DECK_SIZE - self.left - sum(self._in_play())
+
+    def _can_refill(self) -> bool:
+        """Whether a shuffle of the discards leaves a card to deal after the burn."""
+        return self._discards() > self.rules.burn
+
+    def _shuffle(self) -> None:
+        self.left = self._discards() - self.rules.burn
+        self.gone = [*self._in_play()]
+        self._ask_card(DEALER if self.stage == DEALER_CARD else self.seats[self.waiting[0]])
 
 
-def _ask_bets(rules: Rules, opening: Opening, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
-    limits, step = opening.limits, 10 * rules.unit
+_STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
+    Course._bet,
+    Course._deal,
+    Course._dealer_card,
+    Course._decide,
+    Course._hit,
+)
+"""What an action does, by the stage that it meets."""
+
+
+def _check(gone: Composition, decks: int) -> None:
+    """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
+    held_at_first = _SHOES[decks]
+    if len(gone) == len(held_at_first) and min(gone) >= 0 and all(map(le, gone, held_at_first)):
+        return
+    for rank, (out, held) in enumerate(zip(gone, held_at_first, strict=True), 1):
+        if not 0 <= out <= held:
+            says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {held}"
+            raise Illegal("impossible_shoe", says)
+
+
+@lru_cache(maxsize=1_000)
+def _ask_first_bets(seats: tuple[int, ...], limits: Limits, unit: int) -> tuple[AskBet, ...]:
+    """Every round of a table begins with the same prompts."""
+    return _ask_bets(seats, limits, unit, (0,) * len(seats))
+
+
+def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int, ...]) -> tuple[AskBet, ...]:
+    step = 10 * unit
     low, high = max(limits.min_cents, step), limits.max_cents
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
         AskBet(seat, low, room + own if room + own < high else high, step, own, room + own < high)
-        for seat, own in zip(opening.seats, bets, strict=True)
+        for seat, own in zip(seats, bets, strict=True)
     ]
     return tuple(asks)
 
 
-def _bet(state: State, action: Bet) -> State:
-    at = state.seats.index(action.seat)
-    bets = put(state.bets, at, action.amount_cents)
-    if state.opening.limits.cap_cents is None:
-        # What one seat bets leaves the others' prompts as they are.
-        return _with(state, bets=bets, asks=put(state.asks, at, _with(state.asks[at], placed_cents=bets[at])))
-    return _with(state, bets=bets, asks=_ask_bets(state.rules, state.opening, bets))
+@lru_cache(maxsize=10_000)
+def _decision(seat: int, bet: int, low: int) -> tuple[Prompt, ...]:
+    """The same few decisions come again and again."""
+    return (AskChoice(seat, (_HIT, Choice("fold", low * (bet // 10)))),)
 
 
-def _ask_choice(state: State) -> AskChoice:
-    index = state.waiting[0]
-    fold = Choice("fold", _lowest(state, index) * (state.bets[index] // 10))
-    return AskChoice(state.seats[index], (_HIT, fold))
-
-
-def _lowest(state: State, index: int) -> int:
+def _lowest(stack: tuple[int, ...], dealer: tuple[int, ...]) -> int:
     """What a fold is reckoned by: the lowest card of the seat and the dealer, nobody else's."""
-    return min(state.stacks[index] + state.dealer)
-
-
-def _close(state: State) -> State:
-    """From here on only the seats that bet count."""
-    seats, bets = tuple(compress(state.seats, state.bets)), tuple(filter(None, state.bets))
-    order, stacks, none = tuple(range(len(seats))), ((),) * len(seats), (None,) * len(seats)
-    return _with(
-        state, stage=DEAL, seats=seats, bets=bets, asks=(), stacks=stacks, payouts=none, order=order, waiting=order
-    )
-
-
-def _deal(state: State, rank: int) -> State:
-    """A seat's first card; after the last seat's the dealer's card is due."""
-    index, waiting = state.waiting[0], state.waiting[1:]
-    stacks, gone = put(state.stacks, index, (rank,)), add(state.gone, rank)
-    stage = DEAL if waiting else DEALER_CARD
-    dealt = _with(state, stage=stage, stacks=stacks, gone=gone, left=state.left - 1, waiting=waiting)
-    return dealt if waiting or state.rules.start == "dealer_left" else _low_card_starts(dealt)
-
-
-def _low_card_starts(state: State) -> State:
-    """The lowest card starts, and the button moves there.
-
-    Ties go to the tied seat nearest to the left of the previous button; its own seat is the farthest.
-    """
-    low = min(state.stacks)
-    tied = [seat for seat, stack in zip(state.seats, state.stacks, strict=True) if stack == low]
-    previous = state.button or 0
-    starter = min(tied, key=lambda seat: (seat <= previous, seat))
-    first = state.seats.index(starter)
-    return _with(state, order=(*state.order[first:], *state.order[:first]), button=starter)
-
-
-def _fold(state: State) -> State:
-    low = _lowest(state, state.waiting[0])
-    return _leave(state, "fold", low, f"folds for the lowest card, {low}: pays {low}/10 of the bet")
-
-
-def _hit(state: State, rank: int) -> State:
-    index, waiting = state.waiting[0], state.waiting[1:]
-    stack = state.stacks[index]
-    stacks, gone, left = put(state.stacks, index, (*stack, rank)), add(state.gone, rank), state.left - 1
-    if rank in stack:
-        drawn = _with(state, stacks=stacks, gone=gone, left=left)
-        return _leave(drawn, "pair", rank, f"pair of {rank}s: loses {rank}/10 of the bet")
-    stage = DECIDE if waiting else DEALER_CARD
-    after = _with(state, stage=stage, stacks=stacks, gone=gone, left=left, waiting=waiting)
-    return after if left else _at_the_end(after)
-
-
-def _leave(state: State, outcome: str, rank: int, why: str) -> State:
-    """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
-    index, waiting = state.waiting[0], state.waiting[1:]
-    bet = state.bets[index]
-    payouts = put(state.payouts, index, Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why))
-    order = [*state.order]
-    order.remove(index)
-    stage = DECIDE if waiting else DEALER_CARD if order else OVER
-    after = _with(state, stage=stage, payouts=payouts, order=tuple(order), waiting=waiting)
-    return after if state.left else _at_the_end(after)
-
-
-def _dealer_card(state: State, rank: int) -> State:
-    """The dealer's card: it pays all, or the next pass begins."""
-    dealer, gone, left = (*state.dealer, rank), add(state.gone, rank), state.left - 1
-    after = _with(state, stage=DECIDE, dealer=dealer, gone=gone, left=left, waiting=state.order)
-    if rank == DEATH_CARD:
-        return _pay_all(after, "death_card", rank, rank, "the dealer's 3 is sudden death: wins 3/10 of the bet")
-    if rank in state.dealer:
-        return _pay_all(after, "dealer_pair", rank, rank, f"the dealer pairs {rank}s: wins {rank}/10 of the bet")
-    return after if left else _at_the_end(after)
-
-
-def _at_the_end(state: State) -> State:
-    """The shoe is empty: what follows, if not even a shuffle of the discards gives a card."""
-    if state.stage == OVER or _can_refill(state):
-        return state
-    if state.stage == DECIDE:
-        # A fold that is the only legal answer is not asked, it is carried out.
-        return _fold(state)
-    return _pay_all(state, "push", None, 0, "no card is left for the dealer: the hand is dead, bets go back")
-
-
-def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str) -> State:
-    """Every seat still in is paid that many tenths of its bet, and the round is over."""
-    payouts = tuple(
-        payout or Payout(seat, bet, bet + tenths * (bet // 10), outcome, card, why)
-        for payout, seat, bet in zip(state.payouts, state.seats, state.bets, strict=True)
-    )
-    return _with(state, payouts=payouts, stage=OVER)
-
-
-_CARD: Final = {DEAL: _deal, DEALER_CARD: _dealer_card, HIT: _hit}
-
-
-# --- the shoe in mid-round -------------------------------------------------------------------------------------
-
-
-def _in_play(state: State) -> Composition:
-    """The cards of the seats still in, and the dealer's: all that a shuffle leaves where it is."""
-    return count([*state.dealer, *(rank for index in state.order for rank in state.stacks[index])])
-
-
-def _discards(state: State) -> int:
-    """How many cards are neither in play nor in the shoe: discards and burned cards."""
-    return state.rules.decks * DECK_SIZE - state.left - sum(_in_play(state))
-
-
-def _can_refill(state: State) -> bool:
-    """Whether a shuffle of the discards leaves a card to deal after the burn."""
-    return _discards(state) > state.rules.burn
-
-
-def _shuffled(state: State) -> State:
-    cards = _discards(state)
-    return _with(state, gone=_in_play(state), left=cards - state.rules.burn)
+    return min(stack + dealer)
 
 
 # --- words and pictures ----------------------------------------------------------------------------------------
@@ -375,7 +465,7 @@ def _seat_view(state: State, seat: int, index: int | None) -> SeatView:
 
 
 def _say_decision(state: State, prompt: AskChoice, money: Money) -> Phrase:
-    cost, low = money(prompt.choices[-1].cost_cents), _lowest(state, state.waiting[0])
+    cost, low = money(prompt.choices[-1].cost_cents), _lowest(state.stacks[state.waiting[0]], state.dealer)
     return Phrase(
         f"Seat {prompt.seat}: hit, or fold for {cost}.",
         f"Seat {prompt.seat}, hit, or fold for {cost}?",

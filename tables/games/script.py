@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from tables.games.cards import DECK_SIZE, Composition
@@ -31,7 +32,7 @@ from tables.games.felt import (
     Struct,
     View,
 )
-from tables.games.game import Due, Part, PotGame, Words
+from tables.games.game import Due, Part, Picture, PotGame, Words
 from tables.games.layout import Layout, Player, Script
 
 Rules = TypeVar("Rules")
@@ -54,7 +55,7 @@ Telling = tuple[Script[None], Layout]
 """A script that stopped to ask, and the layout that it works on."""
 
 
-class State(Struct, frozen=True, dict=True, gc=True):
+class State(Picture, frozen=True, dict=True, gc=True):
     """A game between two actions.
 
     The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
@@ -63,7 +64,6 @@ class State(Struct, frozen=True, dict=True, gc=True):
     rules: Any
     opening: Opening
     actions: tuple[Action, ...]
-    prompts: tuple[Prompt, ...]
     players: tuple[Seen, ...]
     middle: tuple[int, ...]
     facedown: int
@@ -81,6 +81,29 @@ class State(Struct, frozen=True, dict=True, gc=True):
         """The script that stopped here, once: it goes on, and will never stop here again."""
         telling: Telling | None = self.__dict__.pop("telling", None)
         return telling
+
+
+class Told:
+    """A game while it is told."""
+
+    __slots__ = ("actions", "prompts", "rules", "telling")
+
+    def __init__(self, state: State, telling: Telling) -> None:
+        self.rules, self.actions, self.prompts = state.rules, [*state.actions], state.prompts
+        self.telling = telling
+
+    def take(self, action: Action) -> None:
+        """Go on by an admitted action."""
+        script, _ = self.telling
+        self.actions.append(action)
+        try:
+            self.prompts = script.send(action)
+        except StopIteration:
+            self.prompts = ()
+
+    def state(self) -> State:
+        """The game as it lies now."""
+        return _picture(self.rules, tuple(self.actions), self.prompts, self.telling)
 
 
 class Scripted(PotGame[State, Rules], Generic[Rules]):
@@ -101,8 +124,8 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """A new game. Raises Illegal when the opening is impossible."""
-        script, layout = self._begin(rules, opening)
-        return _go_on(rules, (), (script, layout), None)
+        telling = self._begin(rules, opening)
+        return _picture(rules, (), next(telling[0], ()), telling)
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling:
         left = DECK_SIZE - self.burn - sum(opening.dealt)
@@ -119,21 +142,17 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         )
         return self.tell(rules, layout), layout
 
-    def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next; empty when the game is over."""
-        return state.prompts
-
-    def apply(self, state: State, action: Action) -> State:
-        """The state after an action that an open prompt admits."""
-        telling = state.take() or self._tell_again(state)
-        return _go_on(state.rules, (*state.actions, action), telling, action)
+    def course(self, state: State) -> Told:
+        """The game from a state on, by the script that stopped there."""
+        return Told(state, state.take() or self._tell_again(state))
 
     def _tell_again(self, state: State) -> Telling:
         """The script, told up to a state whose own one has gone on."""
         script, layout = self._begin(state.rules, state.opening)
-        next(script)
-        for action in state.actions:
-            script.send(action)
+        with suppress(StopIteration):  # of a game that is over
+            next(script)
+            for action in state.actions:
+                script.send(action)
         return script, layout
 
     # --- what comes out ---
@@ -246,18 +265,14 @@ def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
     return f"{label} for {money(costs.pop())}" if len(costs) == 1 and choices[0].cost_cents else label
 
 
-def _go_on(rules: Any, actions: tuple[Action, ...], telling: Telling, action: Action | None) -> State:
-    """The state in which a script stops next; the script is laid by there if it asks for anything."""
-    script, layout = telling
-    try:
-        prompts = next(script) if action is None else script.send(action)
-    except StopIteration:
-        prompts = ()
+def _picture(rules: Any, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], telling: Telling) -> State:
+    """The state in which a script stopped; the script is laid by there if it asks for anything."""
+    _, layout = telling
     state = State(
+        prompts,
         rules,
         layout.opening,
         actions,
-        prompts,
         tuple(_seen(player) for player in layout.players),
         tuple(layout.middle),
         len(layout.pool),

@@ -3,14 +3,23 @@
 Six seats and six-deck shoes, dealt to the cut card. Seats fold when that costs no more than two tenths of the bet.
 Both sides must come to the same result in every round; they take turns, and the median of their ratios counts.
 Of the other games, random rounds that were played before are played again from their actions.
+
+`./run bench engine COMMIT` measures the engine of that commit by turns with this one, in the same run.
 """
 
+import importlib.util
+import io
 import random
+import subprocess
+import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tables.games.cards import NOTHING, shoe
 from tables.games.catalog import GAMES
@@ -36,6 +45,8 @@ Result = list[tuple[str, int | None, int]]
 """Of each seat: outcome, card, and what it won."""
 Answer = Callable[[tuple[Prompt, ...]], Action]
 Way = Callable[[State, Answer], State]
+Dealt = Callable[[list[list[int]]], list[tuple[Payout, ...]]]
+"""Deals shoes in one of the ways, upon one of the engines."""
 
 
 def shuffled_shoes() -> list[list[int]]:
@@ -180,7 +191,7 @@ def seconds(work: Callable[[], T]) -> tuple[float, T]:
     return perf_counter() - start, result
 
 
-def measured(shoes: list[list[int]], ways: tuple[Way, ...]) -> tuple[list[float], list[list[float]]]:
+def measured(shoes: list[list[int]], ways: list[Dealt]) -> tuple[list[float], list[list[float]]]:
     """Seconds of the loop and of each way, by turns; what they come to must be the same."""
     loop: list[float] = []
     engine: list[list[float]] = [[] for _ in ways]
@@ -188,11 +199,34 @@ def measured(shoes: list[list[int]], ways: tuple[Way, ...]) -> tuple[list[float]
         time, expected = seconds(lambda: by_hand(shoes))
         loop.append(time)
         for way, times in zip(ways, engine, strict=True):
-            time, results = seconds(partial(by_engine, way, shoes))
+            time, results = seconds(partial(way, shoes))
             dealt = [[(payout.outcome, payout.card, payout.net_cents) for payout in result] for result in results]
             assert dealt == expected, "the engine and the hand-written loop differ"
             times.append(time)
     return loop, engine
+
+
+def earlier(commit: str) -> Any:
+    """This file, loaded upon the games of an earlier commit."""
+    now_loaded = {name: sys.modules.pop(name) for name in [*sys.modules] if name.split(".")[0] == "tables"}
+    files = subprocess.run(["git", "archive", commit, "tables"], check=True, capture_output=True).stdout
+    spec = importlib.util.spec_from_file_location("bench_engine_earlier", __file__)
+    assert spec is not None
+    assert spec.loader is not None
+    bench = importlib.util.module_from_spec(spec)
+    with TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(files)) as archive:
+            archive.extractall(folder, filter="data")
+        sys.path.insert(0, folder)
+        try:
+            spec.loader.exec_module(bench)
+            assert Path(folder) in Path(sys.modules["tables.games.rocket"].__file__ or "").parents
+        finally:
+            sys.path.remove(folder)
+            for name in [name for name in sys.modules if name.split(".")[0] == "tables"]:
+                del sys.modules[name]
+            sys.modules.update(now_loaded)
+    return bench
 
 
 # --- every game -----------------------------------------------------------------------------------------------
@@ -215,16 +249,24 @@ def main() -> None:
     shoes = shuffled_shoes()
     rounds, taken = len(by_hand(shoes)), steps(shoes)
     actions = len(taken)
-    loop, (running, playing) = measured(shoes, (by_run, by_play))
+    ways: dict[str, Dealt] = {
+        "engine: run": partial(by_engine, by_run),
+        "engine: prompts, play": partial(by_engine, by_play),
+    }
+    for commit in sys.argv[1:]:
+        before = earlier(commit)
+        ways[f"{commit[:9]}: run"] = partial(before.by_engine, before.by_run)
+        ways[f"{commit[:9]}: prompts, play"] = partial(before.by_engine, before.by_play)
+    loop, engine = measured(shoes, [*ways.values()])
     print(f"{rounds:,} rounds of Rocket, six seats, six decks, {actions:,} actions; medians of {REPEATS} runs")
     print(f"{'':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'time':>9}")
     print(f"{'hand-written loop':24}{rounds / median(loop):>10,.0f}{'':>23}{'1 x':>9}")
-    for label, times in (("engine: run", running), ("engine: prompts, play", playing)):
+    for label, times in zip(ways, engine, strict=True):
         time = median(times)
         ratio = median(one / other for one, other in zip(times, loop, strict=True))
         print(f"{label:24}{rounds / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.2f}{ratio:>7.1f} x")
     shares = dict(parts(taken))
-    shares["answering, opening, settling"] = min(running) / actions * 1e6 - sum(shares.values())
+    shares["answering, opening, settling"] = min(engine[0]) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
     print(f"\n{'random rounds, replayed':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'actions/round':>15}")
     for title, played, actions, time in every_game():

@@ -164,7 +164,8 @@ def test_one_byte_of_one_body_is_found(house: Carried, book: str) -> None:
     with house.copy() as copied:
         with psycopg.connect(copied.url(SUPERUSER), autocommit=True) as intruder:
             intruder.execute(
-                "ALTER TABLE ledger_logentry DISABLE TRIGGER ledger_logentry_stays, DROP CONSTRAINT ledger_logentry_format"
+                "ALTER TABLE ledger_logentry DISABLE TRIGGER ledger_logentry_stays,"
+                " DROP CONSTRAINT ledger_logentry_format"
             )
             [[seq]] = intruder.execute(flip, [book]).fetchall()
         answer = copied.ask("verify", *(["--table", book] if book != "house" else []))
