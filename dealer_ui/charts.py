@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from typing import Any, Final, TypeVar
 
 from ledger.proof.chips import money
-from tables.audit.history import RoundLine
+from tables.audit.round_list import RoundLine
 
 WIDTH: Final = 960
 HEIGHT: Final = 96

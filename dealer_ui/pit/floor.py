@@ -18,9 +18,10 @@ from ledger.alerts import open_alerts
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
 from tables import standing
-from tables.audit import history
+from tables.audit import round_list
 from tables.board import secrecy
 from tables.board.picture import Board, board
+from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
 from tables.log.entries.rounds import whom, words_of
@@ -72,7 +73,7 @@ class Seen:
     @property
     def title(self) -> str:
         """How its game is called."""
-        return history.games()[self.table.game]
+        return GAMES[self.table.game].title
 
     @property
     def paper(self) -> list[Series]:
@@ -219,7 +220,7 @@ def latest_of(now: Standing) -> int:
 def _first_today(standings: Mapping[int, Standing]) -> dict[int, int]:
     """For each book, the first round of this day."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    return history.first_since({book: latest_of(now) for book, now in standings.items()}, midnight)
+    return round_list.first_since({book: latest_of(now) for book, now in standings.items()}, midnight)
 
 
 def _racks(books: Sequence[int]) -> dict[int, int]:

@@ -23,9 +23,9 @@ from dealer_ui.pit.floor import ACTS, Act, Seen, consequences, head_of, latest_o
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, standing
-from tables.audit import history, sealing, watch
-from tables.audit.history import Wanted
-from tables.disputes import claims, corrections
+from tables.audit import entry_list, history, round_list, sealing, watch
+from tables.audit.round_list import Wanted
+from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
@@ -135,7 +135,7 @@ def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
     through, day = _number(query, "through"), dates.day(query.get("day"))
     if through is None and day is not None:
-        through = history.first_since({book_id: latest}, _end_of(day))[book_id] - 1
+        through = round_list.first_since({book_id: latest}, _end_of(day))[book_id] - 1
     return Filter(min(latest if through is None else through, latest), wanted, day, latest)
 
 
@@ -151,9 +151,9 @@ def _number(query: QueryDict, name: str) -> int | None:
 def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
     shown = _filter(request.GET, table.book_id, latest)
     if shown.wanted:
-        page = history.search(table, shown.wanted, through=shown.through)
+        page = round_list.search(table, shown.wanted, through=shown.through)
     else:
-        page = history.rounds(table.book_id, through=shown.through)
+        page = round_list.rounds(table.book_id, through=shown.through)
     asked = request.GET.copy()
     for name in ("through", "day"):
         asked.pop(name, None)
@@ -205,11 +205,11 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Its log, the newest entry first."""
     table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    page = history.log(table.book_id, before=_number(request.GET, "before"), subject=subject)
+    page = entry_list.entries(table.book_id, before=_number(request.GET, "before"), subject=subject)
     context = {
         "table": table,
-        "entries": [(entry, history.words_of(entry)) for entry in page],
-        "older": page[-1].seq if len(page) == history.LOG_PAGE and page[-1].seq > 1 else None,
+        "entries": [(entry, entry_list.words_of(entry)) for entry in page],
+        "older": page[-1].seq if len(page) == entry_list.PAGE and page[-1].seq > 1 else None,
         "paged": "before" in request.GET,
         "subject": subject,
         "subjects": SUBJECTS,
@@ -279,7 +279,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in story.steps for moved in step.moved],
         "file": f"{_slug(table)}-round-{number}.json",
-        "cases": claims.cases(table.book_id, number),
+        "cases": cases.cases(table.book_id, number),
         "made": corrections.shown(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }

@@ -21,7 +21,7 @@ from ledger.proof.chips import RACK, money
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import past, permits
-from tables.disputes import claims
+from tables.disputes import claims, register
 from tables.games.felt import MOST_CENTS, Payout
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
@@ -229,7 +229,7 @@ def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
     """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
     if entered.dispute is None:
         return None
-    dispute = claims.register(scene.table.book_id, scene.standing.seq).get(entered.dispute)
+    dispute = register.as_of(scene.table.book_id, scene.standing.seq).get(entered.dispute)
     if dispute.round != entered.round or dispute.seat not in (0, entered.seat):
         raise Refused(
             "other_round", f"Dispute {dispute.number} is about round {dispute.round}, seat {dispute.seat}.", 422
