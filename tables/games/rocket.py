@@ -120,7 +120,18 @@ class Rocket(BankedGame[State, Rules]):
         no_bets = (0,) * len(opening.seats)
         asks = _ask_bets(rules, opening, no_bets)
         return State(
-            rules, opening, BETS, opening.seats, no_bets, asks, (), (), (), opening.dealt, left, opening.button
+            rules=rules,
+            opening=opening,
+            stage=BETS,
+            seats=opening.seats,
+            bets=no_bets,
+            asks=asks,
+            stacks=(),
+            payouts=(),
+            dealer=(),
+            gone=opening.dealt,
+            left=left,
+            button=opening.button,
         )
 
     # --- prompts ---
@@ -220,18 +231,25 @@ def _ask_bets(rules: Rules, opening: Opening, bets: tuple[int, ...]) -> tuple[As
     low, high = max(limits.min_cents, step), limits.max_cents
     room = MOST_CENTS if limits.cap_cents is None else limits.cap_cents - sum(bets)
     asks = [
-        AskBet(seat, low, room + own if room + own < high else high, step, own, room + own < high)
+        AskBet(
+            seat,
+            low_cents=low,
+            high_cents=min(room + own, high),
+            step_cents=step,
+            placed_cents=own,
+            capped=room + own < high,
+        )
         for seat, own in zip(opening.seats, bets, strict=True)
     ]
     return tuple(asks)
 
 
 def _bet(state: State, action: Bet) -> State:
-    at = state.seats.index(action.seat)
-    bets = put(state.bets, at, action.amount_cents)
+    index = state.seats.index(action.seat)
+    bets = put(state.bets, index, action.amount_cents)
     if state.opening.limits.cap_cents is None:
         # What one seat bets leaves the others' prompts as they are.
-        return _with(state, bets=bets, asks=put(state.asks, at, _with(state.asks[at], placed_cents=bets[at])))
+        return _with(state, bets=bets, asks=put(state.asks, index, _with(state.asks[index], placed_cents=bets[index])))
     return _with(state, bets=bets, asks=_ask_bets(state.rules, state.opening, bets))
 
 
@@ -298,7 +316,8 @@ def _leave(state: State, outcome: str, rank: int, why: str) -> State:
     """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
     index, waiting = state.waiting[0], state.waiting[1:]
     bet = state.bets[index]
-    payouts = put(state.payouts, index, Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, rank, why))
+    payout = Payout(state.seats[index], bet, bet - rank * (bet // 10), outcome, card=rank, why=why)
+    payouts = put(state.payouts, index, payout)
     order = [*state.order]
     order.remove(index)
     stage = DECIDE if waiting else DEALER_CARD if order else OVER
@@ -330,7 +349,7 @@ def _at_the_end(state: State) -> State:
 def _pay_all(state: State, outcome: str, card: int | None, tenths: int, why: str) -> State:
     """Every seat still in is paid that many tenths of its bet, and the round is over."""
     payouts = tuple(
-        payout or Payout(seat, bet, bet + tenths * (bet // 10), outcome, card, why)
+        payout or Payout(seat, bet, bet + tenths * (bet // 10), outcome, card=card, why=why)
         for payout, seat, bet in zip(state.payouts, state.seats, state.bets, strict=True)
     )
     return _with(state, payouts=payouts, stage=OVER)
