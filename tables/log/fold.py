@@ -125,18 +125,18 @@ class Round:
     @property
     def stacks_now(self) -> dict[int, int]:
         """What lies at the table's seats now, in cents; seats without chips are left out."""
-        now = dict(self.stacks)
-        for one in self.payments:
-            for seat, coins in ((one.payer, -one.coins), (one.payee, one.coins)):
+        stacks = dict(self.stacks)
+        for payment in self.payments:
+            for seat, coins in ((payment.payer, -payment.coins), (payment.payee, payment.coins)):
                 if seat:
-                    now[seat] = now.get(seat, 0) + coins * self.coin_cents
-        return {seat: cents for seat, cents in now.items() if cents}
+                    stacks[seat] = stacks.get(seat, 0) + coins * self.coin_cents
+        return {seat: cents for seat, cents in stacks.items() if cents}
 
     @property
     def pot_now_cents(self) -> int:
         """What lies in the pot now."""
         into = {"pay_pot": 1, "pay_seat": 0, "win_pot": -1, "rake": -1}
-        return self.pot_cents + sum(into[one.kind] * one.coins for one in self.payments) * self.coin_cents
+        return self.pot_cents + sum(into[payment.kind] * payment.coins for payment in self.payments) * self.coin_cents
 
     @property
     def settled(self) -> tuple[Payout, ...]:
@@ -148,7 +148,7 @@ class Round:
         """What the house has won of the seats so far, or raked from the pot."""
         if self.game.banked:
             return -sum(payout.net_cents for payout in self.game.settle(self.state))
-        return sum(one.coins for one in self.payments if one.kind == "rake") * self.coin_cents
+        return sum(payment.coins for payment in self.payments if payment.kind == "rake") * self.coin_cents
 
     def in_cents(self, payout: Payout) -> Payout:
         """A payout as the ledger counts it."""
@@ -184,8 +184,8 @@ class Round:
         if not (self.game.banked and self.plays and self.over):
             return ()
         decided = self.plays[-1].decided
-        walked = decided if len(decided) > 1 or any(one.net_cents > 0 for one in decided) else ()
-        return tuple(one for one in reversed(walked) if one.seat not in self.paid)
+        walked = decided if len(decided) > 1 or any(payout.net_cents > 0 for payout in decided) else ()
+        return tuple(payout for payout in reversed(walked) if payout.seat not in self.paid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class Standing:
 
 def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:
     """Whether a seat holds facedown cards."""
-    return any(one.seat == seat and one.hand_size for one in game.view(state, None).seats)
+    return any(box.seat == seat and box.hand_size for box in game.view(state, None).seats)
 
 
 def signature_of(badge: str | None, username: str, name: str) -> str:
