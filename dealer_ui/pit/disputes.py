@@ -115,7 +115,7 @@ def _correction_row(shown: Shown) -> exports.Row:
         shown.table, correction.slip, shown.state, correction.round, correction.seat,
         correction.recorded_cents, correction.due_cents, correction.handed_cents, correction.difference_cents,
         shown.off_cents, correction.reason, correction.dispute, correction.earlier, shown.proposed_at,
-        correction.proposed_as, shown.at, shown.by, shown.text,
+        correction.proposed_as, shown.decided_at, shown.by, shown.text,
     )  # fmt: skip
 
 

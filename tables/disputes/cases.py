@@ -23,7 +23,7 @@ class Word:
     """One entry about a dispute, to be read."""
 
     seq: int
-    at: datetime
+    written_at: datetime
     by: str
     kind: str
     heard: str = ""
@@ -44,7 +44,7 @@ class Case:
     @property
     def closed_at(self) -> datetime | None:
         """When it was closed; None while it is open."""
-        return self.words[-1].at if self.dispute.state == CLOSED else None
+        return self.words[-1].written_at if self.dispute.state == CLOSED else None
 
 
 _OPEN: Final = """
@@ -156,7 +156,7 @@ def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]
             event = _event(kind, body)
             word = Word(
                 seq=seq,
-                at=moment,
+                written_at=moment,
                 by=by,
                 kind=kind,
                 heard=getattr(event, "heard", ""),
@@ -181,4 +181,4 @@ def _case(pk: int, lines: Sequence[_Line]) -> Case:
     name, first, *_ = lines[0]
     *_, dispute, slips = lines[-1]
     words = tuple(word for _, word, *_ in lines)
-    return Case(table_id=pk, table=name, dispute=dispute, opened_at=first.at, words=words, corrections=slips)
+    return Case(table_id=pk, table=name, dispute=dispute, opened_at=first.written_at, words=words, corrections=slips)

@@ -283,7 +283,7 @@ class Shown:
     proposed_at: datetime
     by: str = ""
     """Who signed or declined it."""
-    at: datetime | None = None
+    decided_at: datetime | None = None
     seq: int = 0
     """The entry that signed or declined it, or else proposed it."""
     text: str = ""
@@ -319,7 +319,7 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
                     lines[pk, slip],
                     state=kind,
                     by=by,
-                    at=moment,
+                    decided_at=moment,
                     seq=seq,
                     text=getattr(event, "text", ""),
                     off_cents=getattr(event, "off_cents", 0),

@@ -40,9 +40,9 @@ def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Setting
     """The settings after a change. Raises ValueError for a setting that there is not, or that is not of its form."""
     if unknown := after.keys() - {field.name for field in fields(Settings)}:
         raise ValueError(f"a table has no {min(unknown)} to set")
-    known = msgspec.to_builtins(before) if before else {}
+    settings = msgspec.to_builtins(before) if before else {}
     try:
-        return msgspec.convert(known | dict(after), Settings)
+        return msgspec.convert(settings | dict(after), Settings)
     except msgspec.ValidationError as wrong:
         raise ValueError(str(wrong)) from None
 
@@ -90,23 +90,23 @@ def made_rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int
 # --- what a round is opened with -------------------------------------------------------------------------------
 
 
-def banked_opening(table: Set, rules: Any, now: Standing) -> tuple[Any, Opening]:
+def banked_opening(table: Set, rules: Any, standing: Standing) -> tuple[Any, Opening]:
     """The rules and the opening of the next round against the house: the options and limits of now, the shoe as it
     lies. The burn was made when this shoe was shuffled, whatever the option says since."""
-    game, shoe = GAMES[table.game], now.shoe
+    game, shoe = GAMES[table.game], standing.shoe
     pinned = game.burning(rules, shoe.burn) if shoe and isinstance(game, BankedGame) else rules
-    return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), now.gone, now.button)
+    return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), standing.gone, standing.button)
 
 
-def pot_opening(table: Set, now: Standing, seats: tuple[int, ...]) -> Opening:
+def pot_opening(table: Set, standing: Standing, seats: tuple[int, ...]) -> Opening:
     """The opening of the next game for a pot among these seats; who starts is not in it where chance chooses that."""
-    game, coin, stacks = GAMES[table.game], table.unit_cents, now.stacks
+    game, coin, stacks = GAMES[table.game], table.unit_cents, standing.stacks
     carries = game.carries
     return Opening(
         seats,
-        dealt=now.gone if "dealt" in carries else NOTHING,
-        button=now.button if "button" in carries else None,
-        pot=now.pot_cents // coin if "pot" in carries else 0,
+        dealt=standing.gone if "dealt" in carries else NOTHING,
+        button=standing.button if "button" in carries else None,
+        pot=standing.pot_cents // coin if "pot" in carries else 0,
         stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if isinstance(game, PotGame) and game.coins else (),
         rake=_rake(table),
         blind=table.source == KEYED,

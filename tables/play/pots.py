@@ -98,11 +98,11 @@ def enact_time_charge(scene: Scene, event: TimeCharged, entry: Entry) -> Step:
     return _step(scene, structs.replace(event, each_cents=scene.table.time_charge_cents))
 
 
-def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
+def periods_due(table: Table, charged_at: str | None, moment: datetime) -> int:
     """How many half hours have passed since time was charged last, at a table that charges it."""
     if charged_at is None or not table.time_charge_cents:
         return 0
-    return max(0, (now - datetime.fromisoformat(charged_at)) // PERIOD)
+    return max(0, (moment - datetime.fromisoformat(charged_at)) // PERIOD)
 
 
 def between_games(scene: Scene) -> dict[int, int]:
@@ -128,22 +128,22 @@ def next_game(scene: Scene, seats: Sequence[int]) -> Round:
 
     Chance chooses who starts, where the game has it so: the system draws the seat, and the log says which.
     """
-    now, coin = scene.standing, scene.table.unit_cents
-    stacks = now.stacks
+    standing, coin = scene.standing, scene.table.unit_cents
+    stacks = standing.stacks
     chosen = tuple(sorted(set(seats))) or able(scene, stacks)
     _refuse_seats(scene, chosen, stacks)
-    opening, state = _opened(scene, pot_opening(scene.table, now, chosen))
+    opening, state = _opened(scene, pot_opening(scene.table, standing, chosen))
     pinned: Stacks = tuple(sorted(stacks.items()))
     return Round(
-        now.next_number,
-        scene.game,
-        scene.rules,
-        opening,
-        scene.next_seq,
-        (),
-        state,
+        number=standing.next_number,
+        game=scene.game,
+        rules=scene.rules,
+        opening=opening,
+        first_seq=scene.next_seq,
+        plays=(),
+        state=state,
         stacks=pinned,
-        pot_cents=now.pot_cents,
+        pot_cents=standing.pot_cents,
         coin_cents=coin,
         version=rules_version(scene.game),
     )

@@ -98,7 +98,7 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
     shoe = expect(scene, "check")
     full = cards.shoe(shoe.decks)
-    if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
+    if len(entered.counts) != len(full) or not all(0 <= count <= 999 for count in entered.counts):
         raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
     wrong = [
         f"{counted} of rank {rank}, {whole} belong in it"
