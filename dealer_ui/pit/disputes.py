@@ -146,10 +146,10 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    now = standing.of(table)
-    if now.dealer is None or now.dealer.username != viewer.username:
+    table_standing = standing.of(table)
+    if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
         raise PermissionDenied
-    latest = number(request.POST.get("round")) or (now.round.number if now.round else 0)
+    latest = number(request.POST.get("round")) or (table_standing.round.number if table_standing.round else 0)
     refused = None
     if request.method == "POST":
         try:
@@ -159,7 +159,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
-    round_ = past.as_of(table.book_id, latest, now.seq)
+    round_ = past.as_of(table.book_id, latest, table_standing.seq)
     context = _form(request, table, refused) | _claimed(round_, latest, reverse("dealer:screen", args=[pk]))
     return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
 

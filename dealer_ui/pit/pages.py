@@ -59,10 +59,10 @@ def _viewer(request: HttpRequest) -> Staff:
 
 
 def _one(request: HttpRequest, pk: int) -> Seen:
-    found = seen(_viewer(request), pk)
-    if not found:
+    tables = seen(_viewer(request), pk)
+    if not tables:
         raise Http404("There is no such table.")
-    return found[0]
+    return tables[0]
 
 
 # --- Alerts ----------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "dealer_ui/pit/table.html",
-        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.now)),
+        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.standing)),
     )
 
 
