@@ -53,8 +53,19 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         """The round, before anything was played in it."""
         game, rules, opening = self.read()
         state = game.open(rules, opening)
-        chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
-        return Round(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version)
+        return Round(
+            number=number,
+            game=game,
+            rules=rules,
+            opening=opening,
+            first_seq=seq,
+            plays=(),
+            state=state,
+            stacks=self.stacks or (),
+            pot_cents=self.pot_cents or 0,
+            coin_cents=self.coin_cents or 0,
+            version=self.version,
+        )
 
     def refuse_other_rules(self) -> None:
         """Raises Misconduct where this engine has other rules than the round was dealt under."""

@@ -570,33 +570,35 @@ def pays(hand: Hand, cents: int, off: int = 2_000) -> tuple[Move, ...]:
 
 def test_a_correction_moves_what_it_says(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: a slip over 20 for which 200 left the rack."""
-    assert "its transfer 2 is" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 20_000))
+    assert "its transfer 2 is" in forge(felt, "correction", "signed", signed, BRUNO, moves=pays(felt, 20_000))
 
 
 def test_a_correction_is_not_signed_by_who_proposed_it(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: one person alone, written past the rules."""
     alone = {**signed, "username": "bella", "name": "Bella", "badge": None}
-    assert "another person has to sign" in forge(felt, "correction", "signed", alone, BOSS, pays(felt, 2_000))
+    assert "another person has to sign" in forge(felt, "correction", "signed", alone, BOSS, moves=pays(felt, 2_000))
 
 
 def test_a_correction_says_rightly_whether_the_rack_was_counted(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: a difference that is booked twice, or never."""
     counted = {**signed, "counted": True, "off_cents": 0}
-    assert "counted is true, not false" in forge(felt, "correction", "signed", counted, BRUNO, pays(felt, 2_000, 0))
+    assert "counted is true, not false" in forge(
+        felt, "correction", "signed", counted, BRUNO, moves=pays(felt, 2_000, 0)
+    )
 
 
 def test_a_correction_that_nobody_proposed_is_named(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: chips that leave on a slip of which the first signature is missing."""
     other = {**signed, "correction": {**signed["correction"], "slip": "correction/2026/7"}}
-    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, pays(felt, 2_000))
+    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, moves=pays(felt, 2_000))
 
 
 def test_a_correction_without_its_signature_beside_it_is_named(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: an entry in the log for which nobody gave a PIN."""
-    assert "not signed beside it" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 2_000))
+    assert "not signed beside it" in forge(felt, "correction", "signed", signed, BRUNO, moves=pays(felt, 2_000))
 
 
 def test_chips_of_a_correction_move_by_nothing_else(felt: Hand) -> None:
     """Harm: a payment that calls itself a correction in the entry of something else."""
     move = cage.chart(felt.table.book_id).move("correct_pay", "rack", "players", 2_000)
-    assert "correct_pay" in forge(felt, "chips", "buy_in", {"amount_cents": 2_000}, BOSS, (move,))
+    assert "correct_pay" in forge(felt, "chips", "buy_in", {"amount_cents": 2_000}, BOSS, moves=(move,))
