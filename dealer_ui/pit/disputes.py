@@ -88,14 +88,12 @@ _CORRECTIONS: Final = (
 @watches
 @require_GET
 def disputes_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every dispute as CSV."""
     return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, cases.cases())]))
 
 
 @watches
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every correction as CSV."""
     return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
 
 

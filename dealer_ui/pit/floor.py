@@ -66,7 +66,6 @@ class Seen:
 
     @property
     def table(self) -> Table:
-        """The table itself."""
         return self.board.table
 
     @property

@@ -107,7 +107,6 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
 @watches
 @require_GET
 def alerts_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every alert as CSV."""
     return exports.answer(request, "alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
 
 
@@ -184,7 +183,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
 @watches
 @require_GET
 def rounds(request: HttpRequest, pk: int) -> HttpResponse:
-    """Its rounds alone."""
+    """The list of a table's rounds alone, for a page that has the rest already."""
     table, latest = _table(pk)
     return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, table, latest))
 
@@ -221,7 +220,6 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 @watches
 @require_GET
 def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Its log as CSV."""
     table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
     return exports.answer(request, f"{_slug(table)}-log", exports.LOG_HEADER, exports.log_pages(table.book_id, subject))

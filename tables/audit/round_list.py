@@ -32,7 +32,7 @@ SEARCHED: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round in a list."""
+    """One round in a list: who dealt it, what was staked, how it came out."""
 
     number: int
     first_seq: int

@@ -29,7 +29,7 @@ from tables.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class SeatBox:
-    """One seat of the layout."""
+    """One seat of the layout: what this viewer may see there, and what may be entered for it."""
 
     seat: int
     state: str

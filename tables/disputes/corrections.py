@@ -50,7 +50,6 @@ SIGNERS: Final = CORRECTION.stages[-1].by
 
 
 def permit_proposal(scene: Scene, by: Staff) -> None:
-    """A pit boss proposes a correction."""
     permits.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)

@@ -107,7 +107,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a search came to."""
+    """The suspects of one search, and what was looked at for them."""
 
     variance_cents: int
     since_seq: int
@@ -117,7 +117,7 @@ class Findings:
     suspects: tuple[Suspect, ...]
     """The most likely one first, at most MOST_LISTED."""
     places: int = 0
-    """How many there are."""
+    """How many there are, listed or not."""
     cut_at: int | None = None
     """The first round that was looked at, where older ones of the span were left out."""
 

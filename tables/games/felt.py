@@ -285,7 +285,6 @@ class AskShuffle(Struct, frozen=True, tag_field="kind", tag="shuffle"):
     burn: int
 
     def admits(self, action: Action) -> Action | None:
-        """The shuffle."""
         return action if type(action) is Shuffle else None
 
 

@@ -62,7 +62,6 @@ class Player:
 
     @property
     def is_in(self) -> bool:
-        """Whether this player still plays."""
         return self.state == "in"
 
     @property
@@ -109,7 +108,6 @@ class Layout:
     # --- who ---
 
     def player(self, seat: int) -> Player:
-        """The player at a seat."""
         return next(player for player in self.players if player.seat == seat)
 
     @property

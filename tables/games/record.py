@@ -85,7 +85,7 @@ _OWN: Final = {name: name for name in ("card", "cards", "target", "count")}
 
 
 class Record(Struct, frozen=True):
-    """The document."""
+    """A round record, as ``round-record/1`` spells it: docs/round-record.md."""
 
     format: Literal["round-record/1"]
     game: str

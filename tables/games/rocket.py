@@ -137,7 +137,6 @@ class Rocket(BankedGame[State, Rules]):
     # --- prompts ---
 
     def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next."""
         stage = state.stage
         if stage == DECIDE:
             return (_ask_choice(state),)
@@ -151,7 +150,6 @@ class Rocket(BankedGame[State, Rules]):
         return (AskCard(to, state.gone, state.rules.decks),)
 
     def apply(self, state: State, action: Action) -> State:
-        """The state after an admitted action."""
         if type(action) is Card:
             return _CARD[state.stage](state, action.rank)
         if type(action) is Choose:

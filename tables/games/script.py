@@ -172,7 +172,7 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         return state.left
 
     def decks(self, rules: Rules) -> int:
-        """One."""
+        """Every game that is told as a script is played with one deck."""
         return 1
 
     def burned(self, rules: Rules) -> int:

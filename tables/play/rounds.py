@@ -136,13 +136,11 @@ def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
 
 @enacts(log.Paid, permit=permits.the_dealer)
 def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
-    """As it was entered."""
     return paid(scene, Paid(event.seat)).steps[0]
 
 
 @enacts(TakenBack)
 def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
-    """As it was entered."""
     permits.the_dealer_or_the_floor(scene, _staff(scene, entry))
     return take_back(scene, TakeBack()).steps[0]
 

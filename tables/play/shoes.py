@@ -227,7 +227,6 @@ def enact_load(scene: Scene, event: Loaded, entry: Entry) -> Step:
 
 @enacts(DeckChecked, DeckCheckFailed, permit=permits.the_dealer)
 def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
-    """By its counts."""
     return check(scene, CheckDecks(event.counts)).steps[0]
 
 
@@ -241,13 +240,11 @@ def enact_shuffle(scene: Scene, event: Shuffled, entry: Entry) -> Step:
 
 @enacts(CutCardPlaced, permit=permits.the_dealer)
 def enact_cut(scene: Scene, event: CutCardPlaced, entry: Entry) -> Step:
-    """As it was entered."""
     return place_cut_card(scene, PlaceCutCard()).steps[0]
 
 
 @enacts(Burned, permit=permits.the_dealer)
 def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
-    """As it was entered."""
     return burn(scene, Burn()).steps[0]
 
 
