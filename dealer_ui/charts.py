@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from typing import Any, Final, TypeVar
 
 from ledger.proof.chips import money
-from tables.audit.history import RoundLine
+from tables.audit.round_list import RoundLine
 
 WIDTH: Final = 960
 HEIGHT: Final = 96
@@ -303,21 +303,21 @@ def line_chart(
     apart = _apart(min(values), max(values))
     low = floor(min(values) / apart) * apart
     high = max(low + apart, ceil(max(values) / apart) * apart)
-    xs = [round(LINES_LEFT + LINES_WIDE * at / (len(steps) - 1), 1) for at in range(len(steps))]
+    xs = [round(LINES_LEFT + LINES_WIDE * step / (len(steps) - 1), 1) for step in range(len(steps))]
 
     def y(value: float) -> float:
         return round(LINES_HIGH * (high - value) / (high - low), 1)
 
     drawn = []
-    ordered = sorted(series, key=lambda one: -one[1][-1])
-    for (name, line), at in zip(ordered, _kept_apart([y(line[-1]) for _, line in ordered]), strict=True):
+    ordered = sorted(series, key=lambda named_line: -named_line[1][-1])
+    for (name, line), height in zip(ordered, _kept_apart([y(line[-1]) for _, line in ordered]), strict=True):
         points = " ".join(f"{x},{y(value)}" for x, value in zip(xs, line, strict=True))
-        drawn.append(Drawn(name, points, y(line[-1]), round(at + 5, 1), name == chosen))
+        drawn.append(Drawn(name, points, y(line[-1]), round(height + 5, 1), name == chosen))
     return LineChart(
-        lines=tuple(sorted(drawn, key=lambda one: one.chosen)),
+        lines=tuple(sorted(drawn, key=lambda line: line.chosen)),
         marks=tuple(
-            Mark(y(at * apart), written.format(at * apart).replace("-", "−").replace("+0", "0"))
-            for at in range(round(low / apart), round(high / apart) + 1)
+            Mark(y(mark * apart), written.format(mark * apart).replace("-", "−").replace("+0", "0"))
+            for mark in range(round(low / apart), round(high / apart) + 1)
         ),
         zero=y(0) if low < 0 < high else None,
         ticks=tuple(zip(xs, steps, strict=True)),
@@ -327,9 +327,9 @@ def line_chart(
 
 def _kept_apart(heights: Sequence[float]) -> list[float]:
     """Heights from the top down, moved until each has room; none below the panel."""
-    found = list(accumulate(heights, lambda above, own: max(own, above + _NAMES_APART)))
-    found[-1] = min(found[-1], LINES_HIGH)
-    return list(accumulate(reversed(found), lambda below, own: min(own, below - _NAMES_APART)))[::-1]
+    lowered = list(accumulate(heights, lambda above, own: max(own, above + _NAMES_APART)))
+    lowered[-1] = min(lowered[-1], LINES_HIGH)
+    return list(accumulate(reversed(lowered), lambda below, own: min(own, below - _NAMES_APART)))[::-1]
 
 
 def _apart(low: float, high: float) -> float:

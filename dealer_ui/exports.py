@@ -22,8 +22,10 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from ledger.lanes import give_back
-from tables.audit import history
-from tables.audit.history import RoundLine, Story, Wanted, words_of
+from tables.audit import entry_list, round_list
+from tables.audit.entry_list import words_of
+from tables.audit.history import Story
+from tables.audit.round_list import RoundLine, Wanted
 from tables.models import Table
 
 ROUNDS_AT_ONCE: Final = 100
@@ -191,9 +193,9 @@ def round_pages(table: Table, through: int, wanted: Wanted) -> Iterator[list[Row
     number: int | None = through
     while number:
         if wanted:
-            page = history.search(table, wanted, through=number, count=ROUNDS_AT_ONCE)
+            page = round_list.search(table, wanted, through=number, count=ROUNDS_AT_ONCE)
         else:
-            page = history.rounds(table.book_id, through=number, count=ROUNDS_AT_ONCE)
+            page = round_list.rounds(table.book_id, through=number, count=ROUNDS_AT_ONCE)
         yield [_round_row(line) for line in page.lines]
         number = page.older
 
@@ -215,7 +217,7 @@ LOG_HEADER: Final = (
 def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
     """A table's log, the newest entry first."""
     before: int | None = None
-    while page := history.log(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
+    while page := entry_list.entries(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
         yield [
             (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words_of(entry), entry.legs,
              entry.hash, entry.prev_hash, entry.line.decode(errors="replace"))

@@ -16,7 +16,7 @@ Signed = TypeVar("Signed")
 
 
 class Signature(forms.Form):
-    """Whose signature it is."""
+    """The badge and the PIN that somebody signs with."""
 
     badge = forms.RegexField(r"^[0-9]{3,8}\Z")
     pin = forms.RegexField(r"^[0-9]{4,8}\Z")

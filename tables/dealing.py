@@ -64,7 +64,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if is_known and (before := writer.recorded(head, request)):
             return Answer(before[0], head.seq, again=True)
         rules, limits = rules_of(table), limits_of(table)
-        scene = Scene(table, GAMES[table.game], rules, limits, standings.at(head), by, head.moment)
+        scene = Scene(table, GAMES[table.game], rules, limits, standings.at(head), by=by, clock=head.moment)
         handling = HANDLINGS[type(entered)]
         if isinstance(by, AtSeat):
             seat_pages.permit(scene, by, entered)
@@ -139,21 +139,21 @@ def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
     that. So several seats may answer on one number, whichever comes first. Nor does a slip, a dispute or a correction
     change the cards and bets that a dealer entered something on.
     """
-    now, by = scene.standing, scene.by
-    if isinstance(by, AtSeat) and now.round is not None:
-        return not now.round.asked.get(by.seat, now.seq) <= expected_seq <= now.seq
-    if expected_seq >= now.seq:
-        return expected_seq > now.seq
-    since = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=expected_seq, seq__lte=now.seq)
+    standing, by = scene.standing, scene.by
+    if isinstance(by, AtSeat) and standing.round is not None:
+        return not standing.round.asked.get(by.seat, standing.seq) <= expected_seq <= standing.seq
+    if expected_seq >= standing.seq:
+        return expected_seq > standing.seq
+    since = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=expected_seq, seq__lte=standing.seq)
     return since.exclude(subject__in=SLIPS_AND_WORDS).exists()
 
 
-def _stale(now: Head) -> Refused:
+def _stale(head: Head) -> Refused:
     return Refused(
         "stale_sequence",
         "The table has moved on since this screen was drawn; look at it again, then enter what is still to be done.",
         409,
-        seq=now.seq,
+        seq=head.seq,
     )
 
 

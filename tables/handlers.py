@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """How an input is handled."""
+    """The function that takes an input, and who may enter it."""
 
     enter: Enter
     permit: Permit
@@ -36,7 +36,7 @@ class Handling:
 
 @dataclass(frozen=True, slots=True)
 class Enactment:
-    """How an entry is enacted anew."""
+    """The function that says what the floor would have written for an entry, and who may have written it."""
 
     enact: Enact
     permit: Permit | None

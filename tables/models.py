@@ -114,7 +114,6 @@ class Staff(AbstractBaseUser):
         self.password = pepper.seal(self.password, self.owner_of("password"))
 
     def check_password(self, raw_password: str | None) -> bool:
-        """Whether this is the password."""
         return self._check("password", raw_password)
 
     def set_pin(self, pin: str | None) -> None:
@@ -181,7 +180,6 @@ class Staff(AbstractBaseUser):
         return self.is_active and may(Role(self.role), perm)
 
     def has_perms(self, perms: list[str], obj: object = None) -> bool:
-        """All of them."""
         return all(self.has_perm(perm, obj) for perm in perms)
 
     def has_module_perms(self, app_label: str) -> bool:

@@ -59,7 +59,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One seat of the layout."""
+    """One seat as the felt draws it: its box, and what the dealer is doing there."""
 
     box: SeatBox
     selected: bool
@@ -154,12 +154,11 @@ class Screen:
 
     @property
     def time_charge(self) -> Press | None:
-        """Time is due."""
+        """The button of a time charge that is due."""
         return self._find("time_charge")
 
     @property
     def take_back(self) -> Press | None:
-        """Take the latest input back."""
         return self._find(_TAKES_BACK)
 
     @property

@@ -28,14 +28,14 @@ _NO_NAME: Final = Refused("wrong_credentials", "Give your user name and your pas
 
 
 class BadgeForm(forms.Form):
-    """What is keyed on the pad."""
+    """A sign-in by badge and PIN, keyed on a terminal's pad."""
 
     badge = forms.RegexField(r"^[0-9]{3,8}\Z")
     pin = forms.RegexField(r"^[0-9]{4,8}\Z")
 
 
 class NameForm(forms.Form):
-    """What is typed."""
+    """A sign-in by user name and password."""
 
     username = forms.CharField(max_length=40)
     password = forms.CharField(max_length=128, strip=False)

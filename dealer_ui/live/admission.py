@@ -42,7 +42,8 @@ class OneTable:
     """How far one table has moved, from a number on."""
 
     book: int
-    told: int
+    last_seq: int
+    """What its screen has of the table already."""
     player: bool = False
 
 
@@ -144,7 +145,7 @@ def live(request: HttpRequest) -> HttpResponseBase:
     if asked is None or card is not None:
         watch: Watch = Cards(user.role, books, whole=asked is None)
     else:
-        watch = OneTable(next(iter(books)), _told(request))
+        watch = OneTable(next(iter(books)), _last_event(request))
     right = Session(request.META.get("HTTP_COOKIE", ""), user.role, asked if card is None else None)
     return admit(request, Ticket(watch, right, f"staff {user.pk}", settings.STREAMS_PER_PERSON))
 
@@ -161,13 +162,13 @@ def refusal(user: object, table: str | None) -> int | None:
 
 def of_seat(request: HttpRequest, page: SeatPage) -> HttpResponseBase:
     """For the player of a seat, whose page was looked up already."""
-    watch = OneTable(page.table.book_id, _told(request), player=True)
+    watch = OneTable(page.table.book_id, _last_event(request), player=True)
     ticket = Ticket(watch, SeatAddress(page.token_digest), f"seat {page.token_digest}", settings.STREAMS_PER_SEAT)
     return admit(request, ticket)
 
 
-def _told(request: HttpRequest) -> int:
-    """How far somebody who comes back was told before."""
+def _last_event(request: HttpRequest) -> int:
+    """The number of the last event that somebody who comes back had; -1 for a first stream."""
     seq = number(request.headers.get("Last-Event-ID"))
     return -1 if seq is None else seq
 

@@ -55,7 +55,7 @@ class Floor:
 
     @contextmanager
     def _follower(self, watch: OneTable) -> Iterator[Screen]:
-        screen = Follower(watch.told)
+        screen = Follower(watch.last_seq)
         if watch.book in self._heads:
             screen.tell(self._heads[watch.book])
             screen.wake()

@@ -59,16 +59,16 @@ class Screen:
 class Follower(Screen):
     """A screen that follows one table: it is told the table's bare sequence number."""
 
-    __slots__ = ("told",)
+    __slots__ = ("last_seq",)
 
-    def __init__(self, told: int) -> None:
+    def __init__(self, last_seq: int) -> None:
         super().__init__()
-        self.told = told
+        self.last_seq = last_seq
 
     def tell(self, seq: int) -> None:
         """How far the table has moved; nothing that this screen was told before."""
-        if seq > self.told:
-            self.told = seq
+        if seq > self.last_seq:
+            self.last_seq = seq
             self.put("table", f"event: table\nid: {seq}\ndata: {seq}\n\n".encode())
 
 

@@ -25,7 +25,7 @@ PAUSE: Final = 1.0
 
 
 class Painter(Protocol):
-    """Who draws."""
+    """Whoever draws the cards, and may be busy or gone: ``dealer_ui/live/painter.py``."""
 
     @property
     def ready(self) -> bool:

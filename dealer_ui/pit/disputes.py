@@ -23,8 +23,8 @@ from dealer_ui.numbers import cents, number
 from ledger.log import read_head
 from ledger.proof.slip_name import SlipName
 from tables import dealing, past, standing
-from tables.disputes import claims, corrections, mispays
-from tables.disputes.claims import RULINGS, Case, Dispute
+from tables.disputes import cases, claims, corrections, mispays, register
+from tables.disputes.cases import Case
 from tables.disputes.corrections import Shown
 from tables.edge import rulings
 from tables.inputs import (
@@ -38,6 +38,7 @@ from tables.inputs import (
     RuleDispute,
     SignCorrection,
 )
+from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.fold import UNREADABLE
 from tables.models import Staff, Table
 from tables.past import Past
@@ -63,10 +64,10 @@ DONE: Final = {
 @require_GET
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
-    cases, all_cases = claims.listed(SHOWN)
+    lines, all_cases = cases.listed(SHOWN)
     papers = sorted(corrections.shown(), key=lambda paper: paper.state != "proposed")
     context = {
-        "cases": cases,
+        "cases": lines,
         "made": papers[:SHOWN],
         "all_cases": all_cases,
         "all_made": len(papers),
@@ -87,14 +88,12 @@ _CORRECTIONS: Final = (
 @watches
 @require_GET
 def disputes_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every dispute as CSV."""
-    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, claims.cases())]))
+    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, cases.cases())]))
 
 
 @watches
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every correction as CSV."""
     return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, corrections.shown())]))
 
 
@@ -114,7 +113,7 @@ def _correction_row(shown: Shown) -> exports.Row:
         shown.table, correction.slip, shown.state, correction.round, correction.seat,
         correction.recorded_cents, correction.due_cents, correction.handed_cents, correction.difference_cents,
         shown.off_cents, correction.reason, correction.dispute, correction.earlier, shown.proposed_at,
-        correction.proposed_as, shown.at, shown.by, shown.text,
+        correction.proposed_as, shown.decided_at, shown.by, shown.text,
     )  # fmt: skip
 
 
@@ -130,7 +129,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             _record(request, table, _claim(request, number), _viewer(request))
-            opened = claims.register(table.book_id, read_head(table.book_id).seq).last
+            opened = register.as_of(table.book_id, read_head(table.book_id).seq).last
             messages.success(request, f"Dispute {opened} is open. Hear the player, then the dealer.")
             return redirect("pit:dispute", pk, opened)
         except Refused as refusal:
@@ -145,10 +144,10 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    now = standing.of(table)
-    if now.dealer is None or now.dealer.username != viewer.username:
+    table_standing = standing.of(table)
+    if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
         raise PermissionDenied
-    latest = number(request.POST.get("round")) or (now.round.number if now.round else 0)
+    latest = number(request.POST.get("round")) or (table_standing.round.number if table_standing.round else 0)
     refused = None
     if request.method == "POST":
         try:
@@ -158,7 +157,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
-    round_ = past.as_of(table.book_id, latest, now.seq)
+    round_ = past.as_of(table.book_id, latest, table_standing.seq)
     context = _form(request, table, refused) | _claimed(round_, latest, reverse("dealer:screen", args=[pk]))
     return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
 
@@ -193,7 +192,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
-    case = claims.case(table.book_id, number)
+    case = cases.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
     papers = [paper for paper in corrections.shown(table.book_id) if paper.correction.dispute == number]
@@ -261,13 +260,13 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     papers = corrections.shown(table.book_id, number)
-    cases = [case for case in claims.cases(table.book_id, number) if case.dispute.ruling in claims.MONEY]
+    about_money = [case for case in cases.cases(table.book_id, number) if case.dispute.ruling in claims.MONEY]
     context = _form(request, table, refused) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.house_payouts if round_.over else (),
         "made": [paper for paper in papers if paper.state == "signed"],
-        "cases": [case for case in cases if case.dispute.state == claims.RULED],
+        "cases": [case for case in about_money if case.dispute.state == RULED],
     }
     return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
 

@@ -17,10 +17,10 @@ from ledger import cage
 from ledger.alerts import open_alerts
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
-from tables import standing
-from tables.audit import history
+from tables.audit import round_list
 from tables.board import secrecy
 from tables.board.picture import Board, board
+from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
 from tables.inputs import Input, RetireShoe, TakeBack
 from tables.log.entries.rounds import whom, words_of
@@ -28,7 +28,7 @@ from tables.log.fold import Standing
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
-from tables.standing import head_of
+from tables.standing import at_all, head_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Seen:
     """One table on the floor."""
 
     board: Board
-    now: Standing
+    standing: Standing
     rack_cents: int | None
     """What the ledger says is in the rack; None on the screens of whoever may count it, while it is counted unseen."""
     rounds_today: int
@@ -66,24 +66,23 @@ class Seen:
 
     @property
     def table(self) -> Table:
-        """The table itself."""
         return self.board.table
 
     @property
     def title(self) -> str:
         """How its game is called."""
-        return history.games()[self.table.game]
+        return GAMES[self.table.game].title
 
     @property
     def paper(self) -> list[Series]:
         """The slips that the pit may begin here."""
-        stands = {"is_open": self.now.is_open, "round_open": self.now.round_open}
+        stands = {"is_open": self.standing.is_open, "round_open": self.standing.round_open}
         return [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
 
     @property
     def has_seat_pages(self) -> bool:
         """Whether the pit may hand the pages of seats over here."""
-        return bool(self.acts) and self.now.is_open and seat_pages.possible(self.table)
+        return bool(self.acts) and self.standing.is_open and seat_pages.possible(self.table)
 
     @property
     def state(self) -> str:
@@ -99,22 +98,22 @@ class Seen:
     @property
     def middle(self) -> View | None:
         """The round on the layout as everybody at the table sees it."""
-        return self.now.round.view(None) if self.now.round and self.now.round_open else None
+        return self.standing.round.view(None) if self.standing.round and self.standing.round_open else None
 
     @property
     def over(self) -> bool:
         """Whether the round on the layout is decided, though seats may still be paid."""
-        return self.now.round is not None and self.now.round.over
+        return self.standing.round is not None and self.standing.round.over
 
     @property
     def change_cents(self) -> int | None:
         """The rack against the opening."""
-        return None if self.rack_cents is None else self.rack_cents - self.now.opening_rack_cents
+        return None if self.rack_cents is None else self.rack_cents - self.standing.opening_rack_cents
 
     @property
     def rack_bar(self) -> charts.RackBar | None:
         """The same as a picture."""
-        return None if self.rack_cents is None else charts.rack_bar(self.now.opening_rack_cents, self.rack_cents)
+        return None if self.rack_cents is None else charts.rack_bar(self.standing.opening_rack_cents, self.rack_cents)
 
     @property
     def shoe_bar(self) -> charts.ShoeBar | None:
@@ -125,7 +124,7 @@ class Seen:
     @property
     def last_net_cents(self) -> int | None:
         """What the house won in the round that is over, or raked."""
-        last = self.now.round
+        last = self.standing.round
         return last.house_net_cents if last and last.over else None
 
 
@@ -173,7 +172,7 @@ class Facts:
 def read(tables: QuerySet[Table]) -> Facts:
     """What there is to see of tables; the number of queries does not depend on how many."""
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
-    standings = standing.at_all([head_of(table) for table in chosen])
+    standings = at_all([head_of(table) for table in chosen])
     stranger = Staff()  # nobody who watches the floor deals there
     boards = [board(table, stranger, standings[table.book_id]) for table in chosen]
     return Facts(boards, standings, _racks(list(standings)), _open_alerts(), _first_today(standings))
@@ -191,35 +190,35 @@ def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
 
 def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     book = drawn.table.book_id
-    now, (count, latest) = facts.standings[book], facts.alerts.get(book, (0, None))
+    standing, (count, latest) = facts.standings[book], facts.alerts.get(book, (0, None))
     may_run = viewer.has_perm("tables.run_floor")
     return Seen(
         board=drawn,
-        now=now,
-        rack_cents=None if counts(viewer, now) else facts.racks.get(book, 0),
-        rounds_today=latest_of(now) - facts.first_today[book] + 1,
+        standing=standing,
+        rack_cents=None if counts(viewer, standing) else facts.racks.get(book, 0),
+        rounds_today=latest_of(standing) - facts.first_today[book] + 1,
         alerts=count,
         alert=latest,
-        acts=_acts(now) if may_run else (),
+        acts=_acts(standing) if may_run else (),
         may_run=may_run,
     )
 
 
-def counts(viewer: Staff, now: Standing) -> bool:
+def counts(viewer: Staff, standing: Standing) -> bool:
     """Whether a rack is being counted by people like the viewer: nobody who may take part is to know what is due."""
-    counting = [slip.due for slip in now.slips if slip.series.counts(RACK)]
+    counting = [slip.due for slip in standing.slips if slip.series.counts(RACK)]
     return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
-def latest_of(now: Standing) -> int:
+def latest_of(standing: Standing) -> int:
     """The number of the latest round."""
-    return now.round.number if now.round else 0
+    return standing.round.number if standing.round else 0
 
 
 def _first_today(standings: Mapping[int, Standing]) -> dict[int, int]:
     """For each book, the first round of this day."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    return history.first_since({book: latest_of(now) for book, now in standings.items()}, midnight)
+    return round_list.first_since({book: latest_of(standing) for book, standing in standings.items()}, midnight)
 
 
 def _racks(books: Sequence[int]) -> dict[int, int]:
@@ -237,18 +236,18 @@ def _open_alerts() -> dict[int | None, tuple[int, Alert]]:
     return {book: (count, latest[pk]) for book, count, pk in counted}
 
 
-def _acts(now: Standing) -> tuple[Act, ...]:
+def _acts(standing: Standing) -> tuple[Act, ...]:
     """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
-    if not now.is_open:
+    if not standing.is_open:
         return ()
-    can = [ACTS["take-back"]] if _can_take_back(now) else []
-    if not now.round_open:
-        can += [ACTS["retire-shoe"]] if now.shoe else []
+    can = [ACTS["take-back"]] if _can_take_back(standing) else []
+    if not standing.round_open:
+        can += [ACTS["retire-shoe"]] if standing.shoe else []
     return tuple(can)
 
 
-def _can_take_back(now: Standing) -> bool:
-    current, shoe = now.round, now.shoe
+def _can_take_back(standing: Standing) -> bool:
+    current, shoe = standing.round, standing.shoe
     if not (current and current.plays and shoe) or current.first_seq < shoe.ready_seq:
         return False
     last = current.plays[-1]
@@ -283,27 +282,27 @@ class Strip:
 def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:
     """The floor's line from its tables."""
     return Strip(
-        open=sum(card.now.is_open for card in tables),
+        open=sum(card.standing.is_open for card in tables),
         tables=len(tables),
         rounds_today=sum(card.rounds_today for card in tables),
-        racks_cents=sum(card.change_cents or 0 for card in tables if card.now.is_open),
+        racks_cents=sum(card.change_cents or 0 for card in tables if card.standing.is_open),
         alerts=alerts,
     )
 
 
 def consequences(card: Seen, chosen: Act) -> list[str]:
     """What confirming will do, in sentences."""
-    now = card.now
+    standing = card.standing
     if chosen.name == "retire-shoe":
-        opened = now.shoe is not None and now.shoe.commitment is not None
+        opened = standing.shoe is not None and standing.shoe.commitment is not None
         return [
             "The shoe leaves the table; a new one is loaded before the next round.",
             *(["The order that it was dealt from is opened in the log."] if opened else []),
         ]
-    if not (now.round and now.round.plays):
+    if not (standing.round and standing.round.plays):
         return []
-    last = now.round.plays[-1]
-    words = words_of(secrecy.latest(now.round))
-    reversed_ = ["The round was settled by it: its transfers are reversed."] if now.round.over else []
-    return [f"Round {now.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
+    last = standing.round.plays[-1]
+    words = words_of(secrecy.latest(standing.round))
+    reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
+    return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip

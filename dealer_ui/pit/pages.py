@@ -23,9 +23,9 @@ from dealer_ui.pit.floor import ACTS, Act, Seen, consequences, head_of, latest_o
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, standing
-from tables.audit import history, sealing, watch
-from tables.audit.history import Wanted
-from tables.disputes import claims, corrections
+from tables.audit import entry_list, history, round_list, sealing, watch
+from tables.audit.round_list import Wanted
+from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
@@ -59,10 +59,10 @@ def _viewer(request: HttpRequest) -> Staff:
 
 
 def _one(request: HttpRequest, pk: int) -> Seen:
-    found = seen(_viewer(request), pk)
-    if not found:
+    tables = seen(_viewer(request), pk)
+    if not tables:
         raise Http404("There is no such table.")
-    return found[0]
+    return tables[0]
 
 
 # --- Alerts ----------------------------------------------------------------------------------------------------
@@ -107,7 +107,6 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
 @watches
 @require_GET
 def alerts_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every alert as CSV."""
     return exports.answer(request, "alerts", exports.ALERT_HEADER, exports.alert_pages(_alerts))
 
 
@@ -135,7 +134,7 @@ def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
     through, day = _number(query, "through"), dates.day(query.get("day"))
     if through is None and day is not None:
-        through = history.first_since({book_id: latest}, _end_of(day))[book_id] - 1
+        through = round_list.first_since({book_id: latest}, _end_of(day))[book_id] - 1
     return Filter(min(latest if through is None else through, latest), wanted, day, latest)
 
 
@@ -151,9 +150,9 @@ def _number(query: QueryDict, name: str) -> int | None:
 def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
     shown = _filter(request.GET, table.book_id, latest)
     if shown.wanted:
-        page = history.search(table, shown.wanted, through=shown.through)
+        page = round_list.search(table, shown.wanted, through=shown.through)
     else:
-        page = history.rounds(table.book_id, through=shown.through)
+        page = round_list.rounds(table.book_id, through=shown.through)
     asked = request.GET.copy()
     for name in ("through", "day"):
         asked.pop(name, None)
@@ -177,14 +176,14 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "dealer_ui/pit/table.html",
-        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.now)),
+        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.standing)),
     )
 
 
 @watches
 @require_GET
 def rounds(request: HttpRequest, pk: int) -> HttpResponse:
-    """Its rounds alone."""
+    """The list of a table's rounds alone, for a page that has the rest already."""
     table, latest = _table(pk)
     return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, table, latest))
 
@@ -205,11 +204,11 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Its log, the newest entry first."""
     table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    page = history.log(table.book_id, before=_number(request.GET, "before"), subject=subject)
+    page = entry_list.entries(table.book_id, before=_number(request.GET, "before"), subject=subject)
     context = {
         "table": table,
-        "entries": [(entry, history.words_of(entry)) for entry in page],
-        "older": page[-1].seq if len(page) == history.LOG_PAGE and page[-1].seq > 1 else None,
+        "entries": [(entry, entry_list.words_of(entry)) for entry in page],
+        "older": page[-1].seq if len(page) == entry_list.PAGE and page[-1].seq > 1 else None,
         "paged": "before" in request.GET,
         "subject": subject,
         "subjects": SUBJECTS,
@@ -221,7 +220,6 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 @watches
 @require_GET
 def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Its log as CSV."""
     table, _ = _table(pk)
     subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
     return exports.answer(request, f"{_slug(table)}-log", exports.LOG_HEADER, exports.log_pages(table.book_id, subject))
@@ -279,7 +277,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in story.steps for moved in step.moved],
         "file": f"{_slug(table)}-round-{number}.json",
-        "cases": claims.cases(table.book_id, number),
+        "cases": cases.cases(table.book_id, number),
         "made": corrections.shown(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }

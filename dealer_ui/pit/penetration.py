@@ -41,7 +41,7 @@ class Line:
 
     @property
     def cards(self) -> int:
-        """Behind the cut card."""
+        """How many cards lie behind the cut card."""
         return cards_behind(self.cell.decks, self.cell.cut)
 
     @property
@@ -56,12 +56,12 @@ class Line:
 
     @property
     def shuffling(self) -> str:
-        """The part of the time."""
+        """The part of the time that goes into shuffling."""
         return _percent(self.cell.shuffling(self.asked.pace), 1)
 
     @property
     def an_hour(self) -> float:
-        """Rounds."""
+        """Rounds dealt in an hour, shuffles included."""
         return self.cell.an_hour(self.asked.pace)
 
     @property
@@ -71,12 +71,12 @@ class Line:
 
     @property
     def wins(self) -> str:
-        """A perfect counter, in 100 rounds."""
+        """What a perfect counter wins in 100 rounds."""
         return _won(self.cell.wins(self.asked.spread))
 
     @property
     def count_wins(self) -> str:
-        """The practical count."""
+        """What the practical count wins in 100 rounds."""
         return _won(self.cell.count_wins(self.asked.spread))
 
     @property

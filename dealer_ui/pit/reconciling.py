@@ -195,7 +195,6 @@ _HEADER: Final = (
 @watches
 @require_GET
 def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every discrepancy as a list."""
     return exports.answer(request, "discrepancies", _HEADER, _pages(_viewer(request)))
 
 
@@ -275,7 +274,6 @@ _RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")
 @watches
 @require_GET
 def runs_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every run as a list."""
     return exports.answer(request, "runs", _RUN_HEADER, _run_pages())
 
 

@@ -73,8 +73,8 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    told, unseen = _told(request, on)
-    parts = _parts(on, span, told)
+    tables, unseen = _tables_for(request, on)
+    parts = _parts(on, span, tables)
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
@@ -91,8 +91,8 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "unseen": unseen,
         "whole": whole,
         "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
-        "days": charts.day_bars(_back(on, told)) if span in ("day", "shifts") else None,
-        "ordinary": [Ordinary(one) for one in _looked(on, unseen, whole)] if span == "day" else [],
+        "days": charts.day_bars(_back(on, tables)) if span in ("day", "shifts") else None,
+        "ordinary": [Ordinary(looked) for looked in _looked(on, unseen, whole)] if span == "day" else [],
         "closed": closed,
         "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
         "proposal": None if closed else proposal,
@@ -103,15 +103,15 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
 
 
-def _told(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
+def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
     """The tables whose figures may be told (None: all), and the names of those that are counted unseen: today's win
     of a table tells whoever counts its rack what is due there."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if on < hours.day_of(timezone.now()):
         return None, []
     tables = list(Table.objects.select_related("book").order_by("name"))
-    now = standing.at_all([standing.head_of(table) for table in tables])
-    unseen = [table for table in tables if counts(request.user, now[table.book_id])]
+    standings = standing.at_all([standing.head_of(table) for table in tables])
+    unseen = [table for table in tables if counts(request.user, standings[table.book_id])]
     return [table for table in tables if table not in unseen] if unseen else None, [table.name for table in unseen]
 
 
@@ -121,9 +121,9 @@ def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
     ]
 
 
-def _back(on: date, told: Sequence[Table] | None) -> list[tuple[date, int, int]]:
+def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int]]:
     """The win and drop of the days before, and of this one."""
-    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, told)
+    days = to_date.each(on - timedelta(days=DAYS_BACK - 1), on, tables)
     return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 
@@ -135,15 +135,15 @@ def _asked(request: HttpRequest) -> tuple[date, str]:
     return min(day, today), (span if span in (*SPANS, "shifts") else "day")
 
 
-def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
+def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
-        return [Part(says, read(on, told))]
+        return [Part(says, read(on, tables))]
     begun = {shift.name for shift in hours.shifts_of(on) if shift.start <= timezone.now()}
-    shifts = figures.by_shift(on, told).items()
+    shifts = figures.by_shift(on, tables).items()
     return [
         *(Part(name, report) for name, report in shifts if name in begun),
-        Part("The whole day", figures.day(on, told)),
+        Part("The whole day", figures.day(on, tables)),
     ]
 
 
@@ -152,8 +152,8 @@ def _parts(on: date, span: str, told: Sequence[Table] | None) -> list[Part]:
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
-    told, _ = _told(request, on)
-    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span, told)))
+    tables, _ = _tables_for(request, on)
+    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), _rows(_parts(on, span, tables)))
 
 
 def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:

@@ -61,15 +61,15 @@ class NoPage(Exception):
 def _page(request: HttpRequest, token: str) -> SeatPage:
     """The page of an address. Raises NoPage."""
     digest = seat_pages.digest_of(token)
-    counter, known = f"seat-tries-{request.META.get('REMOTE_ADDR')}", f"seat-page-{digest}"
+    counter, page_key = f"seat-tries-{request.META.get('REMOTE_ADDR')}", f"seat-page-{digest}"
     tried = cache.get(counter, 0)
-    if tried >= TRIES and not cache.get(known):
+    if tried >= TRIES and not cache.get(page_key):
         raise NoPage("Too many tries: wait a minute.", 429)
     page = seat_pages.find(token)
     if page is None:
         cache.set(counter, tried + 1, 60)
         raise NoPage("This address is no longer in use: ask the dealer for the one of your seat.", 404)
-    cache.set(known, True, KNOWN_SECONDS)
+    cache.set(page_key, True, KNOWN_SECONDS)
     return page
 
 
@@ -190,8 +190,8 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     if not isinstance(viewer, Staff) or not viewer.is_active:
         return redirect_to_login(request.get_full_path())
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    now = standing.of(table)
-    deals = now.dealer is not None and now.dealer.username == viewer.username and viewer.has_perm("tables.deal")
+    dealer = standing.of(table).dealer
+    deals = dealer is not None and dealer.username == viewer.username and viewer.has_perm("tables.deal")
     if not (deals or viewer.has_perm("tables.run_floor")):
         return render(request, "403.html", status=403)
     refused, page = None, None

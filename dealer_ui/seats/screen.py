@@ -82,7 +82,6 @@ class SeatScreen:
 
     @property
     def mine(self) -> SeatView | None:
-        """This seat."""
         return next((seat for seat in self._seats if seat.seat == self.seat), None)
 
     @property
@@ -166,7 +165,6 @@ class SeatScreen:
 
     @cached_property
     def ask(self) -> AskChoice | None:
-        """What this seat is asked."""
         if self._round is None or self.seat not in self.asked:
             return None
         asks = prompts_for(self._round.game, self._round.state, self.seat)

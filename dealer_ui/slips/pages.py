@@ -135,7 +135,6 @@ class Asked:
 
     @property
     def field(self) -> str:
-        """The name of its field."""
         return f"n{self.value_cents}"
 
 

@@ -32,7 +32,7 @@ def no_terminal() -> str:
 
 @register.filter
 def of(names: Mapping[str, str], name: str) -> str:
-    """What something is called."""
+    """The name of something, by a list of names; itself where the list has none."""
     return names.get(name, name)
 
 

@@ -43,12 +43,12 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AnswerLine:
     """An answer that was given, with what was right."""
 
     number: int
     question: Question
-    said: str
+    answer: str
     right: str
     is_right: bool
 
@@ -103,11 +103,11 @@ def certify(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Somebody of the floor signs, on whatever device the result is shown."""
     row = _row(viewer, pk)
     try:
-        by, made = signatures.sign(request, lambda by: training.certify(row, by=by))
+        by, signed_certificate = signatures.sign(request, lambda by: training.certify(row, by=by))
     except Refused as refused:
         return _draw(request, viewer, row, refused)
-    messages.success(request, f"Certificate {made.number} is signed by {by.name}.")
-    return redirect("practice:certificate", made.number)
+    messages.success(request, f"Certificate {signed_certificate.number} is signed by {by.name}.")
+    return redirect("practice:certificate", signed_certificate.number)
 
 
 def _row(viewer: Staff, pk: int) -> Practice:
@@ -132,26 +132,26 @@ def _said(request: HttpRequest) -> str:
 
 def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused | None = None) -> HttpResponse:
     try:
-        now = training.session(row)
+        session = training.session(row)
     except Refused as refusal:
         messages.error(request, refusal.sentence)
         return redirect("/")
     own, status = row.dealer_id == viewer.pk, refused.status if refused else 200
-    told = _told(now)
-    context: dict[str, Any] = {"now": now, "told": told, "row": row, "refused": refused}
-    if now.over or not own:
+    lines = _lines(session)
+    context: dict[str, Any] = {"session": session, "lines": lines, "row": row, "refused": refused}
+    if session.over or not own:
         context["certificate"] = Certificate.objects.filter(practice=row).first()
         context["badge"] = request.POST.get("badge", "")
         return render(request, "dealer_ui/training/result.html", context, status=status)
-    due = now.due
+    due = session.due
     assert due is not None  # noqa: S101 -- it is not over
     context |= {
         "due": due,
-        "number": len(now.answers) + 1,
+        "number": len(session.answers) + 1,
         "spots": _spots(due),
         "dealer_stack": due.state.dealer,
         "dealer_now": due.kind == "called" and due.seat == DEALER,
-        "last": told[-1] if told else None,
+        "last": lines[-1] if lines else None,
         "calls": CALLS.items(),
         "over": OVER,
     }
@@ -166,10 +166,13 @@ def _spots(due: Question) -> list[Spot]:
     return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in seats if bet]
 
 
-def _told(now: Session) -> list[Told]:
+def _lines(session: Session) -> list[AnswerLine]:
     words = practice.in_words
-    pairs = enumerate(zip(now.questions, now.answers, strict=False), start=1)
-    return [Told(at, one, words(one, said), words(one, one.right), said == one.right) for at, (one, said) in pairs]
+    pairs = enumerate(zip(session.questions, session.answers, strict=False), start=1)
+    return [
+        AnswerLine(number, question, words(question, answer), words(question, question.right), answer == question.right)
+        for number, (question, answer) in pairs
+    ]
 
 
 # --- Certificates ----------------------------------------------------------------------------------------------

@@ -154,11 +154,11 @@ def books(table: str | None = None) -> Sequence[Book]:
     """The books to prove: one table's, or the house's and every table's. Raises LookupError for an unknown table."""
     if table is None:
         return [*Book.objects.filter(name=HOUSE), *Book.objects.exclude(name=HOUSE).order_by("name")]
-    found = Table.objects.filter(name=table).select_related("book").first()
-    if found is None:
+    row = Table.objects.filter(name=table).select_related("book").first()
+    if row is None:
         names = ", ".join(Table.objects.values_list("name", flat=True))
         raise LookupError(f"there is no table {table!r}; there are: {names or 'none'}")
-    return [found.book]
+    return [row.book]
 
 
 def verify_rows() -> list[str]:
@@ -201,19 +201,19 @@ def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
         return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}))
-    now = standing.at(after)
-    return _Proof(report, Floor(book, after.seq), Replay(accounts, now, posted=_posted(book, now)))
+    start = standing.at(after)
+    return _Proof(report, Floor(book, after.seq), Replay(accounts, start, posted=_posted(book, start)))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
 
 
-def _posted(book: Book, now: Standing) -> dict[int, Sequence[Posted]]:
+def _posted(book: Book, start: Standing) -> dict[int, Sequence[Posted]]:
     """The transfers of the latest round's entries, by entry."""
-    if now.round is None:
+    if start.round is None:
         return {}
-    found = transfers(book.pk, now.round.first_seq - 1, now.seq)
-    return {seq: tuple(group) for seq, group in groupby(found, key=attrgetter("seq"))}
+    rows = transfers(book.pk, start.round.first_seq - 1, start.seq)
+    return {seq: tuple(group) for seq, group in groupby(rows, key=attrgetter("seq"))}
 
 
 def _unsigned(book: Book, since: int) -> Fault | None:

@@ -169,7 +169,7 @@ class SignedRoot:
     day: date
     number: int
     root: str
-    at: datetime
+    sealed_at: datetime
 
 
 def todays_root() -> SignedRoot | None:

@@ -76,9 +76,9 @@ class Entries:
 
     def current(self) -> Round | None:
         """The round on the layout: the one in progress, or the next one, its bets open; None without a shoe."""
-        now = self.scene.standing
-        if now.round_open or shoes.due(self.scene) is not None:
-            return now.round if now.round_open else None
+        standing = self.scene.standing
+        if standing.round_open or shoes.due(self.scene) is not None:
+            return standing.round if standing.round_open else None
         return rounds.open_for_bets(self.scene)
 
     @property
@@ -86,12 +86,12 @@ class Entries:
         return any(slip.series.counts(RACK) for slip in self.scene.standing.slips)
 
     def due(self, current: Round | None, prompts: Sequence[Prompt]) -> str:
-        now = self.scene.standing
-        if not now.is_open:
+        standing = self.scene.standing
+        if not standing.is_open:
             return "closed"
         if self._counting:
             return "count"
-        if now.dealer is None:
+        if standing.dealer is None:
             return "dealer"
         if current is None:
             return shoes.due(self.scene) or "seats"
@@ -130,13 +130,13 @@ class Entries:
 
     def _between_games(self) -> Iterable[Button]:
         yield Button("Deal the next game", spell(StartGame()), "Enter", primary=True)
-        table, now = self.scene.table, self.scene.standing
-        periods = pots.periods_due(table, now.charged_at, timezone.now()) if self.scene.for_coins else 0
+        table, standing = self.scene.table, self.scene.standing
+        periods = pots.periods_due(table, standing.charged_at, timezone.now()) if self.scene.for_coins else 0
         if periods:
             halves = f"{periods} half hour{'s' if periods > 1 else ''}"
             label = f"Time charge: {money(periods * table.time_charge_cents)} each for {halves}"
             yield Button(label, spell(TimeCharge()), "T")
-        for seat, cents in sorted(now.stacks.items()) if self.scene.for_coins else ():
+        for seat, cents in sorted(standing.stacks.items()) if self.scene.for_coins else ():
             yield Button(f"Seat {seat} cashes out {money(cents)}", spell(CashOut(seat)), "")
 
     def _choices(self, ask: AskChoice, keyed: bool) -> Iterable[Button]:
@@ -148,18 +148,20 @@ class Entries:
                 continue  # naming its card means that it was chosen: no more inputs than there are events
             way = words_of(current.game.words, choice.name).label
             cost = f" for {current.priced(choice.cost_cents)}" if choice.cost_cents else ""
-            named = Choose(ask.seat, choice.name, choice.card, choice.cards, choice.target, choice.count)
+            named = Choose(
+                ask.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
+            )
             hotkey = "Enter" if choice.draws else hotkeys[choice.name]
             yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=choice.draws, way=way)
 
     def _always(self, due: str) -> Iterable[Button]:
-        now = self.scene.standing
-        ready = now.shoe is not None and now.shoe.stage == "ready"
-        placed = ready and now.shoe is not None and self.scene.at_cut
-        in_use = placed and now.round_open and due != "count"
-        if in_use and now.shoe is not None and not now.shoe.cut_out and not self.is_house_shoe:
+        standing = self.scene.standing
+        ready = standing.shoe is not None and standing.shoe.stage == "ready"
+        placed = ready and standing.shoe is not None and self.scene.at_cut
+        in_use = placed and standing.round_open and due != "count"
+        if in_use and standing.shoe is not None and not standing.shoe.cut_out and not self.is_house_shoe:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
-        if now.shoe is not None and not now.round_open and due != "retire":
+        if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         if self.can_take_back():
             yield Button("Take back", spell(TakeBack()), "Backspace")

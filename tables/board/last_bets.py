@@ -14,9 +14,9 @@ from tables.log.fold import Standing
 _NONE: Final[Mapping[int, int]] = {}
 
 
-def last_bets(book_id: int, now: Standing) -> Mapping[int, int]:
+def last_bets(book_id: int, standing: Standing) -> Mapping[int, int]:
     """By seat, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
-    current = now.round
+    current = standing.round
     if current is None:
         return _NONE
     if current.over:

@@ -36,8 +36,8 @@ class Paying:
 
 def together(payments: Iterable[Payment]) -> Sequence[Paying]:
     """Payments in the order in which they are made; those that follow each other and are alike, as one."""
-    by_pairs = [_one(kind, coins, list(group)) for (kind, coins, _), group in groupby(payments, _by_payer)]
-    return [_one_of(list(group)) for _, group in groupby(by_pairs, lambda one: (one.kind, one.coins, one.payees))]
+    by_pairs = [_by_one_payer(kind, coins, list(group)) for (kind, coins, _), group in groupby(payments, _by_payer)]
+    return [_merged(list(group)) for _, group in groupby(by_pairs, _by_payees)]
 
 
 def seats(numbers: Sequence[int]) -> str:
@@ -51,11 +51,15 @@ def _by_payer(payment: Payment) -> tuple[str, int, int]:
     return payment.kind, payment.coins, payment.payer
 
 
-def _one(kind: str, coins: int, alike: list[Payment]) -> Paying:
-    payer, payees = alike[0].payer, tuple(one.payee for one in alike if one.payee)
+def _by_payees(paying: Paying) -> tuple[str, int, tuple[int, ...]]:
+    return paying.kind, paying.coins, paying.payees
+
+
+def _by_one_payer(kind: str, coins: int, alike: list[Payment]) -> Paying:
+    payer, payees = alike[0].payer, tuple(payment.payee for payment in alike if payment.payee)
     return Paying(kind, coins, (payer,) if payer else (), payees)
 
 
-def _one_of(alike: list[Paying]) -> Paying:
+def _merged(alike: list[Paying]) -> Paying:
     first = alike[0]
-    return Paying(first.kind, first.coins, tuple(payer for one in alike for payer in one.payers), first.payees)
+    return Paying(first.kind, first.coins, tuple(payer for paying in alike for payer in paying.payers), first.payees)

@@ -29,7 +29,7 @@ from tables.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class SeatBox:
-    """One seat of the layout."""
+    """One seat of the layout: what this viewer may see there, and what may be entered for it."""
 
     seat: int
     state: str
@@ -132,13 +132,13 @@ class Board:
 _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 
-def board(table: Table, viewer: Staff, now: Standing | None = None) -> Board:
-    """The table for one member of staff, as it stands ``now`` (default: read it). Only the dealer who is signed in
-    there gets inputs to make."""
-    now = now or standing.of(table)
-    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, viewer)
+def board(table: Table, viewer: Staff, latest: Standing | None = None) -> Board:
+    """The table for one member of staff, by its ``latest`` standing (default: read it). Only the dealer who is signed
+    in there gets inputs to make."""
+    latest = latest or standing.of(table)
+    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
-    deals_here = now.dealer is not None and now.dealer.username == viewer.username
+    deals_here = latest.dealer is not None and latest.dealer.username == viewer.username
     return _Drawing(scene, denominations, deals_here, Entries(scene), telling(scene, denominations)).board()
 
 

@@ -43,7 +43,7 @@ class Proposal:
     seq: int
     username: str
     name: str
-    at: datetime
+    signed_at: datetime
     digest: str
     rows: Sequence[Mapping[str, Any]]
 
@@ -83,7 +83,7 @@ def proposal(day: date) -> Proposal | None:
                 seq=seq,
                 username=event.username,
                 name=event.name,
-                at=moment,
+                signed_at=moment,
                 digest=event.digest,
                 rows=event.figures,
             )
@@ -204,7 +204,7 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
         )
         entry = log.append(head, Draft.of(event, by.signature))
         return DayClose.objects.create(
-            day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.at
+            day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.signed_at
         )
 
 

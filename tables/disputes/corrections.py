@@ -21,7 +21,7 @@ from ledger.proof.chips import RACK, money
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables import past, permits
-from tables.disputes import claims
+from tables.disputes import claims, register
 from tables.games.felt import MOST_CENTS, Payout
 from tables.handlers import as_written, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
@@ -50,7 +50,6 @@ SIGNERS: Final = CORRECTION.stages[-1].by
 
 
 def permit_proposal(scene: Scene, by: Staff) -> None:
-    """A pit boss proposes a correction."""
     permits.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
@@ -229,7 +228,7 @@ def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
     """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
     if entered.dispute is None:
         return None
-    dispute = claims.register(scene.table.book_id, scene.standing.seq).get(entered.dispute)
+    dispute = register.as_of(scene.table.book_id, scene.standing.seq).get(entered.dispute)
     if dispute.round != entered.round or dispute.seat not in (0, entered.seat):
         raise Refused(
             "other_round", f"Dispute {dispute.number} is about round {dispute.round}, seat {dispute.seat}.", 422
@@ -283,7 +282,7 @@ class Shown:
     proposed_at: datetime
     by: str = ""
     """Who signed or declined it."""
-    at: datetime | None = None
+    decided_at: datetime | None = None
     seq: int = 0
     """The entry that signed or declined it, or else proposed it."""
     text: str = ""
@@ -319,7 +318,7 @@ def shown(book_id: int | None = None, round_: int | None = None) -> list[Shown]:
                     lines[pk, slip],
                     state=kind,
                     by=by,
-                    at=moment,
+                    decided_at=moment,
                     seq=seq,
                     text=getattr(event, "text", ""),
                     off_cents=getattr(event, "off_cents", 0),

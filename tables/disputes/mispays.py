@@ -107,7 +107,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a search came to."""
+    """The suspects of one search, and what was looked at for them."""
 
     variance_cents: int
     since_seq: int
@@ -116,8 +116,8 @@ class Findings:
     """How many rounds were looked at."""
     suspects: tuple[Suspect, ...]
     """The most likely one first, at most MOST_LISTED."""
-    found: int = 0
-    """How many there are."""
+    places: int = 0
+    """How many there are, listed or not."""
     cut_at: int | None = None
     """The first round that was looked at, where older ones of the span were left out."""
 
@@ -128,10 +128,10 @@ class Findings:
         older = f" Rounds before {self.cut_at} were not looked at." if self.cut_at else ""
         if not self.variance_cents:
             return "There is nothing to explain: the rack is what the log expects."
-        if not self.found:
+        if not self.places:
             return f"No single mistake in {looked} explains this amount.{older}"
-        shown = f"; the {len(self.suspects)} most likely are listed" if self.found > len(self.suspects) else ""
-        places = "1 place" if self.found == 1 else f"{self.found:,} places"
+        shown = f"; the {len(self.suspects)} most likely are listed" if self.places > len(self.suspects) else ""
+        places = "1 place" if self.places == 1 else f"{self.places:,} places"
         return f"A single mistake in {places} of {looked} would explain it exactly{shown}.{older}"
 
 
@@ -352,6 +352,6 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
         through_seq=through_seq,
         rounds=len(rounds),
         suspects=tuple(places[:MOST_LISTED]),
-        found=len(places),
+        places=len(places),
         cut_at=oldest if oldest > first else None,
     )

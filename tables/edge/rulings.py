@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 
-from tables.disputes.claims import OPENED, RULINGS, Dispute
 from tables.games.play import play
 from tables.games.rocket import State
+from tables.log.entries.disputes import OPENED, RULINGS, Dispute
 from tables.log.fold import Play
 from tables.maths.midround import worth
 from tables.maths.situation import Unknowable

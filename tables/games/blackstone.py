@@ -57,11 +57,11 @@ class Blackstone(Scripted[Rules]):
         yield from _sort_stones(layout)
         least = 1
         while True:
-            made = yield from layout.choose(acting, _choices(layout, least))
-            if made.count is None:
+            choice = yield from layout.choose(acting, _choices(layout, least))
+            if choice.count is None:
                 _fold(layout, acting)
             else:
-                least = made.count
+                least = choice.count
                 yield from _take(layout, acting, least)
             if acting.outcome == "pair" or len(layout.still_in) == 1:
                 break

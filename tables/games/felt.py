@@ -146,7 +146,7 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         else:
             wrong, bound = "is no multiple of {bound}, ten chip units", self.step_cents
         nearest = self.nearest(amount)
-        names = [f"nearest{at}" for at in range(len(nearest))]
+        names = [f"nearest{place}" for place in range(len(nearest))]
         legal = (
             f"the nearest legal bet is {' or '.join(f'{{{name}}}' for name in names)}" if names else "no bet fits here"
         )
@@ -251,8 +251,10 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
             for choice in self.choices:
                 if choice.name == action.choice:
                     return action
-        one = self._meant([choice for choice in self.choices if choice.means(action)], action)
-        return Choose(action.seat, one.name, one.card, one.cards, one.target, one.count)
+        choice = self._meant([choice for choice in self.choices if choice.means(action)], action)
+        return Choose(
+            action.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
+        )
 
     def _meant(self, meant: list[Choice], action: Choose) -> Choice:
         if len(meant) == 1:
@@ -286,7 +288,6 @@ class AskShuffle(Struct, frozen=True, tag_field="kind", tag="shuffle"):
     burn: int
 
     def admits(self, action: Action) -> Action | None:
-        """The shuffle."""
         return action if type(action) is Shuffle else None
 
 
@@ -410,8 +411,8 @@ class View(Struct, frozen=True):
     """Coins in the pot."""
 
 
-def put(items: tuple[Item, ...], at: int, item: Item) -> tuple[Item, ...]:
+def put(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
     """The tuple with another item at one place."""
     changed = [*items]
-    changed[at] = item
+    changed[place] = item
     return tuple(changed)

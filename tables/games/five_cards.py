@@ -84,8 +84,8 @@ def _round(layout: Layout, starts: Player) -> Script[None]:
         if not open_:
             acting.stack.pop()
             return
-        made = yield from layout.choose(acting, [Choice("place", card=target) for target in open_])
-        acting.columns[made.card or 0].append(rank)
+        choice = yield from layout.choose(acting, [Choice("place", card=target) for target in open_])
+        acting.columns[choice.card or 0].append(rank)
         acting = layout.left_of(acting)
 
 
@@ -115,17 +115,17 @@ def _column(layout: Layout, target: int) -> list[int]:
 
 def _score(layout: Layout, started: Player) -> Player:
     """The higher sum takes the target's value, a tie gives each half of it. Returns who starts the next round."""
-    one, other = layout.players
-    points = {one.seat: 0, other.seat: 0}
+    first, second = layout.players
+    points = {first.seat: 0, second.seat: 0}
     for target in layout.middle:
-        mine, theirs = sum(one.columns[target]), sum(other.columns[target])
+        mine, theirs = sum(first.columns[target]), sum(second.columns[target])
         if mine == theirs:
-            points[one.seat] += target // 2
-            points[other.seat] += target // 2
+            points[first.seat] += target // 2
+            points[second.seat] += target // 2
         else:
-            points[one.seat if mine > theirs else other.seat] += target
+            points[first.seat if mine > theirs else second.seat] += target
     for player in layout.players:
         player.score = (player.score or 0) + points[player.seat]
-    if points[one.seat] == points[other.seat]:
+    if points[first.seat] == points[second.seat]:
         return layout.left_of(started)
     return min(layout.players, key=lambda player: points[player.seat])

@@ -78,9 +78,9 @@ def _pitch_or_fold(layout: Layout) -> Script[None]:
     lowest = yield from _lowest_stack(layout)
     for player in _in_from(layout, lowest):
         fold = Choice("fold", layout.lowest_in_play())
-        made = yield from layout.choose(player, (*_pitches(layout, player), fold))
-        if made.name == "pitch":
-            rank = UNKNOWN if made.card is None else made.card
+        choice = yield from layout.choose(player, (*_pitches(layout, player), fold))
+        if choice.name == "pitch":
+            rank = UNKNOWN if choice.card is None else choice.card
             player.hand.remove(rank)
             layout.pool.append(rank)
             continue

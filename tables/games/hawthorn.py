@@ -78,8 +78,8 @@ class Hawthorn(Scripted[Rules]):
 
 def _deck_turn(layout: Layout, player: Player) -> Script[None]:
     hit = (Choice("hit", draws=True),) if layout.can_draw else ()
-    made = yield from layout.choose(player, (*hit, _fold(layout)))
-    if made.name == "fold":
+    choice = yield from layout.choose(player, (*hit, _fold(layout)))
+    if choice.name == "fold":
         layout.folds(player)
         return
     rank = yield from layout.draw(player.seat)
@@ -91,14 +91,14 @@ def _deck_turn(layout: Layout, player: Player) -> Script[None]:
 
 def _hand_turn(layout: Layout, player: Player) -> Script[None]:
     """A card that pairs may be played only when every card of the hand does."""
-    made = yield from layout.choose(player, (*cards_to("play", _playable(layout, player)), _fold(layout)))
-    if made.name == "fold":
+    choice = yield from layout.choose(player, (*cards_to("play", _playable(layout, player)), _fold(layout)))
+    if choice.name == "fold":
         layout.folds(player)
-    elif made.card in player.stack:
-        layout.show(player, made.card)
-        layout.pairs(player, made.card)
+    elif choice.card in player.stack:
+        layout.show(player, choice.card)
+        layout.pairs(player, choice.card)
     else:
-        _play(layout, player, made)
+        _play(layout, player, choice)
 
 
 def _playable(layout: Layout, player: Player) -> list[int]:
@@ -113,8 +113,8 @@ def _fold(layout: Layout) -> Choice:
     return Choice("fold", layout.lowest_in_play())
 
 
-def _play(layout: Layout, player: Player, made: Choice) -> None:
+def _play(layout: Layout, player: Player, choice: Choice) -> None:
     """The chosen card goes from the hand faceup onto the stack."""
-    assert made.card is not None  # noqa: S101 -- every choice here but a fold names a card
-    layout.show(player, made.card)
-    player.stack.append(made.card)
+    assert choice.card is not None  # noqa: S101 -- every choice here but a fold names a card
+    layout.show(player, choice.card)
+    player.stack.append(choice.card)

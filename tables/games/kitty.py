@@ -122,9 +122,9 @@ def _pass_left(layout: Layout) -> Script[None]:
         for player in layout.players:
             layout.forget(player)
         return
-    made = yield from layout.choose_all({player.seat: cards_to("pass", player.hand) for player in layout.players})
+    choices = yield from layout.choose_all({player.seat: cards_to("pass", player.hand) for player in layout.players})
     for player in layout.players:
-        rank = made[player.seat].card or 0
+        rank = choices[player.seat].card or 0
         player.hand.remove(rank)
         layout.left_of(player).hand.append(rank)
 
@@ -135,9 +135,9 @@ def _capture(rules: Rules, layout: Layout) -> Script[None]:
     unmatched = [player for player in layout.players if bids.count(_bid_of(player)) == 1]
     unmatched.sort(key=_bid_of)
     for player in unmatched[: len(layout.middle)]:
-        made = yield from layout.choose(player, cards_to("choose", layout.middle))
+        choice = yield from layout.choose(player, cards_to("choose", layout.middle))
         gets = (yield from _give(rules, layout, player)) if _bid_of(player) == GIVER else player
-        rank = made.card or 0
+        rank = choice.card or 0
         layout.middle.remove(rank)
         gets.hand.append(rank)
 
@@ -150,8 +150,8 @@ def _give(rules: Rules, layout: Layout, giver: Player) -> Script[Player]:
     """Whoever took a target with a 1 gives it away: to any other player, but not within the team."""
     team = _team(rules, layout, giver)
     others = [player for player in layout.players if _team(rules, layout, player) != team]
-    made = yield from layout.choose(giver, [Choice("give", target=other.seat) for other in others])
-    return layout.player(made.target or 0)
+    choice = yield from layout.choose(giver, [Choice("give", target=other.seat) for other in others])
+    return layout.player(choice.target or 0)
 
 
 def _clear(layout: Layout) -> None:

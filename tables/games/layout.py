@@ -62,7 +62,6 @@ class Player:
 
     @property
     def is_in(self) -> bool:
-        """Whether this player still plays."""
         return self.state == "in"
 
     @property
@@ -109,7 +108,6 @@ class Layout:
     # --- who ---
 
     def player(self, seat: int) -> Player:
-        """The player at a seat."""
         return next(player for player in self.players if player.seat == seat)
 
     @property
@@ -119,8 +117,8 @@ class Layout:
 
     def clockwise(self, start: Player) -> list[Player]:
         """Every player, clockwise, starting with ``start``."""
-        at = self.players.index(start)
-        return self.players[at:] + self.players[:at]
+        place = self.players.index(start)
+        return self.players[place:] + self.players[:place]
 
     def left_of(self, player: Player, among: Collection[Player] | None = None) -> Player:
         """The first player to the left of ``player`` among those given (default: those still in); may be itself."""
@@ -252,18 +250,18 @@ class Layout:
         """
         players = self.still_in
         for together in [[player] for player in players] if self.opening.blind else [players]:
-            made = yield from self.choose_all(
+            choices = yield from self.choose_all(
                 {player.seat: cards_to(name, self.may_show(player)) for player in together}
             )
             for player in together:
-                rank = made[player.seat].card or 0
+                rank = choices[player.seat].card or 0
                 self.show(player, rank)
                 player.stack.append(rank)
 
     def forget(self, player: Player) -> None:
         """Physical cards left this hand unseen, and others came: whatever was known of it may lie elsewhere now."""
-        known = count(player.hand)
-        self.gone = tuple(out - held for out, held in zip(self.gone, known, strict=True))
+        faces = count(player.hand)
+        self.gone = tuple(out - held for out, held in zip(self.gone, faces, strict=True))
         player.hand = [UNKNOWN] * len(player.hand)
 
     def open_hand(self, player: Player) -> Script[None]:
@@ -272,8 +270,8 @@ class Layout:
 
     def open_cards(self, cards: list[int], to: int) -> Script[None]:
         """Some cards are turned where they lie, at a seat or in the middle."""
-        for at, rank in enumerate(cards):
-            cards[at] = yield from self.turn(rank, to)
+        for place, rank in enumerate(cards):
+            cards[place] = yield from self.turn(rank, to)
 
     def turn(self, rank: int, to: int) -> Script[int]:
         """The rank of a facedown card that is turned now, at a seat or in the middle."""
@@ -308,19 +306,19 @@ class Layout:
 
     def choose(self, player: Player, choices: Iterable[Choice]) -> Script[Choice]:
         """What a player chooses. A decision with one legal answer is not asked, it is carried out."""
-        made = yield from self.choose_all({player.seat: tuple(choices)})
-        return made[player.seat]
+        answers = yield from self.choose_all({player.seat: tuple(choices)})
+        return answers[player.seat]
 
     def choose_all(self, asked: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
         """What several players choose at once, in secret until all have chosen, in whatever order they do."""
-        made = {seat: choices[0] for seat, choices in asked.items() if len(choices) == 1}
-        while open_ := tuple(_ask(seat, asked[seat]) for seat in sorted(asked) if seat not in made):
+        answers = {seat: choices[0] for seat, choices in asked.items() if len(choices) == 1}
+        while open_ := tuple(_ask(seat, asked[seat]) for seat in sorted(asked) if seat not in answers):
             self.acting = open_[0].seat if len(asked) == 1 else None
             action = yield open_
             assert isinstance(action, Choose)  # noqa: S101 -- nothing else answers these prompts
-            made[action.seat] = next(choice for choice in asked[action.seat] if choice.means(action))
+            answers[action.seat] = next(choice for choice in asked[action.seat] if choice.means(action))
         self.acting = None
-        return made
+        return answers
 
     # --- what many games share ---
 

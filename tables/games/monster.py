@@ -83,11 +83,11 @@ class Monster(Scripted[Rules]):
 def _discards(layout: Layout) -> Script[None]:
     """Each in turn feeds the Monster or folds; whoever is left alone need not."""
     for player in layout.still_in:
-        made = yield from layout.choose(player, (*_ways_to_discard(player.hand), Choice("fold")))
-        for rank in made.cards or (UNKNOWN,) * (made.count or 0):
+        choice = yield from layout.choose(player, (*_ways_to_discard(player.hand), Choice("fold")))
+        for rank in choice.cards or (UNKNOWN,) * (choice.count or 0):
             player.hand.remove(rank)
             layout.pool.append(rank)
-        if made.name == "fold":
+        if choice.name == "fold":
             player.out("fold", "folds before the showdown")
         if len(layout.still_in) == 1:
             return

@@ -142,14 +142,14 @@ def _calamities_first(rank: int) -> int:
 
 def _decide(rules: Rules, layout: Layout, player: Player) -> Script[list[int]]:
     """One decision of a player, carried out; what the player received by it."""
-    made = yield from layout.choose(player, _choices(rules, layout, player))
-    if made.name == "fold":
-        rank = layout.lowest_in_play() if made.card is None else made.card
-        if made.target is not None:
-            layout.player(made.target).stack.remove(rank)
+    choice = yield from layout.choose(player, _choices(rules, layout, player))
+    if choice.name == "fold":
+        rank = layout.lowest_in_play() if choice.card is None else choice.card
+        if choice.target is not None:
+            layout.player(choice.target).stack.remove(rank)
         _keep(rules, layout, player, rank)
         return []
-    received, paired = yield from take(layout, player, made)
+    received, paired = yield from take(layout, player, choice)
     if paired:
         _keep(rules, layout, player, received[-1])
     return received
@@ -191,15 +191,15 @@ def hit_or(others: list[Choice], layout: Layout, player: Player, *, pieces_of_ei
     return [Choice("hit", draws=True), *others, *eight]
 
 
-def take(layout: Layout, player: Player, made: Choice) -> Script[tuple[list[int], bool]]:
+def take(layout: Layout, player: Player, choice: Choice) -> Script[tuple[list[int], bool]]:
     """The cards that a hit brings, or the two for an eight that is discarded; and whether the last one paired.
 
     A card that pairs is not laid down, and none is dealt after it.
     """
     received: list[int] = []
-    if made.name == "eight":
+    if choice.name == "eight":
         player.stack.remove(EIGHT)
-    for _ in range(2 if made.name == "eight" else 1):
+    for _ in range(2 if choice.name == "eight" else 1):
         rank = yield from layout.draw(player.seat)
         received.append(rank)
         if rank in player.stack:

@@ -107,11 +107,11 @@ def _round(rules: Rules, layout: Layout) -> Script[None]:
 
 def _turn(rules: Rules, layout: Layout, player: Player) -> Script[None]:
     ways = hit_or([Choice("lock")], layout, player, pieces_of_eight=rules.pieces_of_eight)
-    made = yield from layout.choose(player, ways)
-    if made.name == "lock":
+    choice = yield from layout.choose(player, ways)
+    if choice.name == "lock":
         player.state = LOCKED
         return
-    _, paired = yield from take(layout, player, made)
+    _, paired = yield from take(layout, player, choice)
     if paired:
         player.state = BUST
         player.stack.clear()

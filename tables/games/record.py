@@ -85,7 +85,7 @@ _OWN: Final = {name: name for name in ("card", "cards", "target", "count")}
 
 
 class Record(Struct, frozen=True):
-    """The document."""
+    """A round record, as ``round-record/1`` spells it: docs/round-record.md."""
 
     format: Literal["round-record/1"]
     game: str
@@ -238,9 +238,9 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
     if len(seats) not in game.seat_counts:
         low, high = game.seat_counts[0], game.seat_counts[-1]
         raise RecordError("seats", f"{game.name} is played by {low} to {high}, not by {len(seats)}")
-    for at, (one, other) in enumerate(pairwise(seats), 1):
-        if one >= other:
-            raise RecordError(f"seats[{at}]", f"seats stand clockwise, each once: {other} cannot follow {one}")
+    for index, (seat, following) in enumerate(pairwise(seats), 1):
+        if seat >= following:
+            raise RecordError(f"seats[{index}]", f"seats stand clockwise, each once: {following} cannot follow {seat}")
     dealt: Composition = NOTHING if isinstance(record.dealt, UnsetType) else record.dealt
     if len(dealt) != len(NOTHING):
         raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
@@ -270,11 +270,11 @@ def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
     given = [seat.coins for seat in record.seats if not isinstance(seat.coins, UnsetType)]
     if not given:
         return ()
-    at = next((at for at, seat in enumerate(record.seats) if isinstance(seat.coins, UnsetType)), None)
+    index = next((index for index, seat in enumerate(record.seats) if isinstance(seat.coins, UnsetType)), None)
     if "coins" not in _uses(game):
-        raise RecordError(f"seats[{at or 0}].coins", "there are no coins in this game")
-    if at is not None:
-        raise RecordError(f"seats[{at}].coins", "either every seat says what it has on the table, or none does")
+        raise RecordError(f"seats[{index or 0}].coins", "there are no coins in this game")
+    if index is not None:
+        raise RecordError(f"seats[{index}].coins", "either every seat says what it has on the table, or none does")
     return tuple(given)
 
 
@@ -316,26 +316,26 @@ class _Answers:
         for key in named:
             if key not in self.names:
                 raise RecordError(f"{self.place}.{key}", "this game's decisions do not name such a thing")
-        made = Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
-        self._refuse_gaps(prompts, made)
-        return made
+        choice = Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        self._refuse_gaps(prompts, choice)
+        return choice
 
-    def _refuse_gaps(self, prompts: tuple[Prompt, ...], made: Choose) -> None:
+    def _refuse_gaps(self, prompts: tuple[Prompt, ...], answer: Choose) -> None:
         """Raise RecordError where the engine would know what is left out: who reads a record need not work it out."""
-        asked = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == made.seat]
-        meant = [choice for ask in asked for choice in ask.choices if choice.means(made)]
+        asked = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == answer.seat]
+        meant = [choice for ask in asked for choice in ask.choices if choice.means(answer)]
         if len(meant) != 1:
             return  # the engine itself refuses what is unclear, or not offered
         due = [key for key, field in self.names.items() if getattr(meant[0], field) is not None]
-        gaps = [repr(key) for key in due if getattr(made, self.names[key]) is None]
+        gaps = [repr(key) for key in due if getattr(answer, self.names[key]) is None]
         if gaps:
             says = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
-            raise RecordError(self.place, f"seat {made.seat}: {made.choice!r} {says}")
+            raise RecordError(self.place, f"seat {answer.seat}: {answer.choice!r} {says}")
 
     def _no_bets(self) -> None:
-        for at, seat in enumerate(self.record.seats):
+        for index, seat in enumerate(self.record.seats):
             if not isinstance(seat.bet, UnsetType):
-                raise RecordError(f"seats[{at}].bet", "there are no bets in this game")
+                raise RecordError(f"seats[{index}].bet", "there are no bets in this game")
 
     def _bet(self) -> Action:
         if self.bets == len(self.record.seats):
@@ -378,7 +378,7 @@ def _answer(game: Game[Any, Any], state: Any, prompts: tuple[Prompt, ...]) -> di
 def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> int:
     """What the house won of the seats, or raked."""
     if isinstance(game, PotGame):
-        return sum(one.coins for one in game.payments(state) if one.kind == "rake")
+        return sum(payment.coins for payment in game.payments(state) if payment.kind == "rake")
     return -sum(payout.net_cents for payout in payouts)
 
 

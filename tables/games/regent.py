@@ -80,17 +80,17 @@ class Regent(Scripted[Rules]):
 
 def _turn(layout: Layout, player: Player) -> Script[Player]:
     """One turn, and whose turn is next: the target's, or that of the first one to the left who is still in."""
-    made = yield from layout.choose(player, _ways(layout, player))
-    if made.target is None:
-        yield from _draw_or_fold(layout, player, made)
+    choice = yield from layout.choose(player, _ways(layout, player))
+    if choice.target is None:
+        yield from _draw_or_fold(layout, player, choice)
         return layout.left_of(player)
-    target = layout.player(made.target)
-    if made.name == "attack":
+    target = layout.player(choice.target)
+    if choice.name == "attack":
         yield from _attack(layout, player, target)
-    elif made.name == "see":
+    elif choice.name == "see":
         yield from _see(layout, player, target)
     else:
-        _gift(layout, player, target, made)
+        _gift(layout, player, target, choice)
     return target if target.is_in else layout.left_of(target)
 
 
@@ -107,8 +107,8 @@ def _ways(layout: Layout, player: Player) -> Iterator[Choice]:
     yield from (Choice("see", target=other.seat) for other in others if other.hand)
 
 
-def _draw_or_fold(layout: Layout, player: Player, made: Choice) -> Script[None]:
-    if made.name == "draw":
+def _draw_or_fold(layout: Layout, player: Player, choice: Choice) -> Script[None]:
+    if choice.name == "draw":
         rank = yield from layout.draw(player.seat, down=True)
         player.hand.append(rank)
     elif len(layout.players) == DUEL:
@@ -129,10 +129,10 @@ def _attack(layout: Layout, player: Player, target: Player) -> Script[None]:
     player.out("lose", f"deals seat {target.seat} a pair of {rank}s: {paid}", rank)
 
 
-def _gift(layout: Layout, player: Player, target: Player, made: Choice) -> None:
-    assert made.card is not None  # noqa: S101 -- every gift names its card
-    layout.show(player, made.card)
-    target.stack.append(made.card)
+def _gift(layout: Layout, player: Player, target: Player, choice: Choice) -> None:
+    assert choice.card is not None  # noqa: S101 -- every gift names its card
+    layout.show(player, choice.card)
+    target.stack.append(choice.card)
 
 
 def _see(layout: Layout, player: Player, target: Player) -> Script[None]:

@@ -168,14 +168,14 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
     def view(self, state: State, viewer: int | None) -> View:
         """Faceup cards and the pot for everyone; a hand for its owner alone."""
         return View(
-            tuple(_seat_view(seen, mine=viewer == seen.seat) for seen in state.players),
-            (),
-            state.button,
-            state.left,
-            not state.prompts,
-            state.middle,
-            state.facedown,
-            state.pot,
+            seats=tuple(_seat_view(seen, mine=viewer == seen.seat) for seen in state.players),
+            dealer=(),
+            button=state.button,
+            cards_left=state.left,
+            over=not state.prompts,
+            middle=state.middle,
+            facedown=state.facedown,
+            pot=state.pot,
         )
 
     def payments(self, state: State) -> tuple[Payment, ...]:
@@ -191,7 +191,7 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         return state.left
 
     def decks(self, rules: Rules) -> int:
-        """One."""
+        """Every game that is told as a script is played with one deck."""
         return 1
 
     def burned(self, rules: Rules) -> int:
@@ -205,8 +205,8 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         if isinstance(prompt, AskShuffle):
             burn = f", burn {prompt.burn}," if prompt.burn else ""
             do = f"Shuffle the {prompt.cards} cards that are not on the table{burn} and go on."
-            said = "Shuffling." if state.left else "The deck is out. Shuffling the discards."
-            return Phrase(do, said, self._rule("shuffle"))
+            call = "Shuffling." if state.left else "The deck is out. Shuffling the discards."
+            return Phrase(do, call, self._rule("shuffle"))
         if isinstance(prompt, AskCard):
             return self._say_card(prompt)
         raise TypeError(f"{self.title} has no bets")
@@ -221,8 +221,8 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
             do = f"Deal one of the {self.parts.get('facedown', 'shuffled cards')} {where}."
             return Phrase(do, f"Card for {seat}.", self._rule("apart"))
         due: Due = "down" if prompt.down else "middle" if middle else "seat"
-        said = f"Card for the {self.parts.get('middle', 'middle')}." if middle else f"Card for {seat}."
-        return Phrase(f"Deal a card{face} {where}.", said, self._rule(due))
+        call = f"Card for the {self.parts.get('middle', 'middle')}." if middle else f"Card for {seat}."
+        return Phrase(f"Deal a card{face} {where}.", call, self._rule(due))
 
     def _rule(self, due: Due) -> str:
         return self.cards.get(due, _RULES[due])
@@ -249,11 +249,11 @@ def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) ->
     for choice in prompt.choices:
         ways.setdefault(choice.name, []).append(choice)
     *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
-    said = f"{', '.join(most)} or {last}" if most else last
+    offer = f"{', '.join(most)} or {last}" if most else last
     # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
     shown = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
     rules = " ".join(words_of(words, name).rule for name in shown)
-    return Phrase(f"Seat {prompt.seat}: {said}.", f"Seat {prompt.seat}: {said}?", rules)
+    return Phrase(f"Seat {prompt.seat}: {offer}.", f"Seat {prompt.seat}: {offer}?", rules)
 
 
 def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
@@ -293,17 +293,25 @@ def _players(opening: Opening) -> list[Player]:
 
 
 def _seen(player: Player) -> Seen:
-    payout = Payout(player.seat, player.paid, player.won, player.outcome, player.card, player.why, score=player.score)
+    payout = Payout(
+        player.seat,
+        staked_cents=player.paid,
+        returned_cents=player.won,
+        outcome=player.outcome,
+        card=player.card,
+        why=player.why,
+        score=player.score,
+    )
     columns = tuple((target, tuple(cards)) for target, cards in player.columns.items())
     return Seen(
-        player.seat,
-        tuple(player.stack),
-        tuple(player.hand),
-        tuple(player.kept),
-        player.state,
-        payout,
-        player.coins,
-        columns,
+        seat=player.seat,
+        stack=tuple(player.stack),
+        hand=tuple(player.hand),
+        kept=tuple(player.kept),
+        state=player.state,
+        payout=payout,
+        coins=player.coins,
+        columns=columns,
     )
 
 

@@ -86,8 +86,8 @@ def _two_cards(layout: Layout) -> Script[None]:
 
 def _turn(layout: Layout, player: Player) -> Script[None]:
     draw = (Choice("draw", ANTE, draws=True),) if layout.can_draw and player.can_pay(ANTE) else ()
-    made = yield from layout.choose(player, (*draw, Choice("lock")))
-    if made.name == "lock":
+    choice = yield from layout.choose(player, (*draw, Choice("lock")))
+    if choice.name == "lock":
         _lock(layout, player)
         return
     layout.to_pot(player, ANTE)

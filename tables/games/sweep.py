@@ -93,8 +93,8 @@ def _play(layout: Layout, starts: Player) -> Script[list[Played]]:
     for player in layout.clockwise(starts):
         if not player.hand:
             continue
-        made = yield from layout.choose(player, cards_to("play", layout.may_show(player)))
-        rank = made.card or 0
+        choice = yield from layout.choose(player, cards_to("play", layout.may_show(player)))
+        rank = choice.card or 0
         layout.show(player, rank)
         player.stack.append(rank)
         played.append(Played(rank, player))
@@ -105,9 +105,9 @@ def _capture(layout: Layout, played: list[Played]) -> Script[Player | None]:
     """In ascending order; equal cards take turns, first played first. Returns who captured last."""
     last = None
     ascending = sorted(played, key=attrgetter("rank"))  # stable: equal cards stay in the order they were played
-    for at, (rank, group) in enumerate(groupby(ascending, key=attrgetter("rank"))):
-        players = [one.player for one in group]
-        targets = _highest(layout) if at == 0 else [card for card in layout.middle if card < rank]
+    for turn, (rank, group) in enumerate(groupby(ascending, key=attrgetter("rank"))):
+        players = [play.player for play in group]
+        targets = _highest(layout) if turn == 0 else [card for card in layout.middle if card < rank]
         last = (yield from _take_turns(layout, players, targets)) or last
         for player in players:
             player.stack.remove(rank)

@@ -79,9 +79,9 @@ def _arrange(layout: Layout) -> Script[None]:
     """Everyone stacks the facedown cards once and for all; a hand lies top first. Nobody else sees the order."""
     if layout.opening.blind:
         return
-    made = yield from layout.choose_all({player.seat: _orders(player.hand) for player in layout.players})
+    orders = yield from layout.choose_all({player.seat: _orders(player.hand) for player in layout.players})
     for player in layout.players:
-        player.hand = list(made[player.seat].cards or ())
+        player.hand = list(orders[player.seat].cards or ())
 
 
 def _orders(hand: list[int]) -> tuple[Choice, ...]:
@@ -90,11 +90,11 @@ def _orders(hand: list[int]) -> tuple[Choice, ...]:
 
 
 def _turn(layout: Layout, player: Player) -> Script[None]:
-    made = yield from layout.choose(player, _ways_to_take(layout, player))
-    if made.name == "draw":
+    choice = yield from layout.choose(player, _ways_to_take(layout, player))
+    if choice.name == "draw":
         rank = yield from layout.draw(player.seat)
-    elif made.target is not None:
-        rank = yield from layout.turn(layout.player(made.target).hand.pop(0), player.seat)
+    elif choice.target is not None:
+        rank = yield from layout.turn(layout.player(choice.target).hand.pop(0), player.seat)
     else:
         layout.to_pot(player, PRICE)
         rank = yield from layout.turn(player.hand.pop(0), player.seat)

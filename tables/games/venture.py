@@ -84,9 +84,9 @@ def _draft(layout: Layout) -> Script[None]:
     passed = {player.seat: player.hand for player in layout.players}
     kept: dict[int, list[int]] = {player.seat: [] for player in layout.players}
     while any(passed.values()):
-        made = yield from layout.choose_all({seat: _keeps(cards) for seat, cards in passed.items()})
+        choices = yield from layout.choose_all({seat: _keeps(cards) for seat, cards in passed.items()})
         for seat, cards in passed.items():
-            for rank in made[seat].cards or ():
+            for rank in choices[seat].cards or ():
                 cards.remove(rank)
                 kept[seat].append(rank)
         passed = {layout.left_of(layout.player(seat)).seat: cards for seat, cards in passed.items()}

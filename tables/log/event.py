@@ -80,7 +80,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def kind(self) -> str:
-        """The kind of its entry."""
         return self.kinds[0]
 
     @property
@@ -94,7 +93,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         return None
 
     def content(self) -> dict[str, Any]:
-        """As JSON data."""
+        """What it says as JSON data: the ``content`` of its entry's body."""
         content: dict[str, Any] = msgspec.to_builtins(self)
         return content
 

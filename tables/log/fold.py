@@ -289,7 +289,7 @@ class Standing:
 
 def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:
     """Whether a seat holds facedown cards."""
-    return any(one.seat == seat and one.hand_size for one in game.view(state, None).seats)
+    return any(box.seat == seat and box.hand_size for box in game.view(state, None).seats)
 
 
 def signature_of(badge: str | None, username: str, name: str) -> str:

@@ -42,7 +42,14 @@ class Replay:
         before, moves = self.now, [transfer.move for transfer in posted]
         self.now = fold(before, event, seq=entry.seq, round=entry.round)
         context = Context(
-            entry.seq, entry.round, before, self.now, self.chart, moves, posted=self.posted, held=self.held
+            seq=entry.seq,
+            round=entry.round,
+            before=before,
+            after=self.now,
+            chart=self.chart,
+            recorded=moves,
+            posted=self.posted,
+            held=self.held,
         )
         due = event.moved(context)
         if due is None:

@@ -84,7 +84,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One kind of slip."""
+    """One kind of slip: its steps, who signs each, and what each moves."""
 
     name: str
     """In the log, in addresses and in the database, for good."""

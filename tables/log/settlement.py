@@ -45,7 +45,7 @@ def correction_moves(chart: Chart, difference_cents: int, off_cents: int) -> lis
 
 def game_moves(chart: Chart, payments: Iterable[Payment], coin_cents: int) -> list[Move]:
     """A game's payments as transfers, one each and in order."""
-    return [_move(chart, one, coin_cents) for one in payments]
+    return [_move(chart, payment, coin_cents) for payment in payments]
 
 
 def _move(chart: Chart, payment: Payment, coin_cents: int) -> Move:

@@ -58,35 +58,35 @@ class Seals:
 
     live: Order | None = None
 
-    def follow(self, now: Standing, seq: int, event: Event) -> Order | None:
-        """The order that this entry opened, if it did and the order holds; ``now`` is where the table stands after it.
+    def follow(self, standing: Standing, seq: int, event: Event) -> Order | None:
+        """The order that this entry opened, if it did and the order holds; ``standing`` is the table's after it.
 
         Raises Unproven for an entry that does not fit what was committed to.
         """
         done = None
         if event.opens is not None:
             done, self.live = _opened(self.live, seq, event.opens), None
-        self.live = _committed(now, seq, event, self.live) or self.live
-        _dealt(now, seq, event, self.live)
+        self.live = _committed(standing, seq, event, self.live) or self.live
+        _dealt(standing, seq, event, self.live)
         return done
 
-    def resume(self, now: Standing, seq: int, event: Event) -> None:
+    def resume(self, standing: Standing, seq: int, event: Event) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
         if event.commits is not None:
             # Of a shoe that is gone, what is left of its last round is folded too.
-            self.live = _committed(now, seq, event, None) if now.shoe else None
+            self.live = _committed(standing, seq, event, None) if standing.shoe else None
         elif event.opens is not None:
             self.live = None
         else:
-            _committed(now, seq, event, self.live)
+            _committed(standing, seq, event, self.live)
         if self.live is not None:
-            _dealt(now, seq, event, self.live)
+            _dealt(standing, seq, event, self.live)
 
 
 # --- one entry after the other ---------------------------------------------------------------------------------
 
 
-def _committed(now: Standing, seq: int, event: Event, live: Order | None) -> Order | None:
+def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -> Order | None:
     """The order that an entry commits to, if it does."""
     commitment = event.commits
     if commitment is None:
@@ -95,22 +95,22 @@ def _committed(now: Standing, seq: int, event: Event, live: Order | None) -> Ord
         return None
     if live is not None:
         raise Unproven(seq, "it commits to an order before the one before it was opened")
-    shoe = now.shoe
+    shoe = standing.shoe
     if shoe is None:
         raise Unproven(seq, "it commits to an order, and there is no shoe")
     whole = cards.shoe(shoe.decks)
     if isinstance(event, ShoeStep):
         return Order(shoe.number, commitment, whole, 0, seq)
-    if now.round is None:
+    if standing.round is None:
         raise Unproven(seq, "it shuffles discards, and there is no round")
-    in_play = now.round.game.gone(now.round.state)
+    in_play = standing.round.game.gone(standing.round.state)
     discards = tuple(all_of - kept for all_of, kept in zip(whole, in_play, strict=True))
-    return Order(shoe.number, commitment, discards, now.round.game.burned(now.round.rules), seq)
+    return Order(shoe.number, commitment, discards, standing.round.game.burned(standing.round.rules), seq)
 
 
-def _dealt(now: Standing, seq: int, event: Event, live: Order | None) -> None:
+def _dealt(standing: Standing, seq: int, event: Event, live: Order | None) -> None:
     """Note the cards that an entry deals from a house shoe."""
-    if not isinstance(event, Played | TakenBack) or now.shoe is None or now.shoe.source != HOUSE_SHOE:
+    if not isinstance(event, Played | TakenBack) or standing.shoe is None or standing.shoe.source != HOUSE_SHOE:
         return
     apart = {card.action: card for card in event.apart} if isinstance(event, Played) else {}
     ranks = {index: action.rank for index, action in enumerate(event.actions) if isinstance(action, Card)}

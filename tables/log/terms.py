@@ -39,9 +39,9 @@ def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Setting
     """The settings after a change. Raises ValueError for a setting that there is not, or that is not of its form."""
     if unknown := after.keys() - {field.name for field in fields(Settings)}:
         raise ValueError(f"a table has no {min(unknown)} to set")
-    known = msgspec.to_builtins(before) if before else {}
+    settings = msgspec.to_builtins(before) if before else {}
     try:
-        return msgspec.convert(known | dict(after), Settings)
+        return msgspec.convert(settings | dict(after), Settings)
     except msgspec.ValidationError as wrong:
         raise ValueError(str(wrong)) from None
 

@@ -46,7 +46,6 @@ def change(scene: Scene, entered: ChangeChips) -> Outcome:
 
 @enacts(ChipsChanged, permit=permits.the_dealer)
 def enact_change(scene: Scene, event: ChipsChanged, entry: Entry) -> Step:
-    """As it was entered."""
     return change(scene, ChangeChips(event.amount_cents, event.up)).steps[0]
 
 

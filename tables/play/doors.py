@@ -135,26 +135,26 @@ def may_count(scene: Scene, slip: Slip) -> None:
     """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
     if not slip.series.counts(RACK):
         return
-    now, table = scene.standing, scene.table.name
-    if slip.series.opens and now.is_open:
+    standing, table = scene.standing, scene.table.name
+    if slip.series.opens and standing.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
-    if not slip.series.opens and not now.is_open:
+    if not slip.series.opens and not standing.is_open:
         raise Refused("table_closed", f"{table} is closed already.", 409)
-    if now.round_open:
+    if standing.round_open:
         raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
-    if any(one.moves_on for one in now.slips):
+    if any(paper.moves_on for paper in standing.slips):
         raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
-    if slip.series.closes and now.stacks:
-        seats = ", ".join(map(str, sorted(now.stacks)))
+    if slip.series.closes and standing.stacks:
+        seats = ", ".join(map(str, sorted(standing.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
 
 
 def may_take(scene: Scene) -> None:
     """Raises Refused when the table is closed, or is theirs already."""
-    now = scene.standing
-    if not now.is_open:
+    standing = scene.standing
+    if not standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
-    if now.dealer is not None and now.dealer.username == scene.by.username:
+    if standing.dealer is not None and standing.dealer.username == scene.by.username:
         raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
 
 

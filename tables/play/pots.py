@@ -92,11 +92,11 @@ def enact_time_charge(scene: Scene, event: TimeCharged, entry: Entry) -> Step:
     return _step(scene, structs.replace(event, each_cents=scene.table.time_charge_cents))
 
 
-def periods_due(table: Table, charged_at: str | None, now: datetime) -> int:
+def periods_due(table: Table, charged_at: str | None, moment: datetime) -> int:
     """How many half hours have passed since time was charged last, at a table that charges it."""
     if charged_at is None or not table.time_charge_cents:
         return 0
-    return max(0, (now - datetime.fromisoformat(charged_at)) // PERIOD)
+    return max(0, (moment - datetime.fromisoformat(charged_at)) // PERIOD)
 
 
 def between_games(scene: Scene) -> dict[int, int]:

@@ -45,7 +45,7 @@ REPORTED = ("impossible_card",)
 
 
 @dataclass(slots=True)
-class Made:
+class Turn:
     """What an input comes to as the game's actions."""
 
     actions: list[Action] = field(default_factory=list)
@@ -58,18 +58,18 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     shoe_ready(scene)
     current, opening = round_at(scene, entered)
-    made = Made()
+    turn = Turn()
     try:
-        state = _play(scene, current, entered, made)
+        state = _play(scene, current, entered, turn)
     except Illegal as illegal:
         return _refuse(scene, current, entered, illegal)
-    shuffled = any(type(action) is Shuffle for action in made.actions)
+    shuffled = any(type(action) is Shuffle for action in turn.actions)
     commitment, opened = shoes.shuffled_in_play(scene, current, state) if shuffled else (None, None)
     event = Played(
-        actions=tuple(made.actions),
+        actions=tuple(turn.actions),
         opening=opening,
         decided=current.newly_decided(state),
-        apart=tuple(made.apart),
+        apart=tuple(turn.apart),
         # Everyone may see the entry's hash, and there are few cards to try it with.
         salt=secrets.token_hex(16) if current.secret else None,
         commitment=commitment,
@@ -133,7 +133,6 @@ def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
 
 @enacts(log.Paid, permit=permits.the_dealer)
 def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
-    """As it was entered."""
     return paid(scene, Paid(event.seat)).steps[0]
 
 
@@ -182,10 +181,10 @@ def _is_of_the_house(scene: Scene) -> bool:
 
 def shoe_ready(scene: Scene) -> None:
     """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
-    now = scene.standing
-    if now.round_open:
-        if now.round is not None and now.round.to_pay:
-            raise Refused("pay_first", f"Pay seat {now.round.to_pay[0].seat} first.", 409)
+    standing = scene.standing
+    if standing.round_open:
+        if standing.round is not None and standing.round.to_pay:
+            raise Refused("pay_first", f"Pay seat {standing.round.to_pay[0].seat} first.", 409)
         return
     due = shoes.due(scene)
     if due is not None:
@@ -209,26 +208,26 @@ def open_for_bets(scene: Scene) -> Round | None:
 # --- playing ---------------------------------------------------------------------------------------------------
 
 
-def _play(scene: Scene, current: Round, entered: GameInput, made: Made) -> Any:
-    """Play an input as the game's actions, which are added to ``made``. Raises Illegal or Refused."""
+def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
+    """Play an input as the game's actions, which are added to ``turn``. Raises Illegal or Refused."""
     house = scene.standing.shoe is not None and scene.standing.shoe.source == ShoeSource.HOUSE
     if isinstance(entered, KeyCard):
         if house:
             raise Refused("house_shoe", "The house shoe deals at this table: cards are not keyed.", 422)
-        return _keyed(current, entered, made)
+        return _keyed(current, entered, turn)
     if isinstance(entered, Deal):
         if not house:
             raise Refused("keyed_shoe", "Real cards are dealt at this table: key each card as it is turned.", 422)
         if _card_due(current, current.state) is None:
             raise Illegal("out_of_turn", "no card is due now")
-        return _deal(scene, current, current.state, made)
+        return _deal(scene, current, current.state, turn)
     if isinstance(entered, StartGame):
-        return _start(scene, current, made, house=house)
+        return _start(scene, current, turn, house=house)
     if isinstance(entered, Choose):
         _refuse_for_another(scene, current, entered)
-    state = _play_one(current, current.state, entered, made)
+    state = _play_one(current, current.state, entered, turn)
     if house and isinstance(entered, Choose):
-        return _drawn(scene, current, state, entered, made)
+        return _drawn(scene, current, state, entered, turn)
     return state
 
 
@@ -239,31 +238,31 @@ def _refuse_for_another(scene: Scene, current: Round, entered: Choose) -> None:
         raise Refused("seat_chooses", says, 403)
 
 
-def _start(scene: Scene, current: Round, made: Made, *, house: bool) -> Any:
+def _start(scene: Scene, current: Round, turn: Turn, *, house: bool) -> Any:
     if scene.standing.round_open:
         raise pots.game_goes_on()
-    return _deal(scene, current, current.state, made) if house else current.state
+    return _deal(scene, current, current.state, turn) if house else current.state
 
 
-def _play_one(current: Round, state: Any, action: Action, made: Made) -> Any:
+def _play_one(current: Round, state: Any, action: Action, turn: Turn) -> Any:
     """The log is to say what was played: with all that the action names, though a key may leave it out."""
     action = admitted(current.game, state, action)
-    made.actions.append(action)
+    turn.actions.append(action)
     return current.game.apply(state, action)
 
 
-def _keyed(current: Round, entered: KeyCard, made: Made) -> Any:
+def _keyed(current: Round, entered: KeyCard, turn: Turn) -> Any:
     """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
     state, prompts = current.state, current.game.prompts(current.state)
     if prompts and isinstance(prompts[0], AskChoice):
         drawing = [choice.name for choice in prompts[0].choices if choice.draws]
         if len(drawing) != 1:
             raise out_of_turn(prompts, Card(entered.rank, DEALER))
-        state = _play_one(current, state, Choose(prompts[0].seat, drawing[0]), made)
+        state = _play_one(current, state, Choose(prompts[0].seat, drawing[0]), turn)
     ask = _card_due(current, state)
     if ask is None:
         raise out_of_turn(current.game.prompts(state), Card(entered.rank, DEALER))
-    return _play_one(current, state, Card(entered.rank, ask.to), made)
+    return _play_one(current, state, Card(entered.rank, ask.to), turn)
 
 
 def _card_due(current: Round, state: Any) -> AskCard | None:
@@ -271,31 +270,31 @@ def _card_due(current: Round, state: Any) -> AskCard | None:
     return prompts[0] if prompts and isinstance(prompts[0], AskCard) else None
 
 
-def _deal(scene: Scene, current: Round, state: Any, made: Made) -> Any:
+def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
     """The house shoe deals all cards that are due, up to the next decision."""
     while ask := _card_due(current, state):
-        state = _draw(scene, current, state, ask, made)
+        state = _draw(scene, current, state, ask, turn)
     return state
 
 
-def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, made: Made) -> Any:
+def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, turn: Turn) -> Any:
     """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
     dealing = dealing_at(scene)
     while (ask := _card_due(current, state)) and dealing.deals_on(ask, choice):
-        state = _draw(scene, current, state, ask, made)
+        state = _draw(scene, current, state, ask, turn)
     return state
 
 
-def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, made: Made) -> Any:
+def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, turn: Turn) -> Any:
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- no round opens without one
     if ask.apart:
-        moment = shoes.moment(current, made.actions)
+        moment = shoes.moment(current, turn.actions)
         rank = shoes.draw_apart(shoe, ask.may_come, moment)
-        made.apart.append(Apart(len(made.actions), tuple(ask.may_come), moment))
+        turn.apart.append(Apart(len(turn.actions), tuple(ask.may_come), moment))
     else:
         rank = shoes.draw(shoe, current.game.cards_left(state))
-    return _play_one(current, state, Card(rank, ask.to), made)
+    return _play_one(current, state, Card(rank, ask.to), turn)
 
 
 def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) -> Outcome:
@@ -318,13 +317,13 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
 
 def last_input(scene: Scene) -> Play:
     """The input that can be taken back now. Raises Refused when it stands."""
-    now = scene.standing
-    current, shoe = now.round, now.shoe
+    standing = scene.standing
+    current, shoe = standing.round, standing.shoe
     if current is None or not current.plays:
         raise Refused("nothing_to_take_back", "There is nothing to take back in this round.", 409)
     if shoe is None or shoe.stage != "ready" or current.first_seq < shoe.ready_seq:
         raise Refused("nothing_to_take_back", "The shoe was changed or shuffled since: that round stands.", 409)
-    if current.first_seq < now.opened_seq:
+    if current.first_seq < standing.opened_seq:
         raise Refused("nothing_to_take_back", "The table was closed since: that round stands.", 409)
     target = current.plays[-1]
     _may_take_back(scene, current, shoe, target)

@@ -87,7 +87,7 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
     shoe = expect(scene, "check")
     full = cards.shoe(shoe.decks)
-    if len(entered.counts) != len(full) or not all(0 <= one <= 999 for one in entered.counts):
+    if len(entered.counts) != len(full) or not all(0 <= count <= 999 for count in entered.counts):
         raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
     wrong = [
         f"{counted} of rank {rank}, {whole} belong in it"
@@ -216,7 +216,6 @@ def enact_load(scene: Scene, event: Loaded, entry: Entry) -> Step:
 
 @enacts(DeckChecked, DeckCheckFailed, permit=permits.the_dealer)
 def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
-    """By its counts."""
     return check(scene, CheckDecks(event.counts)).steps[0]
 
 
@@ -230,13 +229,11 @@ def enact_shuffle(scene: Scene, event: Shuffled, entry: Entry) -> Step:
 
 @enacts(CutCardPlaced, permit=permits.the_dealer)
 def enact_cut(scene: Scene, event: CutCardPlaced, entry: Entry) -> Step:
-    """As it was entered."""
     return place_cut_card(scene, PlaceCutCard()).steps[0]
 
 
 @enacts(Burned, permit=permits.the_dealer)
 def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
-    """As it was entered."""
     return burn(scene, Burn()).steps[0]
 
 

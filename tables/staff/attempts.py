@@ -91,7 +91,7 @@ def give_back(limits: Sequence[Limit]) -> None:
 
 
 def succeed(limits: Sequence[Limit]) -> None:
-    """The secret was right."""
+    """The secret was right: this try does not count, and the failures are forgotten that a success forgives."""
     give_back([limit for limit in limits if not limit.forgives])
     for limit in limits:
         if limit.forgives:
@@ -141,7 +141,6 @@ def address_of(request: HttpRequest) -> str:
 
 
 def place_of(terminal: Terminal) -> str:
-    """A terminal, as a place."""
     return f"terminal {terminal.pk}"
 
 

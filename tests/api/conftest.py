@@ -80,7 +80,8 @@ def house(db: None) -> Floor:
     dealer, boss = floor.dealt()
     other = floor.table("Rocket 2")
     operator, auditor = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.AUDITOR, "anna")
-    return Floor(dealer, boss, dealer.table, other, operator, auditor, floor.staff(Role.DEALER, "ida", "102"))
+    idle = floor.staff(Role.DEALER, "ida", "102")
+    return Floor(dealer, boss, dealer.table, other=other, operator=operator, auditor=auditor, idle=idle)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_it_plays() -> None:
     for seed in range(200):
         chance = random.Random(seed)
         opening = Opening((1, 3, 4), stacks=(0, 1, 9), rake=Rake(100) if seed % 2 else None, pot=seed % 5)
-        round_ = Raked(Ladder(), Rules(double_ante=seed % 3 == 0), opening, chance, chance.random(), False)
+        round_ = Raked(Ladder(), Rules(double_ante=seed % 3 == 0), opening, chance, chance.random(), kind=False)
         round_.run()
         assert replay(round_.game, round_.rules, round_.opening, round_.actions) == round_.state
         assert not list(leaks(round_.game, round_))

@@ -188,7 +188,7 @@ class PlayOut:
 
 def chosen(seat: int, choice: Choice) -> Choose:
     """A choice as the decision that makes it."""
-    return Choose(seat, choice.name, choice.card, choice.cards, choice.target, choice.count)
+    return Choose(seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count)
 
 
 def _random_rules(game: Game[Any, Any], chance: random.Random) -> Any:
@@ -224,7 +224,7 @@ def _random_start(game: Game[Any, Any], chance: random.Random) -> tuple[Any, Ope
     button = chance.choice([None, chance.randint(1, 10)]) if "button" in game.carries else None
     pot = chance.choice([0, chance.randint(1, 9)]) if "pot" in game.carries else 0
     first = chance.choice(seats) if "first" in game.carries else None
-    return rules, Opening(seats, Limits(), dealt, button, pot, first)
+    return rules, Opening(seats, Limits(), dealt, button, pot=pot, first=first)
 
 
 def _possible_start(game: Game[Any, Any], chance: random.Random) -> tuple[Any, Opening]:
@@ -279,7 +279,7 @@ def _golden_rounds(game: Game[Any, Any]) -> Iterator[PlayOut]:
             seats = tuple(seat["seat"] for seat in record["seats"])
             dealt, carried = tuple(record.get("dealt", NOTHING)), (record.get("pot", 0), record.get("first"))
             opening = Opening(seats, Limits(), dealt, record.get("button"), *carried)
-            yield Golden(game, rules, opening, random.Random(), 1, False, record=record)
+            yield Golden(game, rules, opening, random.Random(), boldness=1, kind=False, record=record)
 
 
 @cache

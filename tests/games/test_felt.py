@@ -25,8 +25,8 @@ def test_the_nearest_bets_are_legal_and_none_is_nearer(low: int, high: int, step
 USUAL = AskBet(3, 20, 500, 10)
 UNEVEN = AskBet(3, 25, 95, 10)
 """Limits that are no legal bets themselves."""
-CAPPED = AskBet(3, 20, 40, 10, 0, True)
-FULL = AskBet(3, 20, -10, 10, 0, True)
+CAPPED = AskBet(3, 20, 40, 10, capped=True)
+FULL = AskBet(3, 20, -10, 10, capped=True)
 """More than the cap lies on the layout already, since the cap was lowered."""
 
 

@@ -143,7 +143,7 @@ def test_the_search_finds_games_that_leak(game: Tight) -> None:
     """Harm: the search passes because it looks at nothing."""
     found = []
     for seed in range(20):
-        round_ = PlayOut(game, NoRules(), Opening((1, 2, 4)), random.Random(seed), 1, False)
+        round_ = PlayOut(game, NoRules(), Opening((1, 2, 4)), random.Random(seed), boldness=1, kind=False)
         round_.run()
         found += leaks(game, round_)
     assert bool(found) == (type(game) is not Tight)

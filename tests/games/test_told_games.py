@@ -94,7 +94,7 @@ def funded(name: str) -> list[Funded]:
             stacks=stacks if seed % 3 else (),
             rake=rake if seed % 2 else None,
         )
-        one = Funded(TOLD[name], rules, opening, chance, _boldness(chance), False)
+        one = Funded(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
         one.run()
         rounds.append(one)
     return rounds
@@ -108,7 +108,7 @@ def physical(name: str) -> list[Physical]:
         chance = random.Random(f"{name} physical {seed}")
         rules, opening = _possible_start(TOLD[name], chance)
         opening = structs.replace(opening, blind=True)
-        one = Physical(TOLD[name], rules, opening, chance, _boldness(chance), False)
+        one = Physical(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
         one.run()
         rounds.append(one)
     return rounds
@@ -295,9 +295,8 @@ class Gossip(Scripted[NoRules]):
 def test_the_search_finds_a_leak() -> None:
     """Harm: a search that finds nothing because it does not look."""
     game = Gossip()
-    one = PlayOut(
-        game, NoRules(), structs.replace(play_outs("regent", 1)[0].opening, seats=(1, 2)), random.Random(1), 0, False
-    )
+    opening = structs.replace(play_outs("regent", 1)[0].opening, seats=(1, 2))
+    one = PlayOut(game, NoRules(), opening, random.Random(1), boldness=0, kind=False)
     one.state = game.open(one.rules, one.opening)
     for _ in range(2):
         one.state = play(game, one.state, one._answer(game.prompts(one.state)))

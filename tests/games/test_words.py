@@ -46,7 +46,7 @@ def _on_physical_cards(game: Game[Any, Any]) -> Iterator[Any]:
     for seed in range(0 if game.kind == "banked" else 10):
         chance = random.Random(seed)
         rules, opening = _possible_start(game, chance)
-        played = PlayOut(game, rules, structs.replace(opening, blind=True), chance, 0.5, False)
+        played = PlayOut(game, rules, structs.replace(opening, blind=True), chance, boldness=0.5, kind=False)
         played.run()
         yield from played.states
 

@@ -35,7 +35,7 @@ def deal(number: int, chance: random.Random) -> Dealt:
         action = answer(prompts[0], state, chance)
         state = play(GAME, state, action)
         actions.append(action)
-    return Dealt(number, number * 40, GAME, RULES, opening, tuple(actions), GAME.settle(state))
+    return Dealt(number, number * 40, GAME, RULES, opening, actions=tuple(actions), payouts=GAME.settle(state))
 
 
 def by_hand(bets: dict[int, int], cards: list[int], dealt: Composition) -> Dealt:
@@ -50,7 +50,7 @@ def by_hand(bets: dict[int, int], cards: list[int], dealt: Composition) -> Dealt
         action = Choose(ask.seat, "hit") if isinstance(ask, AskChoice) else Card(next(coming), getattr(ask, "to", 0))
         state = play(GAME, state, action)
         actions.append(action)
-    return Dealt(1, 40, GAME, rules, opening, tuple(actions), GAME.settle(state))
+    return Dealt(1, 40, GAME, rules, opening, actions=tuple(actions), payouts=GAME.settle(state))
 
 
 def answer(ask: object, state: State, chance: random.Random) -> Action:

@@ -8,7 +8,7 @@ from tables.models import Certificate
 from tables.training import certificates
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every certificate that was signed."""
     signed = of_the_house("certificates", certificate=["issued"])
     events = ((entry.event, entry.by) for entry in signed)
@@ -19,7 +19,7 @@ def told() -> Rows:
     }
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every certificate that has a row, with the practice that it stands on."""
     rows = Certificate.objects.select_related("dealer", "signed_by", "practice")
     return {str(row.number): certificates.event_of(row).content() | {"signed_as": row.signed_as} for row in rows}

@@ -10,7 +10,7 @@ from tables.log.entries.kept import RowsTakenOver
 from tables.models import Denomination
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every kind that was added."""
     chips: dict[str, dict[str, Any]] = {}
     for entry in of_the_house("chips", chips=["added", "changed"]):
@@ -24,7 +24,7 @@ def told() -> Rows:
     return chips
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every kind that there is."""
     rows = Denomination.objects.values_list("value_cents", "colour", "face")
     return {_name(value): {"colour": colour, "face": face} for value, colour, face in rows}

@@ -10,7 +10,7 @@ from tables.models import EmergencyCode
 from tables.roles import Role
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every code that should be good."""
     codes: dict[str, dict[str, str]] = {}
     for entry in of_the_house("emergency_codes", staff=["emergency_code_made", "emergency_sign_in", "changed"]):
@@ -29,7 +29,7 @@ def told() -> Rows:
     return codes
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every code that is good."""
     rows = EmergencyCode.objects.values_list("operator__username", "digest")
     return {username: {"code": digest_of(digest)} for username, digest in rows}

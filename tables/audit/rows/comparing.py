@@ -30,23 +30,23 @@ class Kind:
     """A kind of row: what the log says of all of them, and what the database has."""
 
     title: str
-    told: Callable[[], Rows]
-    kept: Callable[[], Rows]
+    in_log: Callable[[], Rows]
+    in_database: Callable[[], Rows]
 
 
 KINDS: Final = (
-    Kind("staff", people.told, people.kept),
-    Kind("emergency code of", codes.told, codes.kept),
-    Kind("terminal", devices.told, devices.kept),
-    Kind("table", felts.told, felts.kept),
-    Kind("chip", chips.told, chips.kept),
-    Kind("page of", seat_pages.told, seat_pages.kept),
-    Kind("certificate", certified.told, certified.kept),
+    Kind("staff", people.in_log, people.in_database),
+    Kind("emergency code of", codes.in_log, codes.in_database),
+    Kind("terminal", devices.in_log, devices.in_database),
+    Kind("table", felts.in_log, felts.in_database),
+    Kind("chip", chips.in_log, chips.in_database),
+    Kind("page of", seat_pages.in_log, seat_pages.in_database),
+    Kind("certificate", certified.in_log, certified.in_database),
 )
 
 
 @dataclass(slots=True)
-class Compared:
+class Comparison:
     """What the comparison went through, and every difference that it found, as a sentence."""
 
     rows: int
@@ -54,21 +54,21 @@ class Compared:
     faults: list[str]
 
 
-def compare() -> Compared:
+def compare() -> Comparison:
     """Hold every kind of row against the log. Whatever somebody wrote, it ends with its sentences."""
-    found = Compared(0, len(KINDS) + len(JOURNALS) + len(noted.NOTED), [])
+    comparison = Comparison(0, len(KINDS) + len(JOURNALS) + len(noted.NOTED), [])
     with _at_one_moment():
         for kind in KINDS:
-            with _named(kind.title, found):
-                _compare(kind, found)
-        for one in JOURNALS:
-            with _named(one.title, found):
-                found.rows += journal.count(one)
-                found.faults += _journal_faults(one)
-        with _named("notes of the watch", found):
-            found.rows += noted.count()
-            found.faults += noted.faults()
-    return found
+            with _named(kind.title, comparison):
+                _compare(kind, comparison)
+        for journal_rows in JOURNALS:
+            with _named(journal_rows.title, comparison):
+                comparison.rows += journal.count(journal_rows)
+                comparison.faults += _journal_faults(journal_rows)
+        with _named("notes of the watch", comparison):
+            comparison.rows += noted.count()
+            comparison.faults += noted.faults()
+    return comparison
 
 
 def shape_faults() -> list[str]:
@@ -88,7 +88,7 @@ def _at_one_moment() -> Iterator[None]:
 
 
 @contextmanager
-def _named(title: str, found: Compared) -> Iterator[None]:
+def _named(title: str, comparison: Comparison) -> Iterator[None]:
     """What stops one comparison is a difference of its kind; the others go on."""
     try:
         with transaction.atomic():
@@ -97,28 +97,28 @@ def _named(title: str, found: Compared) -> Iterator[None]:
         raise
     except Exception as error:
         log.exception("%s cannot be compared", title, exc_info=error)
-        found.faults.append(f"{title}: cannot be held against the log: {type(error).__name__}")
+        comparison.faults.append(f"{title}: cannot be held against the log: {type(error).__name__}")
 
 
-def _compare(kind: Kind, found: Compared) -> None:
-    told, kept = kind.told(), kind.kept()
-    found.rows += len(kept)
-    wrong = [name for name in sorted(told.keys() | kept.keys()) if told.get(name) != kept.get(name)]
+def _compare(kind: Kind, comparison: Comparison) -> None:
+    entries, rows = kind.in_log(), kind.in_database()
+    comparison.rows += len(rows)
+    wrong = [name for name in sorted(entries.keys() | rows.keys()) if entries.get(name) != rows.get(name)]
     for name in wrong[:MOST]:
-        found.faults.append(f"{kind.title} {name}: {_difference(told.get(name), kept.get(name))}")
+        comparison.faults.append(f"{kind.title} {name}: {_difference(entries.get(name), rows.get(name))}")
     if len(wrong) > MOST:
-        found.faults.append(f"{kind.title}: and {len(wrong) - MOST} more")
+        comparison.faults.append(f"{kind.title}: and {len(wrong) - MOST} more")
 
 
-def _difference(told: Columns | None, kept: Columns | None) -> str:
+def _difference(entry: Columns | None, row: Columns | None) -> str:
     """In words: the row is missing, or too much, or which of its columns say something else."""
-    if told is None:
+    if entry is None:
         return "there is a row, and the log says nothing of it"
-    if kept is None:
+    if row is None:
         return "the log has it, and there is no row"
-    columns = [name for name in (*told, *(kept.keys() - told.keys())) if told.get(name) != kept.get(name)]
-    log_says = ", ".join(f"{name} {_short(told.get(name))}" for name in columns)
-    row_says = ", ".join(f"{name} {_short(kept.get(name))}" for name in columns)
+    columns = [name for name in (*entry, *(row.keys() - entry.keys())) if entry.get(name) != row.get(name)]
+    log_says = ", ".join(f"{name} {_short(entry.get(name))}" for name in columns)
+    row_says = ", ".join(f"{name} {_short(row.get(name))}" for name in columns)
     return f"the log says {log_says}; the row says {row_says}"
 
 

@@ -13,7 +13,7 @@ from tables.models import Terminal
 _FACTS: Final = ("table", "device", "enrolled_by")
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every terminal that there ever was, for none is deleted."""
     devices: dict[str, dict[str, Any]] = {}
     for entry in of_the_house("terminals", terminal=["added", "enrolled", "changed", "revoked"]):
@@ -30,7 +30,7 @@ def told() -> Rows:
     return devices
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every terminal that has a row."""
     return {
         terminal.name: {

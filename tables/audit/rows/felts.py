@@ -20,7 +20,7 @@ _FACTS: Final = (
 )  # fmt: skip
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every table that was set up, with its settings after the last change of them."""
     felts: dict[str, dict[str, Any]] = {}
     for entry in of_the_house("tables", table=["added"]):
@@ -37,7 +37,7 @@ def told() -> Rows:
     return {name: _spelled(felt) for name, felt in felts.items()}
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every table that has a row."""
     rows = Table.objects.select_related("book").prefetch_related("denominations")
     return {

@@ -77,10 +77,10 @@ def faults() -> Iterator[str]:
     notes = list(told())
     for rows in NOTED:
         spans = [note[rows.title] for note in notes if rows.title in note]
-        for span, now in zip(spans, _again(rows, spans), strict=True):
-            if now != {name: span[name] for name in now}:
-                says = ", ".join(f"{name} {span[name]}" for name in now)
-                kept = ", ".join(f"{name} {value}" for name, value in now.items())
+        for span, sums in zip(spans, _again(rows, spans), strict=True):
+            if sums != {name: span[name] for name in sums}:
+                says = ", ".join(f"{name} {span[name]}" for name in sums)
+                kept = ", ".join(f"{name} {value}" for name, value in sums.items())
                 yield f"{rows.title} {span['after'] + 1} to {span['through']}: the log says {says}, the rows say {kept}"
 
 

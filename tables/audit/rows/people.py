@@ -12,7 +12,7 @@ from tables.models import Staff
 _FACTS: Final = ("name", "role", "badge", "is_active")
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Everybody whom the log knows, as it last said."""
     people: dict[str, dict[str, Any]] = {}
     for entry in of_the_house("staff", staff=["added", "changed"], pepper=["carried_over"]):
@@ -29,7 +29,7 @@ def told() -> Rows:
     return people
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Everybody who has a row."""
     return {
         somebody.username: {name: getattr(somebody, name) for name in _FACTS} | somebody.digests

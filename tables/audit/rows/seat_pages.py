@@ -8,7 +8,7 @@ from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked
 from tables.models import SeatPage
 
 
-def told() -> Rows:
+def in_log() -> Rows:
     """Every page that is in use. Of one that was issued before its address was in the entry, what was taken over
     counts."""
     pages: dict[str, dict[str, str | None]] = {}
@@ -23,7 +23,7 @@ def told() -> Rows:
     return pages
 
 
-def kept() -> Rows:
+def in_database() -> Rows:
     """Every page that opens."""
     rows = SeatPage.objects.values_list("table__name", "seat", "token_digest")
     return {_name(table, seat): {"page": digest_of(digest)} for table, seat, digest in rows}

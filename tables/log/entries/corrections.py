@@ -64,9 +64,10 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     def clause(self, what: str) -> str:
         """What is done with the correction, in words."""
-        made, cents = self.correction, self.correction.difference_cents
-        chips = f"pay seat {made.seat} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {made.seat}"
-        return f"{made.slip}: {chips} for round {made.round}, {what}"
+        correction, cents = self.correction, self.correction.difference_cents
+        seat = correction.seat
+        chips = f"pay seat {seat} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {seat}"
+        return f"{correction.slip}: {chips} for round {correction.round}, {what}"
 
 
 class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):

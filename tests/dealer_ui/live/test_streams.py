@@ -460,7 +460,7 @@ def test_a_server_that_stops_ends_its_streams_in_good_order(watching: Watching, 
 
 def test_a_screen_that_reads_slowly_has_one_message_a_table_waiting() -> None:
     async def slow() -> list[bytes]:
-        screen = Follower(told=5)
+        screen = Follower(last_seq=5)
         for seq in range(6, 10_000):
             screen.tell(seq)
             screen.put("strip", b"strip")
@@ -478,7 +478,7 @@ def test_thousands_of_players_screens_are_woken_in_batches() -> None:
     """Harm: one commit at a table with thousands of screens keeps every dealer's answer waiting."""
 
     async def waves() -> list[int]:
-        crowd, screens = Crowd(), [Follower(told=0) for _ in range(350)]
+        crowd, screens = Crowd(), [Follower(last_seq=0) for _ in range(350)]
         awake = [0]
         for screen in screens:
             screen.tell(1)

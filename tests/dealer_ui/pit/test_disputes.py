@@ -19,7 +19,7 @@ from ledger import log
 from ledger.log import Draft
 from ledger.models import Alert
 from tables import dealing
-from tables.disputes import claims, corrections
+from tables.disputes import cases, corrections
 from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
 from tables.roles import Role
@@ -119,7 +119,7 @@ def test_a_dealer_opens_a_dispute_at_the_table_and_the_pit_hears_of_it(felt: Han
     assert "Round 1 as the log has it" in page(felt.by, path)
     claim = {"claimant": "Seat 4", "claim": "I said hit", "seat": 4, "round": 1}
     assert sends(felt.by, path, **claim) == (302, reverse("dealer:screen", args=[felt.table.pk]))
-    one = claims.listed(9)[0][0].dispute
+    one = cases.listed(9)[0][0].dispute
     assert (one.round, one.seat, one.opened_by) == (1, 4, "101 Dora")
     assert Alert.objects.filter(message__contains="dispute 1 was opened by Dora").exists()
     assert browser(floor.staff(Role.DEALER, "dan", "102")).get(path).status_code == 403
@@ -226,7 +226,7 @@ def test_disputes_cost_a_round_page_the_same_queries(felt: Hand, boss: Staff) ->
     for _ in range(3):
         enter(felt, boss, OpenDispute(1, "x", "y"))
     assert [queries(path) for path in paths] == before
-    assert len(claims.cases()) == 4
+    assert len(cases.cases()) == 4
 
 
 @pytest.mark.parametrize(

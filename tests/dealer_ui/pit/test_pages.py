@@ -23,7 +23,7 @@ from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables import dealing, standing
 from tables.audit import history
-from tables.audit.history import Wanted
+from tables.audit.round_list import Wanted
 from tables.models import Staff, Verification
 from tables.roles import Role
 from tests import floor

@@ -196,7 +196,7 @@ def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
         plain = {ask.admits(inputs.read(tap.value)) for tap in taps}  # type: ignore[arg-type]
         choice = chance.choice(ask.choices)
         if choice.cards is None:
-            made = Choose(ask.seat, choice.name, choice.card, None, choice.target, choice.count)
+            made = Choose(ask.seat, choice.name, choice.card, target=choice.target, count=choice.count)
             assert made in plain
             form = {"choice": json.dumps(inputs.spell(made))}
         else:

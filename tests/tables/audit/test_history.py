@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables.audit import history
-from tables.audit.history import Wanted
+from tables.audit import entry_list, history, round_list
+from tables.audit.round_list import Wanted
 from tables.games.record import judge
 from tables.refusals import Refused
 from tests.floor import Hand, dealt
@@ -36,8 +36,8 @@ def floor() -> tuple[Hand, Hand]:
     return dealer, boss
 
 
-def lines(hand: Hand, through: int = 3, **options: Any) -> tuple[history.RoundLine, ...]:
-    return history.rounds(hand.table.book_id, through=through, **options).lines
+def lines(hand: Hand, through: int = 3, **options: Any) -> tuple[round_list.RoundLine, ...]:
+    return round_list.rounds(hand.table.book_id, through=through, **options).lines
 
 
 def queries(act: Any) -> int:
@@ -98,15 +98,15 @@ def test_a_card_that_the_shoe_cannot_hold_marks_the_round() -> None:
 
 def test_pages_go_on_where_the_last_one_ended_down_to_the_first_round(floor: tuple[Hand, Hand]) -> None:
     book = floor[0].table.book_id
-    newest = history.rounds(book, through=3, count=2)
+    newest = round_list.rounds(book, through=3, count=2)
     assert ([line.number for line in newest.lines], newest.older) == ([3, 2], 1)
-    oldest = history.rounds(book, through=1, count=2)
+    oldest = round_list.rounds(book, through=1, count=2)
     assert ([line.number for line in oldest.lines], oldest.older) == ([1], None)
 
 
 def test_a_table_without_rounds_has_an_empty_page() -> None:
     dealer, _ = dealt()
-    page = history.rounds(dealer.table.book_id, through=0)
+    page = round_list.rounds(dealer.table.book_id, through=0)
     assert (page.lines, page.older) == ((), None)
 
 
@@ -125,7 +125,7 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
     ids=str,
 )
 def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand], wanted: Wanted, numbers: list[int]) -> None:
-    page = history.search(floor[0].table, wanted, through=3)
+    page = round_list.search(floor[0].table, wanted, through=3)
     assert [line.number for line in page.lines] == numbers
     assert page.older is None
 
@@ -133,8 +133,8 @@ def test_a_search_finds_rounds_as_they_stand(floor: tuple[Hand, Hand], wanted: W
 def test_a_search_looks_through_a_stretch_and_says_where_it_stopped(
     floor: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "SEARCHED", 2)
-    page = history.search(floor[0].table, Wanted(outcome="dealer_pair"), through=3)
+    monkeypatch.setattr(round_list, "SEARCHED", 2)
+    page = round_list.search(floor[0].table, Wanted(outcome="dealer_pair"), through=3)
     assert (page.lines, page.older) == ((), 1)
 
 
@@ -143,7 +143,7 @@ def test_rounds_are_found_by_the_moment_they_began(floor: tuple[Hand, Hand]) -> 
     third, second, first = lines(floor[0])
 
     def at(moment: datetime) -> int:
-        return history.first_since({book: 3}, moment)[book]
+        return round_list.first_since({book: 3}, moment)[book]
 
     assert at(first.began - timedelta(days=1)) == 1
     assert at(first.began) == 1
@@ -151,16 +151,16 @@ def test_rounds_are_found_by_the_moment_they_began(floor: tuple[Hand, Hand]) -> 
     assert at(second.began) == 2
     assert at(third.began) == 3
     assert at(timezone.now() + timedelta(days=1)) == 4
-    assert history.first_since({}, timezone.now()) == {}
+    assert round_list.first_since({}, timezone.now()) == {}
 
 
 def test_a_page_and_a_round_cost_a_few_queries_however_many_there_are(floor: tuple[Hand, Hand]) -> None:
     table = floor[0].table
-    assert queries(lambda: history.rounds(table.book_id, through=3)) == 2  # the rounds, and times that were mended
-    assert queries(lambda: history.search(table, Wanted(outcome="pair"), through=3)) == 3
-    assert queries(lambda: history.first_since({table.book_id: 3}, timezone.now())) == 1
+    assert queries(lambda: round_list.rounds(table.book_id, through=3)) == 2  # the rounds, and times that were mended
+    assert queries(lambda: round_list.search(table, Wanted(outcome="pair"), through=3)) == 3
+    assert queries(lambda: round_list.first_since({table.book_id: 3}, timezone.now())) == 1
     assert queries(lambda: history.story(table, 1)) == 4
-    assert queries(lambda: history.log(table.book_id)) == 2  # the page, and what is to be veiled in it now
+    assert queries(lambda: entry_list.entries(table.book_id)) == 2  # the page, and what is to be veiled in it now
 
 
 # --- One round ------------------------------------------------------------------------------------------------
@@ -289,11 +289,11 @@ def test_a_round_that_cannot_be_played_again_is_shown_with_the_fault(floor: tupl
 def test_the_log_goes_backwards_a_page_at_a_time_and_by_subject(floor: tuple[Hand, Hand]) -> None:
     book = floor[0].table.book_id
     head = floor[0].now.seq
-    newest = history.log(book, count=10)
+    newest = entry_list.entries(book, count=10)
     assert [entry.seq for entry in newest] == list(range(head, head - 10, -1))
-    older = history.log(book, before=newest[-1].seq, count=1000)
+    older = entry_list.entries(book, before=newest[-1].seq, count=1000)
     assert [entry.seq for entry in older] == list(range(head - 10, 0, -1))
-    assert {entry.kind for entry in history.log(book, subject="dealer")} == {"signed_in"}
+    assert {entry.kind for entry in entry_list.entries(book, subject="dealer")} == {"signed_in"}
 
 
 def test_every_entry_that_a_table_writes_has_words_of_its_own(floor: tuple[Hand, Hand]) -> None:
@@ -309,7 +309,7 @@ def test_every_entry_that_a_table_writes_has_words_of_its_own(floor: tuple[Hand,
     dealer.pay()
     dealer("retire_shoe")
     boss("close_table")
-    for entry in history.log(dealer.table.book_id, count=1000):
-        said = history.words_of(entry)
+    for entry in entry_list.entries(dealer.table.book_id, count=1000):
+        said = entry_list.words_of(entry)
         assert said != f"{entry.subject} {entry.kind}".replace("_", " ")
         assert "cannot be read" not in said, said

@@ -20,7 +20,7 @@ from ledger.log import Draft
 from ledger.models import BookRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import MENDED, Head, Mend, timestamp
-from tables.audit import history, keys, mending, proofs, sealing
+from tables.audit import history, keys, mending, proofs, round_list, sealing
 from tables.audit.mending import Asked, NoMend
 from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.bundle import Wrong
@@ -282,7 +282,7 @@ def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[St
     """Harm: who looks at a dispute finds a round three days ahead, and does not know why; or cannot find it."""
     mended(poisoned, two)
     plays(poisoned)
-    lines = {line.number: line for line in history.rounds(poisoned.table.book_id, through=4).lines}
+    lines = {line.number: line for line in round_list.rounds(poisoned.table.book_id, through=4).lines}
     assert [lines[number].began for number in (1, 2, 3, 4)] == [noon, noon, noon, noon + 2 * HOUR]
     assert [lines[number].dated for number in (1, 2, 3, 4)] == [
         None,
@@ -293,7 +293,7 @@ def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[St
     told = history.story(poisoned.table, 2)
     assert told is not None
     assert told.line.dated == noon + HOUR + 3 * DAY
-    assert history.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}
+    assert round_list.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}
     boss = Client()
     boss.force_login(Staff.objects.get(username="bella"), backend="django.contrib.auth.backends.ModelBackend")
     page = boss.get(f"/pit/tables/{poisoned.table.pk}/rounds/2/").content.decode()

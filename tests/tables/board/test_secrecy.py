@@ -22,7 +22,7 @@ from django.urls import reverse
 from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
-from tables.audit import history
+from tables.audit import entry_list, history
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Card
 from tables.models import HouseShoe, Staff
@@ -205,7 +205,7 @@ def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
 def test_the_log_tells_a_game_by_what_everyone_saw_until_it_is_over(game: Game) -> None:
     """Harm: the one place that everybody may read, so that nobody has to trust it, is where the cards are read."""
     book = game.dealer.table.book_id
-    told = {one.seq: one for one in history.log(book, count=1_000) if one.subject == "round"}
+    told = {one.seq: one for one in entry_list.entries(book, count=1_000) if one.subject == "round"}
     faceup = faceup_cards(game)
     for entry in game.log:
         if entry.subject != "round":
@@ -217,7 +217,7 @@ def test_the_log_tells_a_game_by_what_everyone_saw_until_it_is_over(game: Game) 
         assert len(content["actions"]) == len(entry.content["actions"])
         assert sum("rank" in one for one in content["actions"] if one["do"] == "card") <= faceup
         assert not [one for one in content["actions"] if one.keys() & {"cards", "card"} and "choice" not in one]
-        assert "cannot be read" not in history.words_of(told[entry.seq])
+        assert "cannot be read" not in entry_list.words_of(told[entry.seq])
 
 
 def faceup_cards(game: Game) -> int:
@@ -237,7 +237,7 @@ def test_when_the_game_is_over_everyone_who_may_read_the_log_reads_all_of_it(gam
             game.players[ask.seat].chooses(chance.choice(ask.choices))
         else:
             game.dealer("deal" if ask.__class__.__name__ == "AskCard" else "shuffle")
-    told = [one for one in history.log(game.dealer.table.book_id, count=1_000) if one.subject == "round"]
+    told = [one for one in entry_list.entries(game.dealer.table.book_id, count=1_000) if one.subject == "round"]
     raw = {one.seq: one.body for one in game.log}
     assert all(bytes(one.body) == bytes(raw[one.seq]) for one in told)
     story = history.story(game.dealer.table, 1)

@@ -189,7 +189,7 @@ def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, clock: Clock
     boss, other = Staff.objects.get(username="bella"), floor.staff(Role.PIT_BOSS, "bert")
     number = dealer.now.round.number if dealer.now.round else 0
     handed = dealer.now.round.settled[0].net_cents - 300 if dealer.now.round else 0
-    proposed = inputs.ProposeCorrection(number, 1, handed, "Paid 3 too little", None, None, None)
+    proposed = inputs.ProposeCorrection(number, 1, handed, "Paid 3 too little")
     record(dealer.table, proposed, boss)
     record(dealer.table, inputs.SignCorrection(f"correction/{timezone.localtime().year}/1"), other)
     then = figures.between(start - timedelta(hours=1), start + timedelta(days=1))

@@ -21,7 +21,7 @@ def play(chance: random.Random, edge: float = EDGE) -> outliers.Interval:
         bet = chance.choice([1_000, 2_000, 5_000])
         win += round(bet * (edge + DEVIATION * chance.choice([-1, 1])))
         handle, squares = handle + bet, squares + bet * bet
-    return outliers.of_chance(win, handle, squares, squares, EDGE, DEVIATION, 0.1)
+    return outliers.of_chance(win, handle, squares, squares, EDGE, deviation=DEVIATION, covariance=0.1)
 
 
 def test_ordinary_days_are_flagged_one_time_in_twenty() -> None:

@@ -14,7 +14,7 @@ from ledger.models import Account, Alert, LogEntry, Slip, SlipSignature, Transfe
 from ledger.proof.moves import Move
 from tables import dealing, past
 from tables.audit import history, proofs
-from tables.disputes import claims, corrections
+from tables.disputes import cases, corrections
 from tables.inputs import (
     BeginSlip,
     CloseDispute,
@@ -115,11 +115,11 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     enter(felt, boss, RuleDispute(1, "player", "The camera shows no payment"))
     slip = correct(felt, boss, second, ProposeCorrection(1, 1, 0, "Seat 1 was passed over", dispute=1))
     enter(felt, boss, CloseDispute(1))
-    (case,) = claims.cases(felt.table.book_id)
+    (case,) = cases.cases(felt.table.book_id)
     assert (case.dispute.state, case.dispute.ruling, case.dispute.notes) == ("closed", "player", 2)
     assert case.corrections == (slip,)
     assert [one.kind for one in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
-    listed, there_are = claims.listed(9)
+    listed, there_are = cases.listed(9)
     assert ([one.dispute.state for one in listed], there_are) == (["closed"], 1)
     assert holds(felt)
 
@@ -127,7 +127,7 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
 def test_the_evidence_is_fixed_when_a_dispute_is_opened(felt: Hand, boss: Staff) -> None:
     """Harm: a ruling on a round that was changed after the claim, and nobody can tell."""
     enter(felt, boss, CLAIM)
-    one = claims.listed(9)[0][0].dispute
+    one = cases.listed(9)[0][0].dispute
     last = LogEntry.objects.get(book_id=felt.table.book_id, seq=one.last_seq)
     assert (one.last_hash, last.round) == (bytes(last.hash).hex(), 1)
     told = history.story(felt.table, 1)
@@ -152,7 +152,7 @@ def test_open_disputes_are_found_for_the_whole_floor(felt: Hand, boss: Staff) ->
     other = floor.table("Rocket 2")
     enter(felt, boss, CLAIM)
     enter(felt, boss, OpenDispute(1, "Fold reckoned wrongly", "Seat 4", seat=4, claim_cents=500))
-    assert [(one.table, one.dispute.number, one.dispute.seat) for one in claims.listed(9)[0]] == [
+    assert [(one.table, one.dispute.number, one.dispute.seat) for one in cases.listed(9)[0]] == [
         ("Rocket 1", 1, 1),
         ("Rocket 1", 2, 4),
     ]
@@ -166,30 +166,30 @@ def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, b
     for number in (1, 3):
         enter(felt, second, RuleDispute(number, "stands", "Seen on video"))
         enter(felt, boss, CloseDispute(number, ""))
-    lines, there_are = claims.listed(10)
+    lines, there_are = cases.listed(10)
     assert [(one.table, one.dispute.number, one.dispute.state) for one in lines] == [
         ("Rocket 1", 2, "opened"),
         ("Rocket 1", 3, "closed"),
         ("Rocket 1", 1, "closed"),
     ]
     assert {one.dispute.number: one.opened_at for one in lines} == {
-        one.dispute.number: one.opened_at for one in claims.cases()
+        one.dispute.number: one.opened_at for one in cases.cases()
     }
     assert there_are == 3
-    assert [one.dispute.number for one in claims.listed(2)[0]] == [2, 3]
+    assert [one.dispute.number for one in cases.listed(2)[0]] == [2, 3]
     for number in (1, 2, 3):
-        found = claims.case(felt.table.book_id, number)
-        assert found in claims.cases()
+        found = cases.case(felt.table.book_id, number)
+        assert found in cases.cases()
         assert found is not None
         assert found.dispute.number == number
-    assert claims.case(felt.table.book_id, 4) is None
+    assert cases.case(felt.table.book_id, 4) is None
 
 
 @pytest.mark.parametrize(("cents", "reportable"), [(49_999, False), (50_000, True)])
 def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, cents: int, reportable: bool) -> None:
     """Harm: a report that was due and nobody thought of."""
     enter(felt, boss, OpenDispute(1, "Bet of 500", "Seat 1", seat=1, claim_cents=cents))
-    one = claims.listed(9)[0][0].dispute
+    one = cases.listed(9)[0][0].dispute
     assert one.reportable is reportable
     assert Alert.objects.filter(message__contains="reportable").exists() is reportable
 
@@ -273,7 +273,7 @@ def test_the_cards_of_a_game_that_goes_on_stay_hidden() -> None:
     assert dealer.now.round is not None
     assert dealer.now.round.secret
     enter(dealer, boss.by, OpenDispute(1, "Misdeal", "Seat 1"))
-    one = claims.listed(9)[0][0].dispute
+    one = cases.listed(9)[0][0].dispute
     assert one.record_hash is None
     body = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq").body
     assert b"rank" not in bytes(body)
@@ -567,33 +567,35 @@ def pays(hand: Hand, cents: int, off: int = 2_000) -> tuple[Move, ...]:
 
 def test_a_correction_moves_what_it_says(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: a slip over 20 for which 200 left the rack."""
-    assert "its transfer 2 is" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 20_000))
+    assert "its transfer 2 is" in forge(felt, "correction", "signed", signed, BRUNO, moves=pays(felt, 20_000))
 
 
 def test_a_correction_is_not_signed_by_who_proposed_it(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: one person alone, written past the rules."""
     alone = {**signed, "username": "bella", "name": "Bella", "badge": None}
-    assert "another person has to sign" in forge(felt, "correction", "signed", alone, BOSS, pays(felt, 2_000))
+    assert "another person has to sign" in forge(felt, "correction", "signed", alone, BOSS, moves=pays(felt, 2_000))
 
 
 def test_a_correction_says_rightly_whether_the_rack_was_counted(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: a difference that is booked twice, or never."""
     counted = {**signed, "counted": True, "off_cents": 0}
-    assert "counted is true, not false" in forge(felt, "correction", "signed", counted, BRUNO, pays(felt, 2_000, 0))
+    assert "counted is true, not false" in forge(
+        felt, "correction", "signed", counted, BRUNO, moves=pays(felt, 2_000, 0)
+    )
 
 
 def test_a_correction_that_nobody_proposed_is_named(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: chips that leave on a slip of which the first signature is missing."""
     other = {**signed, "correction": {**signed["correction"], "slip": "correction/2026/7"}}
-    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, pays(felt, 2_000))
+    assert "waits for a signature" in forge(felt, "correction", "signed", other, BRUNO, moves=pays(felt, 2_000))
 
 
 def test_a_correction_without_its_signature_beside_it_is_named(felt: Hand, signed: dict[str, Any]) -> None:
     """Harm: an entry in the log for which nobody gave a PIN."""
-    assert "not signed beside it" in forge(felt, "correction", "signed", signed, BRUNO, pays(felt, 2_000))
+    assert "not signed beside it" in forge(felt, "correction", "signed", signed, BRUNO, moves=pays(felt, 2_000))
 
 
 def test_chips_of_a_correction_move_by_nothing_else(felt: Hand) -> None:
     """Harm: a payment that calls itself a correction in the entry of something else."""
     move = cage.chart(felt.table.book_id).move("correct_pay", "rack", "players", 2_000)
-    assert "correct_pay" in forge(felt, "chips", "buy_in", {"amount_cents": 2_000}, BOSS, (move,))
+    assert "correct_pay" in forge(felt, "chips", "buy_in", {"amount_cents": 2_000}, BOSS, moves=(move,))

@@ -79,7 +79,7 @@ def test_an_odd_amount_leads_to_its_round() -> None:
 
 def replace_bet(payout: Payout, bet: int) -> Payout:
     assert payout.card is not None
-    return Payout(payout.seat, bet, bet + payout.card * bet // 10, payout.outcome, payout.card, payout.why)
+    return Payout(payout.seat, bet, bet + payout.card * bet // 10, payout.outcome, card=payout.card, why=payout.why)
 
 
 # --- The sign --------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def replace_bet(payout: Payout, bet: int) -> Payout:
 
 def of(*payouts: tuple[int, int, int, str, int | None]) -> Dealt:
     """A round of these payouts: seat, staked, net, outcome, card."""
-    made = tuple(Payout(seat, bet, bet + net, outcome, card, "") for seat, bet, net, outcome, card in payouts)
+    made = tuple(Payout(seat, bet, bet + net, outcome, card=card, why="") for seat, bet, net, outcome, card in payouts)
     one = rocket_day.deal(1, random.Random(1))
     return replace(one, game=NoCards(), actions=(), payouts=made)
 

@@ -18,7 +18,7 @@ from ledger import house, log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from ledger.proof.chain import Entry
-from tables.audit import history, proofs
+from tables.audit import entry_list, proofs
 from tables.day import figures, hours, outliers
 from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, ShoeAudit
@@ -163,7 +163,7 @@ def test_only_auditors_see_a_shoe_and_each_look_is_in_the_log(dealer: Hand) -> N
     assert "Rocket 1, shoe 1" in pages[2].content.decode()
     assert [one["kind"] for one in views()] == ["listed", "listed", "viewed", "exported"]
     assert {one["by"] for one in views()} == {"some_auditor Some_Auditor"}
-    assert "Some_Auditor looks at the audit of Rocket 1" in history.words_of(looked_at()[2])
+    assert "Some_Auditor looks at the audit of Rocket 1" in entry_list.words_of(looked_at()[2])
     assert proofs.verify(Book.objects.get(name="house")).fault is None
 
 

@@ -1,0 +1,245 @@
+"""A table's rounds in lists: a page of them, a search through them, and which was the first since a moment.
+
+Rounds are numbered without gaps, so a page is a range of numbers: it costs the same on a table's first day and after
+years. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from django.db import connection
+
+from ledger import mends
+from ledger.log import COLUMNS
+from ledger.proof.chain import Entry, Mend
+from ledger.proof.spelling import PAYOUT, PAYOUT_WITH_SCORE
+from tables.games.catalog import GAMES
+from tables.games.felt import SeatView
+from tables.log.catalog import event_of, fold
+from tables.log.entries.rounds import Played
+from tables.log.event import Event
+from tables.log.fold import UNREADABLE, Round, Standing
+from tables.log.kinds import GameKind, kind_of
+from tables.models import Table
+
+PAGE: Final = 25
+SEARCHED: Final = 500
+"""How many rounds one search looks through: what it costs must not grow with history either."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """One round in a list: who dealt it, what was staked, how it came out."""
+
+    number: int
+    first_seq: int
+    last_seq: int
+    began: datetime | None
+    ended: datetime | None
+    """When its last card was entered; None while it goes on."""
+    dealers: tuple[str, ...]
+    """Who entered it: more than one when a relief took over."""
+    shoe: int
+    seats: tuple[SeatView, ...]
+    """The seats that played, with what became of them."""
+    staked_cents: int
+    """What they bet; in a game for a pot, what they paid in it."""
+    house_net_cents: int | None
+    """What the house won (positive) or lost, or raked; None while the round goes on."""
+    taken_back: int
+    """How many inputs were taken back."""
+    refused: int
+    """How many cards were keyed that the shoe cannot hold."""
+    dated: datetime | None = None
+    """What its first entry was dated by a wrong clock, where that was mended: it began, at the earliest, at the time
+    that is said here."""
+    fault: str | None = None
+    """Why the round cannot be played again from the log."""
+
+    @property
+    def over(self) -> bool:
+        return self.ended is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search looks for. Empty: every round."""
+
+    outcome: str | None = None
+    seat: int | None = None
+    corrected: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.outcome or self.seat or self.corrected)
+
+    def admits(self, line: RoundLine) -> bool:
+        """Whether a round, as it stands after its corrections, is one that is looked for. One that cannot be played
+        again is never left out."""
+        if line.fault:
+            return True
+        if self.corrected and not line.taken_back:
+            return False
+        if not (self.outcome or self.seat):
+            return True
+        seats = (seat for seat in line.seats if self.seat in (None, seat.seat))
+        return any(self.outcome is None or (seat.payout and seat.payout.outcome == self.outcome) for seat in seats)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rounds, newest first, and where the next older page begins."""
+
+    lines: tuple[RoundLine, ...]
+    through: int
+    """The newest round that was looked at."""
+    since: int
+    """The oldest one."""
+
+    @property
+    def older(self) -> int | None:
+        """The round at which the next page begins."""
+        return self.since - 1 if self.since > 1 else None
+
+
+def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
+    """``count`` rounds up to and including ``through``, the newest first."""
+    since = max(through - count + 1, 1)
+    return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
+
+
+def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
+    """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
+    oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
+    candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
+    lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
+    return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
+
+
+def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, kind: GameKind) -> list[int]:
+    """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
+
+    Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
+    Each piece is looked for as it is spelled in either format.
+    """
+    written, pieces = "play", list[bytes]()
+    if wanted.corrected:
+        written = "take_back"
+    elif wanted.outcome:
+        pieces = [f'"outcome":"{wanted.outcome}"'.encode(), *_payouts(wanted.outcome, wanted.seat)]
+    else:
+        pieces = kind.traces(wanted.seat)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"
+            " AND subject = 'round' AND kind = %s AND (cardinality(%s::bytea[]) = 0 OR EXISTS ("
+            "SELECT FROM unnest(%s::bytea[]) AS piece WHERE position(piece IN body) > 0))"
+            " ORDER BY round DESC LIMIT %s",
+            [book_id, since, through, written, pieces, pieces, count],
+        )
+        return [number for (number,) in cursor.fetchall()]
+
+
+def _payouts(outcome: str, seat: int | None) -> list[bytes]:
+    places = () if seat is None else (seat,)
+    return [shape.piece(outcome, *places) for shape in (PAYOUT, PAYOUT_WITH_SCORE)]
+
+
+def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
+    if not numbers:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
+            " AND round = ANY(%s) ORDER BY round, seq",
+            [book_id, min(numbers), max(numbers), list(numbers)],
+        )
+        entries = [Entry(*row) for row in cursor.fetchall()]
+    lines = [line_of(number, list(stretch)) for number, stretch in groupby(entries, key=lambda entry: entry.round or 0)]
+    return reversed(truly_timed(book_id, lines))
+
+
+def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
+    """The same with the times that count, where the log has false ones."""
+    house_mends = mends.of(book_id)
+    spans = [next((mend for mend in house_mends if mend.first <= line.first_seq <= mend.last), None) for line in lines]
+    return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
+
+
+def _in_true_time(line: RoundLine, mend: Mend | None) -> RoundLine:
+    if mend is None or line.began is None:
+        return line
+    lasted = line.ended - line.began if line.ended else None
+    return replace(line, began=mend.at, ended=None if lasted is None else mend.at + lasted, dated=line.began)
+
+
+def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
+    """A round from its entries, in order."""
+    current: Round | None = None
+    ended, shoe, fault = None, 0, None
+    try:
+        for entry in entries:
+            if entry.subject != "round":
+                continue
+            event = event_of(entry)
+            current = _round_after(current, event, entry)
+            shoe = event.opening.shoe if isinstance(event, Played) and event.opening else shoe
+            if entry.kind != "paid":
+                ended = entry.at if current and current.over else None
+    except UNREADABLE as error:
+        fault = f"entry {entry.seq}: {error}"
+    seats = current.dealt_in if current else ()
+    payouts = current.settled if current else ()
+    staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
+    return RoundLine(
+        number=number,
+        first_seq=entries[0].seq,
+        last_seq=entries[-1].seq,
+        began=entries[0].at,
+        ended=ended,
+        dealers=tuple(dict.fromkeys(entry.by for entry in entries if entry.kind == "play")),
+        shoe=shoe,
+        seats=seats,
+        staked_cents=staked,
+        house_net_cents=current.house_net_cents if current and ended and not fault else None,
+        taken_back=sum(entry.kind == "take_back" for entry in entries),
+        refused=sum(entry.subject == "alert" for entry in entries),
+        fault=fault,
+    )
+
+
+def folded(current: Round | None, entry: Entry) -> Round | None:
+    """The round after one more of its entries."""
+    return _round_after(current, event_of(entry), entry)
+
+
+def _round_after(current: Round | None, event: Event, entry: Entry) -> Round | None:
+    return fold(Standing(round=current), event, seq=entry.seq, round=entry.round).round
+
+
+_BISECT: Final = f"""
+    WITH RECURSIVE search (book, low, high) AS (
+        SELECT book, 1, latest + 1 FROM unnest(%(books)s::bigint[], %(latest)s::int[]) AS of (book, latest)
+        UNION ALL
+        SELECT search.book, CASE WHEN began.at < %(moment)s THEN (low + high) / 2 + 1 ELSE low END,
+            CASE WHEN began.at < %(moment)s THEN high ELSE (low + high) / 2 END
+        FROM search CROSS JOIN LATERAL (
+            SELECT {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS at FROM ledger_logentry AS e
+            WHERE e.book_id = search.book AND e.round = (low + high) / 2 ORDER BY e.seq LIMIT 1) AS began
+        WHERE low < high)
+    SELECT book, low FROM search WHERE low = high
+"""  # noqa: S608
+
+
+def first_since(latest: Mapping[int, int], moment: datetime) -> dict[int, int]:
+    """For each book, given its latest round: the number of the first one that began at a moment or after it.
+
+    Rounds begin in the order of their numbers, so each book is bisected: a few index look-ups, one query for all.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BISECT, {"books": list(latest), "latest": list(latest.values()), "moment": moment})
+        return dict(cursor.fetchall())
