@@ -6,7 +6,7 @@ from dataclasses import astuple
 from django.db import connection, transaction
 
 from ledger.log import CHUNK, LAST_SEQ, Draft, append, seal, write
-from ledger.models import HOUSE, Account, Book, Transfer
+from ledger.models import HOUSE, Account, Book
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
 from ledger.proof.chips import (
@@ -23,7 +23,6 @@ from ledger.proof.chips import (
     PLAYERS,
     POT,
     RACK,
-    REVERSAL,
     SEAT,
     TRANSIT,
     VAULT,
@@ -51,14 +50,6 @@ def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = Fals
     sealed = seal(head, draft, [move.spelled() for move in moves])
     columns = (list(column) for column in zip(*map(astuple, moves), strict=True))
     return write(sealed, (INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns]), commit=commit)
-
-
-def reverse(transfers: Iterable[Transfer]) -> list[Move]:
-    """The movements that undo these transfers, the last one first."""
-    return [
-        Move(REVERSAL, row.target_id, row.target_place, row.source_id, row.source_place, row.amount_cents, row.pk)
-        for row in sorted(transfers, key=lambda row: (row.seq, row.leg), reverse=True)
-    ]
 
 
 # --- Books and accounts ---------------------------------------------------------------------------------------

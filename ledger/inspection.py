@@ -9,7 +9,7 @@ from ledger.alerts import raise_alert
 from ledger.cage import all_books, balances, horizons, net_effect
 from ledger.models import HOUSE, Account, Alert, Book, Recount
 from ledger.proof.chain import Broken, Fault
-from ledger.proof.chips import BANK, CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, VAULT, money
+from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, money, short_places
 from ledger.recount import prove, recount, wrong_recount
 
 BY = "recount"
@@ -70,8 +70,7 @@ def inspect_house() -> list[Alert]:
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
-    housewide = (VAULT, CAGE, BANK, PLAYERS)
-    found = [_less_than_nothing(house, place, totals[place]) for place in housewide if totals.get(place, 0) < 0]
+    found = [_less_than_nothing(house, place, cents) for place, cents in short_places(totals)]
     chips = sum(cents for place, cents in totals.items() if place not in CASH_PLACES)
     cash = sum(cents for place, cents in totals.items() if place in CASH_PLACES)
     for what, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):

@@ -31,6 +31,13 @@ may not."""
 
 REVERSAL = "reversal"
 
+
+def short_places(totals: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Where all books together say that less than nothing lies, and how much: what the whole house has in a place that
+    it shares, and what players took away from all tables."""
+    return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
+
+
 _COUNTED = (RACK, CAGE, VAULT)
 _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": ((ISSUE, VAULT),),

@@ -172,7 +172,7 @@ def _open_correction(scene: Scene, slip: str) -> Correction:
 
 
 def _refuse_same(scene: Scene, correction: Correction) -> None:
-    if scene.by.username == correction.proposed_by:
+    if not correction.may_be_signed_by(scene.by.username):
         raise Refused("signed_already", f"{scene.by.name} proposed it: another person has to sign.", 403)
 
 

@@ -10,10 +10,9 @@ from typing import Any
 from msgspec import structs
 
 from ledger import cage
-from ledger.models import Transfer
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from ledger.proof.moves import Move
+from ledger.proof.moves import Move, undone
 from tables import permits
 from tables.games.felt import (
     DEALER,
@@ -105,7 +104,7 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
-        moves = cage.reverse(Transfer.objects.filter(book_id=scene.table.book_id, seq=target.seq))
+        moves = undone(cage.transfers(scene.table.book_id, target.seq - 1, target.seq))
     step = Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)
     if not (moves and current.over):
         return Outcome([step])

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
-from ledger.models import Account, LogEntry, SlipSignature, Transfer
+from ledger.models import Account, LogEntry, SlipSignature
 from ledger.proof.chips import HOUSE_PLACES, money
-from ledger.proof.moves import Chart, Move
+from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
@@ -197,7 +197,7 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     desk.permit(after)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
-    moves = paper.moves(desk.chart, after, cage.reverse(_moved(desk, after)) if after.is_void else ())
+    moves = paper.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
     return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
@@ -209,9 +209,10 @@ def _variance(desk: Desk, slip: Slip) -> Variance | None:
     return Variance(slip.series.count.of, slip.variance_cents, involved)
 
 
-def _moved(desk: Desk, slip: Slip) -> Sequence[Transfer]:
+def _moved(desk: Desk, slip: Slip) -> Iterator[Posted]:
     """Everything that a slip moved so far."""
-    return list(Transfer.objects.filter(book_id=desk.book_id, seq__in=[line.seq for line in slip.signed]))
+    for line in slip.signed:
+        yield from cage.transfers(desk.book_id, line.seq - 1, line.seq)
 
 
 def _finished(desk: Desk, name: SlipName) -> Slip:

@@ -28,15 +28,12 @@ from tables.log.entries.rounds import Pinned, Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event, Misconduct, Unreadable
-from tables.log.fold import Standing
+from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.terms import Settings, settings_after
 
 HOUSE: Final = "house"
-UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What goes wrong in reading a bundle that no house wrote."""
-
 Say = Callable[[str], None]
 Document = Mapping[str, Any]
 
@@ -323,11 +320,11 @@ class BookProof:
         """A correction waits for a second signature, by another person than the one who proposed it."""
         correction, waiting = event.correction, state.corrections
         others = tuple(other for other in waiting if other.slip != correction.slip)
-        is_by_proposer = correction.proposed_by == event.username
+        is_by_another = correction.may_be_signed_by(event.username)
         if isinstance(event, CorrectionProposed):
-            fits, after = is_by_proposer and others == waiting, (*others, correction)
+            fits, after = not is_by_another and others == waiting, (*others, correction)
         else:
-            fits, after = not is_by_proposer and correction in waiting, others
+            fits, after = is_by_another and correction in waiting, others
         if not fits or event.open != after:
             raise Misconduct(f"the correction {correction.slip} could not be {event.kind} then by {event.username}")
         state.corrections = after

@@ -18,12 +18,13 @@ import msgspec
 
 from ledger.proof import merkle, seals
 from ledger.proof.chain import canonical, timestamp
-from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT
+from ledger.proof.chips import short_places
 from ledger.proof.seals import BadKey
-from tables.audit.outside.book_proof import HOUSE, UNREADABLE, BookProof, Document, Say, Signed, short
+from tables.audit.outside.book_proof import HOUSE, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part
 from tables.log.event import Misconduct
+from tables.log.fold import UNREADABLE
 
 
 def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
@@ -240,12 +241,12 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
 
 
 def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:
-    """Where less than nothing lies at a day's end: in places that all books share, or of what players took away."""
+    """Where less than nothing lies at a day's end, over all books."""
     totals: dict[str, int] = {}
     for leaf in leaves:
         for _, place, _, cents in leaf["accounts"]:
             totals[place] = totals.get(place, 0) + cents
-    return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
+    return short_places(totals)
 
 
 def _document(part: str, line: bytes) -> dict[str, Any]:

@@ -40,6 +40,10 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proposed_as: str
     """How the log names them."""
 
+    def may_be_signed_by(self, username: str) -> bool:
+        """Whether somebody is another person than the one who proposed it."""
+        return username != self.proposed_by
+
     @property
     def difference_cents(self) -> int:
         """What changes hands now: above zero the house pays, below it takes."""
