@@ -102,7 +102,7 @@ class LogEntryAdmin(ReadOnly):
         book, _, seq = object_id.partition("-")
         if not (book.isdecimal() and seq.isdecimal() and max(len(book), len(seq)) < 19):
             return None
-        return self.get_queryset(request).filter(book_id=int(book), seq=int(seq)).first()
+        return self.get_queryset(request).filter(book_id=int(book), seq=int(seq)).order_by("seq").first()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LogEntry]:
         rows: QuerySet[LogEntry] = super().get_queryset(request)
@@ -115,7 +115,7 @@ class LogEntryAdmin(ReadOnly):
     @admin.display(description="hash of the entry before")
     def follows(self, entry: LogEntry) -> SafeString:
         rows = LogEntry.objects.filter(book_id=entry.book_id, seq=entry.seq - 1)
-        return code(as_hex(rows.values_list("hash", flat=True).first()))
+        return code(as_hex(rows.order_by("seq").values_list("hash", flat=True).first()))
 
     @admin.display(description="hash")
     def digest(self, entry: LogEntry) -> SafeString:

@@ -112,7 +112,7 @@ class LogEntry(AppendOnly):
         verbose_name_plural = "log entries"
         constraints = [
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_logentry_seq"),
-            models.UniqueConstraint(fields=["key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
+            models.UniqueConstraint(fields=["book", "key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
             models.CheckConstraint(name="ledger_logentry_gapless", condition=Q(seq__gte=1)),
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
         ]

@@ -115,7 +115,7 @@ _NAMES: Final = [column.attname for column in _FIELDS]  # as in the database: no
 _READ: Final = Statement(
     "tables_under_the_lock",
     "bigint, uuid",
-    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE key = $2),
+    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
         {", ".join(_NAMES)} FROM tables_table WHERE book_id = $1""",  # noqa: S608
 )
 _CONVERTED: Final = [(place, column) for place, column in enumerate(_FIELDS) if hasattr(column, "from_db_value")]

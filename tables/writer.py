@@ -17,7 +17,7 @@ import msgspec
 from msgspec import structs
 
 from ledger import cage, slips
-from ledger.log import Draft, KeyReused
+from ledger.log import Draft
 from ledger.models import LogEntry
 from ledger.proof.chain import Head, canonical
 from tables.log.catalog import read
@@ -63,23 +63,17 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
 
     Raises Refused for another input under its key, and as before where the input was refused then.
     """
-    rows = LogEntry.objects.filter(key=request.key)
-    row = rows.values_list("book_id", "seq", "subject", "kind", "body").first()
+    rows = LogEntry.objects.filter(book_id=head.book_id, key=request.key).order_by("seq")
+    row = rows.values_list("seq", "subject", "kind", "body").first()
     if row is None:
         return None
-    book_id, seq, subject, kind, body = row
-    if book_id != head.book_id:
-        raise _key_reused(head)
+    seq, subject, kind, body = row
     event = read(subject, kind, body, house=house)
     if not request.asked_for(event):
-        raise _key_reused(head)
+        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
     if refused := event.refused:
         raise Refused(refused.code, refused.sentence, refused.status, **refused.facts, seq=head.seq)
     return seq, event
-
-
-def _key_reused(head: Head) -> Refused:
-    return Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
 
 
 def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[Written]:
@@ -93,10 +87,7 @@ def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[W
             refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
             event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
         draft, is_last = Draft.of(event, by, round=step.round, key=key), step is outcome.steps[-1]
-        try:
-            head = cage.post(head, draft, step.moves, commit=is_last and not more)
-        except KeyReused:  # in another book, a moment ago
-            raise _key_reused(head) from None
+        head = cage.post(head, draft, step.moves, commit=is_last and not more)
         if position == 0 and outcome.signing:
             slips.write(outcome.signing, head.book_id, head.seq)
         yield Written(head, event, step.round)

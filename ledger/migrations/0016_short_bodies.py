@@ -6,10 +6,9 @@ is not asked of those.
 
 An entry named the number and the hash of the one before it only for a foreign key and a CHECK to look at. A trigger
 looks at the entry itself now. It spells the heading as ``ledger/proof/spelling.py`` does, and hashes it with the body.
-A row's own number beside that in its book was looked up by nobody, and goes. A key is used once in the house, not in
-each book: the same guarantee for those who draw keys by chance, and its index is a third smaller. The numbers of books
-and of entries have four bytes, in rows and in two indexes of the log and of the transfers: enough for sixty years of an
-entry a second at one table.
+A row's own number beside that in its book was looked up by nobody, and goes. The numbers of books and of entries have
+four bytes, in rows and in the indexes of the log and of the transfers: enough for sixty years of an entry a second at
+one table.
 
 A transfer's accounts were held by foreign keys to their place and scope, for which each row had two further columns.
 One query for all transfers of an entry looks at the accounts instead, which are never changed.
@@ -60,7 +59,7 @@ CONSTRAINTS = [
 NAMES = ["seq", "book", "gapless", "legs", "moment", "format", "not_to_come"]
 
 INDEXES = """
-CREATE UNIQUE INDEX ledger_logentry_key ON ledger_logentry (key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX ledger_logentry_key ON ledger_logentry (book_id, key) WHERE key IS NOT NULL;
 CREATE INDEX ledger_logentry_round ON ledger_logentry (book_id, round) WHERE round IS NOT NULL;
 CREATE INDEX ledger_logentry_subject ON ledger_logentry (book_id, subject, seq) WHERE NOT subject = 'round';
 CREATE INDEX ledger_logentry_mark ON ledger_logentry (book_id, at, seq) WHERE seq % 64 = 0;
@@ -165,13 +164,6 @@ class Migration(migrations.Migration):
             ],
             state_operations=[
                 migrations.RemoveConstraint(model_name="logentry", name="ledger_logentry_gapless"),
-                migrations.RemoveConstraint(model_name="logentry", name="ledger_logentry_key"),
-                migrations.AddConstraint(
-                    model_name="logentry",
-                    constraint=models.UniqueConstraint(
-                        condition=models.Q(("key__isnull", False)), fields=("key",), name="ledger_logentry_key"
-                    ),
-                ),
                 migrations.AlterField(
                     model_name="logentry",
                     name="hash",

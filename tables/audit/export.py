@@ -102,7 +102,7 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
 
 def _has_short_bodies(book: Book, last: int) -> bool:
     """Whether a bundle up to an entry needs the second format: once a book has such an entry, all later ones are."""
-    body = LogEntry.objects.filter(book=book, seq=last).values_list("body", flat=True).first()
+    body = LogEntry.objects.filter(book=book, seq=last).order_by("seq").values_list("body", flat=True).first()
     return body is not None and not bytes(body).startswith(b"{")
 
 

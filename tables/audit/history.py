@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import msgspec
 from django.db import connection
-from django.db.models import Max, Min
 
 from ledger import log
-from ledger.models import Book, LogEntry
+from ledger.models import Book
 from ledger.proof.chain import Entry, Fault, Head, verify_chain
 from tables.audit import proofs
 from tables.audit.entry_list import words_of
@@ -119,9 +118,16 @@ def story(table: Table, number: int) -> Story | None:
 
 def _stretch(book_id: int, number: int) -> list[Entry]:
     """The log from a round's first entry to its last: what came between (a relief, the cut card) belongs to it."""
-    rows = LogEntry.objects.filter(book_id=book_id, round=number)
-    span = rows.aggregate(first=Min("seq"), last=Max("seq"))
-    return [] if span["first"] is None else list(log.entries(book_id, span["first"] - 1, span["last"]))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT min(seq), max(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number]
+        )
+        first, last = cursor.fetchone()
+        cursor.execute(
+            f"SELECT {log.COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",  # noqa: S608
+            [book_id, first, last],
+        )
+        return [Entry(*row) for row in cursor.fetchall()]
 
 
 def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[Moved, ...]) -> Step:

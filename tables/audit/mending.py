@@ -118,7 +118,10 @@ def _refuse_sealed(head: Head, first: int) -> None:
 
 def _time_before(head: Head, first: int) -> datetime | None:
     moment: datetime | None = (
-        LogEntry.objects.filter(book_id=head.book_id, seq=first - 1).values_list("at", flat=True).first()
+        LogEntry.objects.filter(book_id=head.book_id, seq=first - 1)
+        .order_by("seq")
+        .values_list("at", flat=True)
+        .first()
     )
     return moment
 

@@ -307,7 +307,9 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     people = (event.day, event.username, event.proposed_by)
     if row is None or (row.day.isoformat(), row.closed_by, row.proposed_by) != people:
         raise Misconduct("the day's close, as it is kept beside the log, is another")
-    first = LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).first()
+    first = (
+        LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).order_by("seq").first()
+    )
     if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
         raise Misconduct("it closes a day that nobody proposed")
     proposal_event = read_as(DayProposed, first.body)

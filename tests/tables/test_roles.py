@@ -265,7 +265,7 @@ class House:
     """One of everything, and somebody of each role."""
 
     cookies: dict[str, str]
-    keys: dict[str, int]
+    keys: dict[str, int | str]
 
     def path(self, route: str) -> str:
         """An address with the things that are there."""
@@ -321,10 +321,11 @@ def house(db: None) -> Iterator[House]:
         discrepancy=explained, username="olga", by="olga", at=timezone.now(), text="A chip lay below"
     )
     firsts: tuple[Any, ...] = (
-        Denomination, Book, LogEntry, Transfer, Account, Recount, Slip, SlipSignature, Finding, Run,
+        Denomination, Book, Transfer, Account, Recount, Slip, SlipSignature, Finding, Run,
     )  # fmt: skip
     keys = {model._meta.model_name: model.objects.all()[0].pk for model in firsts}
     keys |= {
+        "logentry": f"{dealer.table.book_id}-1",
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "househours": hours.pk,

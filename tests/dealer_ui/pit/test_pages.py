@@ -482,7 +482,7 @@ def test_the_log_is_exported_so_that_anyone_can_check_its_hashes(
     assert [int(row["entry"]) for row in rows] == list(range(dealer.now.seq, 0, -1))
     for row in rows:
         previous = bytes.fromhex(row["previous_hash"])
-        assert sha256(previous + row["body"].encode()).hexdigest() == row["hash"]
+        assert sha256(previous + row["line"].encode()).hexdigest() == row["hash"]
 
 
 def test_a_round_is_exported_with_its_transfers(hands: tuple[Hand, Hand]) -> None:

@@ -132,7 +132,7 @@ def walk(game: Game, routes: list[str]) -> Iterator[tuple[str, str, str]]:
             client.force_login(viewer, backend="django.contrib.auth.backends.ModelBackend")
         for route in routes:
             for entry in newest if "logentry/<path" in route else newest[:1]:
-                house = House({}, _Keys(keys | {"logentry": entry.id}))
+                house = House({}, _Keys(keys | {"logentry": f"{entry.book_id}-{entry.seq}"}))
                 for path in {house.path(route), house.path(route).replace("do/retire-shoe", "do/take-back")}:
                     mark = transaction.savepoint()
                     answer = client.get(path)
@@ -140,7 +140,7 @@ def walk(game: Game, routes: list[str]) -> Iterator[tuple[str, str, str]]:
                     transaction.savepoint_rollback(mark)
 
 
-class _Keys(dict[str, int]):
+class _Keys(dict[str, int | str]):
     """The first of anything else."""
 
     def __missing__(self, name: str) -> int:
