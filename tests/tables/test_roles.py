@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from dealer_ui import exports
 from ledger import alerts, discrepancies
-from ledger.models import Account, Book, Finding, LogEntry, Recount, Run, Slip, SlipSignature, Transfer
+from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
 from tables import dealing
 from tables.day.hours import DAY, day_of, default, set_hours
