@@ -5,7 +5,7 @@ from dataclasses import astuple
 
 from django.db import connection, transaction
 
-from ledger.log import CHUNK, LAST_SEQ, Draft, append, seal, write
+from ledger.log import CHUNK, LAST_SEQ, Draft, seal, write
 from ledger.models import HOUSE, Account, Book
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
@@ -45,11 +45,10 @@ def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = Fals
     Raises Stale or KeyReused; a movement that the house does not permit is an IntegrityError. With ``commit`` the
     transaction ends here, unless it is part of a larger one: nothing may be asked in it afterwards.
     """
-    if not moves:
-        return append(head, draft, commit=commit)
     sealed = seal(head, draft, [move.spelled() for move in moves])
-    columns = (list(column) for column in zip(*map(astuple, moves), strict=True))
-    return write(sealed, (INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns]), commit=commit)
+    columns = [list(column) for column in zip(*map(astuple, moves), strict=True)]
+    insert = (INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns])
+    return write(sealed, *([insert] if moves else []), commit=commit)
 
 
 # --- Books and accounts ---------------------------------------------------------------------------------------

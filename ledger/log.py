@@ -78,50 +78,42 @@ MOMENTS = Statement(
 def lock(book_id: int, *, to_mend: bool = False) -> Head:
     """Take the book's lock until the transaction ends, and say where its chain ends.
 
-    Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that.
+    Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that; and
+    LookupError where there is no such book.
     """
-    head, _ = _lock(LOCK, book_id, to_mend=to_mend)
-    return _there(head, book_id)
-
-
-def lock_and_read(book_id: int, reading: Call) -> tuple[Head, tuple[Any, ...] | None]:
-    """The same, and a row that was read after the lock was had; all of it, and the begin of the transaction, in one
-    round trip."""
-    head, row = _lock(LOCK, book_id, reading)
-    return _there(head, book_id), row
+    return lock_and_read(book_id, to_mend=to_mend)[0]
 
 
 def lock_if_free(book_id: int) -> Head | None:
     """The same without waiting for anybody: None where somebody else holds it."""
-    return _lock(LOCK_IF_FREE, book_id)[0]
+    try:
+        return lock_and_read(book_id, statement=LOCK_IF_FREE)[0]
+    except LookupError:
+        return None
 
 
-def _there(head: Head | None, book_id: int) -> Head:
-    if head is None:
-        raise LookupError(f"there is no book {book_id}")
-    return head
-
-
-def _lock(
-    statement: Statement, book_id: int, *readings: Call, to_mend: bool = False
-) -> tuple[Head | None, tuple[Any, ...] | None]:
+def lock_and_read(
+    book_id: int, *readings: Call, statement: Statement = LOCK, to_mend: bool = False
+) -> tuple[Head, tuple[Any, ...] | None]:
+    """The same, and a row that was read after the lock was had; all of it, and the begin of the transaction, in one
+    round trip."""
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
-    before, read = clock.host_now(), None
+    before, reading = clock.host_now(), None
     with executed([(statement, [book_id]), (MOMENTS, [book_id]), *readings], begin=True) as cursor:
         row = cursor.fetchone()
         cursor.nextset()
         moment, latest = cursor.fetchone()
         if readings:
             cursor.nextset()
-            read = cursor.fetchone()
+            reading = cursor.fetchone()
     clock.Reading(before, moment, clock.host_now()).refuse_drift()
     if row is None:
-        return None, read
+        raise LookupError(f"there is no book {book_id}")
     pk, name, seq, digest = row
     if not to_mend:
         clock.refuse_ahead(name, latest, moment)
-    return Head(pk, name, seq, digest, latest, moment), read
+    return Head(pk, name, seq, digest, latest, moment), reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,10 @@ def sign(
         raise
     if not sign_in.is_right(staff, pin) or staff is None or not may_sign:
         raise _refusal()
-    result = _result_of(staff, act)
+    try:
+        result = act(staff)
+    except Refused as refused:  # what came in between is answered as it would have been before
+        raise (_refusal() if refused.code in _PERSONAL else refused) from None
     attempts.succeed(counts)
     return staff, result
 
@@ -66,11 +69,3 @@ def _may_sign(staff: Staff, act: Callable[[Staff], object], rehearse: Callable[[
             return False
         raise
     return True
-
-
-def _result_of(staff: Staff, act: Callable[[Staff], Signed]) -> Signed:
-    """The act itself; what came in between is answered as it would have been before."""
-    try:
-        return act(staff)
-    except Refused as refused:
-        raise (_refusal() if refused.code in _PERSONAL else refused) from None
