@@ -71,14 +71,14 @@ def inspect_house() -> list[Alert]:
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
     housewide = (VAULT, CAGE, BANK, PLAYERS)
-    alerts = [_less_than_nothing(house, place, totals[place]) for place in housewide if totals.get(place, 0) < 0]
+    found = [_less_than_nothing(house, place, totals[place]) for place in housewide if totals.get(place, 0) < 0]
     chips = sum(cents for place, cents in totals.items() if place not in CASH_PLACES)
     cash = sum(cents for place, cents in totals.items() if place in CASH_PLACES)
     for what, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):
         if astray:
             message = f"The {what} do not add up to zero"
-            alerts.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
-    return alerts
+            found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
+    return found
 
 
 def _less_than_nothing(book: Book, place: str, cents: int) -> Alert:

@@ -71,7 +71,7 @@ def _mends_of(book_id: int, seq: int) -> tuple[Mend, ...]:
 
 
 def time_of(book_id: int, seq: int) -> datetime:
-    """When an entry was written: as its column says, unless a mend says otherwise."""
+    """When an entry was written: as it says, unless a mend says otherwise."""
     mends = of(book_id, seq, seq)
-    column: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
-    return mends[0].moment if mends else column
+    entry_time: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
+    return mends[0].moment if mends else entry_time

@@ -92,7 +92,7 @@ def sign(key: Ed25519PrivateKey, document: Mapping[str, Any]) -> bytes:
 
 
 def is_signed(public: str, signature: bytes, document: Mapping[str, Any]) -> bool:
-    """Whether this key signed just this document; no too where the key or the signature is none."""
+    """Whether this key signed just this document; what is no key, or no signature, has signed nothing."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(signature, canonical(document))
     except (InvalidSignature, ValueError):
