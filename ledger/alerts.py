@@ -34,13 +34,13 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
     """
     message = message[: Alert._meta.get_field("message").max_length]
     with transaction.atomic():
-        now = _alone(kind, book)
-        recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=now - QUIET)
+        moment = _alone(kind, book)
+        recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=moment - QUIET)
         same = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
         if isinstance(same, Alert):
             return same
-        alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=now)
-        journal.enter(journal.ALERTS, alert.pk, now, at_the_door=True)
+        alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=moment)
+        journal.enter(journal.ALERTS, alert.pk, moment, at_the_door=True)
         _announce(alert)
     return alert
 
@@ -51,7 +51,7 @@ def about_the_clock(wrong: WrongClock) -> Alert:
 
 
 def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
-    """Take note of an alert, by name."""
+    """Take note of an alert, by name and once. Raises AlreadyAcknowledged."""
     if not by.strip():
         raise ValueError("an alert is acknowledged by name")
     try:
@@ -71,8 +71,8 @@ def _alone(kind: str, book: Book | None) -> datetime:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)), ledger_now()", [f"alert {kind} {book and book.pk}"]
         )
-        now: datetime = cursor.fetchone()[1]
-    return now
+        moment: datetime = cursor.fetchone()[1]
+    return moment
 
 
 def _announce(alert: Alert) -> None:

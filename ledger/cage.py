@@ -125,12 +125,12 @@ def net_effect(books: Sequence[int]) -> dict[int, int]:
     """What these books' transfers add up to on each account: the last recount and what followed it."""
     if not books:
         return {}
-    known = horizons(books)
+    ends = horizons(books)
     query = NET_EFFECT.format(
-        horizons=", ".join(["(%s::bigint, %s::bigint)"] * len(known)), moved=" UNION ALL ".join([MOVED] * len(known))
+        horizons=", ".join(["(%s::bigint, %s::bigint)"] * len(ends)), moved=" UNION ALL ".join([MOVED] * len(ends))
     )
     with connection.cursor() as cursor:
-        cursor.execute(query, [value for pair in known.items() for value in pair] * 2)
+        cursor.execute(query, [value for pair in ends.items() for value in pair] * 2)
         return {account: int(cents) for account, cents in cursor.fetchall()}
 
 
@@ -143,7 +143,6 @@ def balances(book_id: int) -> dict[Account, int]:
 
 
 def balance(account: Account) -> int:
-    """What lies in one place now."""
     return net_effect(all_books() if account.place in HOUSE_PLACES else [account.book_id]).get(account.pk, 0)
 
 

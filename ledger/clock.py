@@ -71,7 +71,6 @@ class Reading:
 
 
 def host_now() -> datetime:
-    """What this host's clock says."""
     return timezone.now()
 
 
@@ -91,14 +90,14 @@ def agreed() -> datetime:
     return reading.database
 
 
-def refuse_ahead(book: str, latest: datetime | None, now: datetime) -> None:
+def refuse_ahead(book: str, latest: datetime | None, moment: datetime) -> None:
     """No entry is earlier than the one before it: a book whose last one lies in the future would pin all that follows
     to that moment. Raises WrongClock."""
-    if latest is None or latest <= now + settings.CLOCK_DRIFT:
+    if latest is None or latest <= moment + settings.CLOCK_DRIFT:
         return
     raise WrongClock(
         "book_ahead",
-        f"The last entry of {book} is dated {spelled(latest - now)} ahead, by a clock that was wrong. Nothing is"
+        f"The last entry of {book} is dated {spelled(latest - moment)} ahead, by a clock that was wrong. Nothing is"
         " written there: the pit's alert says how the book is mended.",
         alert=f"The last entry of {book} is of {latest:%Y-%m-%d %H:%M} UTC, which is still to come: nothing is written"
         f" there. If the clocks are right now, mend it: `manage.py clock mend {book!r}`.",

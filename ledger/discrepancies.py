@@ -56,9 +56,9 @@ def open_(
         involved=sorted(set(involved)),
         key=key,
     )
-    known: Discrepancy | None = Discrepancy.objects.filter(key=key).first()
-    if known is not None:
-        return known
+    earlier: Discrepancy | None = Discrepancy.objects.filter(key=key).first()
+    if earlier is not None:
+        return earlier
     try:
         with transaction.atomic():
             draft.save()
@@ -77,10 +77,10 @@ def variance(book: Book, what: str, amount_cents: int, *, key: str, involved: Se
 
 def all_of_them() -> QuerySet[Discrepancy]:
     """Every discrepancy, the newest first, with what was done about it."""
-    found: QuerySet[Discrepancy] = (
+    discrepancies: QuerySet[Discrepancy] = (
         Discrepancy.objects.select_related("book", "finding").prefetch_related("assignments").order_by("-pk")
     )
-    return found
+    return discrepancies
 
 
 def open_ones() -> QuerySet[Discrepancy]:
@@ -98,8 +98,8 @@ def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assig
 
 
 def owner_of(discrepancy: Discrepancy) -> Assignment | None:
-    """Who looks into it now."""
-    return max(discrepancy.assignments.all(), key=lambda one: one.pk, default=None)
+    """The newest assignment: whom it was given to last looks into it."""
+    return max(discrepancy.assignments.all(), key=lambda assignment: assignment.pk, default=None)
 
 
 def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Finding:

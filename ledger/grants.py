@@ -22,7 +22,6 @@ class Privilege(NamedTuple):
 
 
 def app_role() -> str:
-    """The name of the application's role."""
     role: str = settings.CASINO_DB_APP_ROLE
     return role
 
@@ -44,13 +43,13 @@ def wrong_privileges(role: str | None = None) -> Iterator[str]:
         yield from standing(cursor, role)
         # Apply the list, look, and undo: the file itself is the measure, and nothing is changed.
         with transaction.atomic():
-            found = _privileges(cursor, role)
+            present = _privileges(cursor, role)
             apply_grants(cursor, role)
             allowed = _privileges(cursor, role)
             transaction.set_rollback(True)
-    for privilege in sorted(found - allowed):
+    for privilege in sorted(present - allowed):
         yield f"{role} has {privilege}, which is not on the list"
-    for privilege in sorted(allowed - found):
+    for privilege in sorted(allowed - present):
         yield f"{role} lacks {privilege}"
 
 

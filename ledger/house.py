@@ -32,14 +32,14 @@ def leave(event: Saying, by: str) -> None:
     notices.leave(_book_id(), Draft.of(event, by))
 
 
-def wait(subject: str, kind: str, by: str, content: dict[str, Any], at: datetime) -> None:
+def wait(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """Leave a notice in any case, for whoever holds the book next."""
-    notices.keep(Draft(subject, kind, by, content, at=at))
+    notices.keep(Draft(subject, kind, by, content, at=moment))
 
 
-def report(subject: str, kind: str, by: str, content: dict[str, Any], at: datetime) -> None:
+def report(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """The same of what is told whatever is wrong, with the clocks or with the book itself."""
-    notices.report(_book_id(), Draft(subject, kind, by, content), at)
+    notices.report(_book_id(), Draft(subject, kind, by, content), moment)
 
 
 def digest_of(kept: str) -> str:
@@ -54,8 +54,8 @@ def carry() -> int:
 
 
 def _book_id() -> int:
-    found = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
-    return found if found is not None else cage.open_house().pk
+    book_id = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
+    return book_id if book_id is not None else cage.open_house().pk
 
 
 class Difference(NamedTuple):

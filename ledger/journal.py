@@ -70,7 +70,7 @@ FINDINGS: Final = Journal(
 JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, DISCREPANCIES, ASSIGNMENTS, FINDINGS)
 
 
-def enter(journal: Journal, row: int, at: datetime, by: str = BY, *, at_the_door: bool = False) -> None:
+def enter(journal: Journal, row: int, moment: datetime, by: str = BY, *, at_the_door: bool = False) -> None:
     """Write the entry of a row that was just added, in its transaction. On the way to a table nobody waits for it, and
     it is told whatever is wrong with the house.
 
@@ -81,7 +81,7 @@ def enter(journal: Journal, row: int, at: datetime, by: str = BY, *, at_the_door
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
         content: dict[str, Any] = json.loads(cursor.fetchone()[0])
     tell = house.wait if at_the_door else house.report
-    tell(journal.subject, journal.kind, by, content, at)
+    tell(journal.subject, journal.kind, by, content, moment)
 
 
 # --- Rows from before they were entered ------------------------------------------------------------------------
@@ -129,13 +129,12 @@ def wrong(
             _WRONG.format(row=journal.row, table=journal.table, content=CONTENT.format(body="e.body")),
             {"house": HOUSE, "subject": journal.subject, "kind": journal.kind, "through": through, "most": most},
         )
-        found = cursor.fetchall()
-    for number, told, kept in found:
-        yield number, _read(told), _read(kept)
+        differences = cursor.fetchall()
+    for number, entry, row in differences:
+        yield number, _read(entry), _read(row)
 
 
 def count(journal: Journal) -> int:
-    """How many rows there are."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM {journal.table}")  # noqa: S608
         return int(cursor.fetchone()[0])

@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 
 
 class Lane(StrEnum):
-    """A kind of work."""
+    """A kind of work that has its own connections."""
 
     DEALERS = "dealers"
     SEATS = "seats"
@@ -59,7 +59,7 @@ class Line:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Have one's turn. Raises Busy."""
+        """One's turn, for as long as the block lasts. Raises Busy where the queue is full, or the wait too long."""
         if not (self._free.acquire(blocking=False) or self._wait()):
             raise Busy(self._full)
         try:

@@ -57,8 +57,7 @@ class Draft:
 
     @classmethod
     def of(cls, event: Saying, by: str, *, round: int | None = None, key: UUID | None = None) -> "Draft":
-        """An entry that says this."""
-        return cls(event.subject, event.kind, by, event.content(), round, key)
+        return cls(event.subject, event.kind, by, event.content(), round=round, key=key)
 
 
 # --- Writing --------------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ def lock_and_read(
     pk, name, seq, digest = row
     if not to_mend:
         clock.refuse_ahead(name, latest, moment)
-    return Head(pk, name, seq, digest, latest, moment), reading
+    return Head(pk, name, seq, digest, at=latest, clock=moment), reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +127,22 @@ def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Seale
     """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
     seq, moment = head.seq + 1, _dated(head, draft)
     body = spelling.spell(draft.subject, draft.content, moves)
-    heading = Heading(head.name, seq, moment, draft.subject, draft.kind, draft.round, draft.by, draft.key)
+    heading = Heading(
+        book=head.name,
+        seq=seq,
+        at=moment,
+        subject=draft.subject,
+        kind=draft.kind,
+        round=draft.round,
+        by=draft.by,
+        key=draft.key,
+    )
     digest = sha256((head.hash or b"") + spelling.line(heading, body)).digest()
     row = (
         head.book_id, seq, moment, draft.subject, draft.kind, draft.round, draft.by, draft.key, len(moves),
         body, digest,
     )  # fmt: skip
-    return Sealed(Head(head.book_id, head.name, seq, digest, moment, head.clock), row)
+    return Sealed(Head(head.book_id, head.name, seq, digest, at=moment, clock=head.clock), row)
 
 
 def _dated(head: Head, draft: Draft) -> datetime:

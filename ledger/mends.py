@@ -60,18 +60,18 @@ def last_before(book_id: int, moment: datetime) -> int:
 
 
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:
-    """The mends of entries from one to another."""
+    """The mends that touch any entry from the first to the last, in the order in which they were written."""
     written = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
-    written_mends = (mend for seq in written.values_list("seq", flat=True) for mend in _at(book_id, seq))
+    written_mends = (mend for seq in written.values_list("seq", flat=True) for mend in _mends_of(book_id, seq))
     return [mend for mend in written_mends if mend.first <= last and first <= mend.last]
 
 
-def _at(book_id: int, seq: int) -> tuple[Mend, ...]:
+def _mends_of(book_id: int, seq: int) -> tuple[Mend, ...]:
     return mends_in(next(entries(book_id, seq - 1, seq)))
 
 
 def time_of(book_id: int, seq: int) -> datetime:
-    """When an entry was written."""
-    mended = of(book_id, seq, seq)
-    at: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
-    return mended[0].at if mended else at
+    """When an entry was written: as it says, unless a mend says otherwise."""
+    mends = of(book_id, seq, seq)
+    entry_time: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
+    return mends[0].moment if mends else entry_time

@@ -38,14 +38,14 @@ def leave(book_id: int, draft: Draft) -> None:
         carry_if_free(book_id)  # whoever held it may have gone before they could see this notice
 
 
-def report(book_id: int, draft: Draft, at: datetime) -> None:
+def report(book_id: int, draft: Draft, moment: datetime) -> None:
     """The same of something that is told whatever is wrong: with the clocks, or with the book itself. Then the notice
     stays at the door, and says so when the book is proved."""
     try:
         with transaction.atomic():
             leave(book_id, draft)
     except (WrongClock, IntegrityError, DataError, log.Stale, log.KeyReused):
-        keep(replace(draft, at=at))
+        keep(replace(draft, at=moment))
 
 
 def carry_if_free(book_id: int) -> int:
@@ -64,7 +64,7 @@ def carry(head: Head) -> Head:
 
 
 def keep(draft: Draft) -> None:
-    """A notice at the door."""
+    """Leave a notice: it needs no lock, and counts once this transaction does."""
     Notice.objects.create(
         key=draft.key or uuid4(),
         at=draft.at or clock.agreed(),
@@ -111,6 +111,7 @@ def fault(book: Book, since: int = 0) -> Fault | None:
     if wrong is not None:
         return Fault(book.name, wrong[0], "is not what was left at the book's door, or nothing was left there")
     if late is not None:
-        at, subject, kind = late
-        return Fault(book.name, book.head_seq + 1, f"{subject} {kind} of {timestamp(at)} was never written in the book")
+        moment, subject, kind = late
+        what = f"{subject} {kind} of {timestamp(moment)} was never written in the book"
+        return Fault(book.name, book.head_seq + 1, what)
     return None

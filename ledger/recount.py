@@ -78,8 +78,8 @@ def beyond_head(book_id: int) -> Fault | None:
             " FROM ledger_book AS b WHERE b.id = %s",
             [book_id],
         )
-        name, known, seq = cursor.fetchone()
-    return None if seq is None else Fault(name, seq, f"is beyond the last entry that the book knows, {known}")
+        name, head_seq, seq = cursor.fetchone()
+    return None if seq is None else Fault(name, seq, f"is beyond the last entry that the book knows, {head_seq}")
 
 
 # Running sums and the recounts between them, sorted by account and entry. A recount must say the running sum; at the
@@ -118,9 +118,9 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    seq, account_id, said, summed = row
+    seq, account_id, recounted, summed = row
     account = Account.objects.select_related("book").get(pk=account_id)
-    what = f"the recount through it says {money(said)} in {account}, the transfers make {money(int(summed))}"
+    what = f"the recount through it says {money(recounted)} in {account}, the transfers make {money(int(summed))}"
     return Fault(read_head(book_id).name, seq, what)
 
 
@@ -143,7 +143,7 @@ def recount(book_id: int, by: str) -> list[Recount]:
     counted = dict(
         Recount.objects.filter(book_id=book_id, through_seq=start).values_list("account_id", "balance_cents")
     )
-    now = timezone.now()
+    moment = timezone.now()
     rows = [
         Recount(
             book_id=book_id,
@@ -151,7 +151,7 @@ def recount(book_id: int, by: str) -> list[Recount]:
             through_seq=head.seq,
             head_hash=head.hash,
             balance_cents=counted.get(account, 0) + moved.get(account, 0),
-            at=now,
+            at=moment,
             by=by,
         )
         for account in sorted(counted.keys() | moved.keys())

@@ -38,19 +38,19 @@ class Plan:
         """A slot and a half may pass before one that should have ended is called late."""
         return self.every * 5 // 2
 
-    def slot(self, now: datetime) -> datetime:
-        """The last moment at which it was due."""
+    def slot(self, moment: datetime) -> datetime:
+        """When it was due last, as seen from a moment."""
         start = _EPOCH + self.after
-        return start + (now - start) // self.every * self.every
+        return start + (moment - start) // self.every * self.every
 
 
-def run(plan: Plan, deed: Callable[[], int], now: datetime) -> bool:
-    """Do what is due, unless it was done or another worker does it; whether this call did it.
+def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
+    """Do what is due at a moment, unless it was done or another worker does it; whether this call did it.
 
     ``deed`` returns how many things it found that do not hold. It has to bear being begun again: a worker that is
     killed leaves it half done.
     """
-    slot = plan.slot(now)
+    slot = plan.slot(moment)
     with alone(f"run {plan.task}") as first:
         if not first or RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists():
             return False
@@ -61,8 +61,8 @@ def run(plan: Plan, deed: Callable[[], int], now: datetime) -> bool:
         claimed = Run.objects.get(task=plan.task, slot=slot)
         if claimed.missed:
             _report(plan, claimed)
-        found = deed()
-        RunEnd.objects.create(run=claimed, at=clock.read().database, found=found)
+        faults = deed()
+        RunEnd.objects.create(run=claimed, at=clock.read().database, found=faults)
     return True
 
 
@@ -101,45 +101,45 @@ class State:
     """The last one that was run to its end."""
     runs: tuple[Run, ...]
     """The latest, the newest first."""
-    now: datetime
+    moment: datetime
+    """At which it stood so."""
 
     @property
     def due_at(self) -> datetime:
-        """When the next one is due."""
-        return self.plan.slot(self.now) + self.plan.every
+        return self.plan.slot(self.moment) + self.plan.every
 
     @property
     def late(self) -> bool:
         """Whether one that should have ended did not."""
-        return self.last is not None and self.now - self.last.slot > self.plan.patience
+        return self.last is not None and self.moment - self.last.slot > self.plan.patience
 
     @property
     def never(self) -> bool:
-        """Whether it has never run."""
+        """Whether nobody has ever run it to its end."""
         return self.last is None
 
 
-def late(plans: Sequence[Plan], now: datetime | None = None) -> list[Plan]:
+def late(plans: Sequence[Plan], moment: datetime | None = None) -> list[Plan]:
     """The pieces of the watch that nobody has run to their end of late, in a house that is old enough for them.
 
     It looks at the last slots of each plan only, so it stays cheap however long the house has been open.
     """
-    now = now or timezone.now()
+    moment = moment or timezone.now()
     began = LogEntry.objects.filter(seq=1).aggregate(began=Min("at"))["began"]
-    due = [plan for plan in plans if began is not None and began < now - plan.patience]
-    return [plan for plan in due if not _ended_since(plan, now - plan.patience)]
+    due = [plan for plan in plans if began is not None and began < moment - plan.patience]
+    return [plan for plan in due if not _ended_since(plan, moment - plan.patience)]
 
 
 def _ended_since(plan: Plan, moment: datetime) -> bool:
     return bool(RunEnd.objects.filter(run__task=plan.task, run__slot__gte=moment).exists())
 
 
-def states(plans: Sequence[Plan], since: datetime, now: datetime | None = None) -> list[State]:
+def states(plans: Sequence[Plan], since: datetime, moment: datetime | None = None) -> list[State]:
     """How every piece of the watch stands, with its runs since a moment."""
-    now = now or timezone.now()
-    found = []
+    moment = moment or timezone.now()
+    plan_states = []
     for plan in plans:
-        rows = Run.objects.filter(task=plan.task, slot__lte=now).select_related("end").order_by("-slot")
+        rows = Run.objects.filter(task=plan.task, slot__lte=moment).select_related("end").order_by("-slot")
         last = rows.filter(end__isnull=False).first()
-        found.append(State(plan, last, tuple(rows.filter(slot__gte=since)[:300]), now))
-    return found
+        plan_states.append(State(plan, last, tuple(rows.filter(slot__gte=since)[:300]), moment))
+    return plan_states

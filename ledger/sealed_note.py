@@ -45,11 +45,11 @@ class Note:
 
     @property
     def number(self) -> int:
-        """Of the last day."""
+        """The last day's; 0 before the first."""
         return self.days[-1][0] if self.days else 0
 
     def hash_of(self, number: int) -> str | None:
-        """The hash of a day's document."""
+        """The hash of the document of a day; None where no such day was sealed."""
         return next((digest for sealed, _, digest in reversed(self.days) if sealed == number), None)
 
     def with_day(self, number: int, day: str, digest: str, books: Mapping[str, tuple[int, str]]) -> Note:

@@ -109,10 +109,10 @@ def present() -> Shape:
     """The database that is connected, as it is now."""
     with connection.cursor() as cursor:
         cursor.execute(_OBJECTS)
-        found = {name: _in_short(name, definition) for name, definition in cursor.fetchall()}
+        objects = {name: _in_short(name, definition) for name, definition in cursor.fetchall()}
         cursor.execute(_GRANTS)
-        found |= {_without_roles(name): definition for name, definition in cursor.fetchall()}
-    return dict(sorted(found.items()))
+        objects |= {_without_roles(name): definition for name, definition in cursor.fetchall()}
+    return dict(sorted(objects.items()))
 
 
 def due() -> Shape:
@@ -128,17 +128,16 @@ def spelled(shape: Shape) -> str:
 
 def faults() -> Iterator[str]:
     """Where the database is not as its migrations make it, each in one sentence."""
-    made, here = due(), present()
+    whole, actual = due(), present()
     if _has_one_role():
-        made = {name: definition for name, definition in made.items() if not name.startswith("grant of ")}
-        here = {name: definition for name, definition in here.items() if not name.startswith("grant of ")}
-    for name in sorted(made.keys() | here.keys()):
-        if name not in here:
+        whole, actual = _without_grants(whole), _without_grants(actual)
+    for name in sorted(whole.keys() | actual.keys()):
+        if name not in actual:
             yield f"the {name} is missing"
-        elif name not in made:
+        elif name not in whole:
             yield f"the {name} is there, and no migration makes it"
-        elif made[name] != here[name]:
-            yield f"the {name} {_changed(made[name], here[name])}"
+        elif whole[name] != actual[name]:
+            yield f"the {name} {_changed(whole[name], actual[name])}"
     with connection.cursor() as cursor:
         cursor.execute(_SWITCHED_OFF)
         yield from [says for (says,) in cursor.fetchall()]
@@ -146,10 +145,14 @@ def faults() -> Iterator[str]:
             yield from standing(cursor, app_role())
 
 
-def _changed(made: str, here: str) -> str:
-    if here == f"{made} DISABLED":
+def _changed(whole: str, actual: str) -> str:
+    if actual == f"{whole} DISABLED":
         return "is disabled"
-    return f"is another: {here[:200]}"
+    return f"is another: {actual[:200]}"
+
+
+def _without_grants(shape: Shape) -> Shape:
+    return {name: definition for name, definition in shape.items() if not name.startswith("grant of ")}
 
 
 def _in_short(name: str, definition: str) -> str:

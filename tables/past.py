@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
@@ -55,19 +55,19 @@ class Past:
         if self.round.secret and not self.over:
             return None
         current = self.round
-        actions = [action for one in current.plays for action in one.actions]
+        actions = [action for play in current.plays for action in play.actions]
         record = record_as_logged(current.game, current.rules, current.opening, actions)
         return sha256(canonical(record)).hexdigest()
 
     def payout(self, seat: int) -> Payout | None:
         """What became of a seat, in cents."""
-        return next((one for one in self.round.settled if one.seat == seat), None)
+        return next((payout for payout in self.round.settled if payout.seat == seat), None)
 
 
 def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
     """A round as it stood at an entry; None where it was not dealt by then."""
-    found = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
-    rows = list(found.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
+    entries = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
+    rows = list(entries.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
     standing = Standing()
     for seq, kind, _, body, _ in rows:
         standing = fold(standing, read("round", kind, body), seq=seq, round=number)
@@ -79,13 +79,13 @@ def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
 
 def latest(book_id: int, subject: str, through_seq: int) -> Event | None:
     """What the newest entry of a subject at a table said, up to an entry."""
-    found = LogEntry.objects.filter(book_id=book_id, subject=subject, seq__lte=through_seq)
-    row = found.order_by("-seq").values_list("kind", "body").first()
+    entries = LogEntry.objects.filter(book_id=book_id, subject=subject, seq__lte=through_seq)
+    row = entries.order_by("-seq").values_list("kind", "body").first()
     return None if row is None else read(subject, row[0], row[1])
 
 
 _ABOUT: Final = """
-    SELECT seq, kind, by, at, body FROM ledger_logentry
+    SELECT seq, kind, body FROM ledger_logentry
     WHERE book_id = %s AND subject = %s AND seq <= %s AND position(%s::bytea IN body) > 0 ORDER BY seq
 """
 
@@ -95,9 +95,6 @@ class Word:
     """One entry on a matter."""
 
     seq: int
-    kind: str
-    by: str
-    at: Any
     event: Event
 
 
@@ -110,8 +107,8 @@ def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[
     with connection.cursor() as cursor:
         cursor.execute(_ABOUT, [book_id, subject, through_seq, piece.encode()])
         rows = cursor.fetchall()
-    for seq, kind, by, at, body in rows:
-        yield Word(seq, kind, by, at, read(subject, kind, body))
+    for seq, kind, body in rows:
+        yield Word(seq, read(subject, kind, body))
 
 
 _LAST_COUNT: Final = """
@@ -142,9 +139,9 @@ def last_count(book_id: int, through_seq: int) -> int:
 
 def words(text: str, what: str) -> str:
     """What somebody wrote, trimmed. Raises Refused for nothing, for too much, and for what does not print."""
-    said = " ".join(text.split())
-    if not said:
+    trimmed = " ".join(text.split())
+    if not trimmed:
         raise Refused("no_words", f"Say in a few words {what}.", 422)
-    if len(said) > MOST_WORDS or not said.isprintable():
+    if len(trimmed) > MOST_WORDS or not trimmed.isprintable():
         raise Refused("bad_words", f"Say {what} in at most {MOST_WORDS} plain characters.", 422)
-    return said
+    return trimmed

@@ -38,10 +38,9 @@ class Intruder:
         change(document)
         moment = datetime.strptime(document["at"], "%Y-%m-%dT%H:%M:%S.%f%z")
         body = spelling.spell(document["subject"], document["content"], document["moves"])
-        self(
-            "UPDATE ledger_logentry SET at = %s, by = %s, body = %s WHERE book_id = %s AND seq = %s",
-            moment, document["by"], body, book_id, seq,
-        )  # fmt: skip
+        columns = (moment, document["by"], body)
+        sql = "UPDATE ledger_logentry SET at = %s, by = %s, body = %s WHERE book_id = %s AND seq = %s"
+        self(sql, *columns, book_id, seq)
         self.rehash(book_id, seq)
 
     def rehash(self, book_id: int, seq: int, *, only: bool = False) -> bytes:

@@ -80,7 +80,16 @@ class Entry:
         """The columns by which it is looked for. Raises ValueError where its time is no moment."""
         if self.at is None:
             raise ValueError(f"entry {self.seq} is of no moment")
-        return Heading(self.book, self.seq, self.at, self.subject, self.kind, self.round, self.by, self.key)
+        return Heading(
+            book=self.book,
+            seq=self.seq,
+            at=self.at,
+            subject=self.subject,
+            kind=self.kind,
+            round=self.round,
+            by=self.by,
+            key=self.key,
+        )
 
     @property
     def line(self) -> bytes:
@@ -190,7 +199,7 @@ class Mend:
     """Moments as a body spells them: they are in order as text, too."""
 
     @property
-    def at(self) -> datetime:
+    def moment(self) -> datetime:
         """The time that counts for each of them: they belong to the day in which the span begins."""
         return datetime.strptime(self.since, "%Y-%m-%dT%H:%M:%S.%f%z")
 

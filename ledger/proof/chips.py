@@ -130,7 +130,6 @@ def can_cut(amount_cents: int, denominations: Iterable[Denomination]) -> bool:
 
 
 def total(chips: Cut) -> int:
-    """What a cut is worth."""
     return sum(chip.value_cents * count for chip, count in chips)
 
 
@@ -241,6 +240,6 @@ def _fewest(values: Sequence[int], size: int) -> tuple[list[int | None], list[in
         for value in reversed(values):
             if value > amount or (before := best[amount - value]) is None:
                 continue
-            if (now := best[amount]) is None or before + 1 < now:
+            if (fewest := best[amount]) is None or before + 1 < fewest:
                 best[amount], last[amount] = before + 1, value
     return best, last

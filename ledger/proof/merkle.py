@@ -17,7 +17,7 @@ def leaf_hash(leaf: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash of two subtrees."""
+    """The hash of two subtrees, in their order: prefixed, so that no node can pass for a leaf."""
     return sha256(b"\x01" + left + right).digest()
 
 
@@ -50,7 +50,6 @@ class Tree:
 
 
 def root(leaves: Iterable[bytes]) -> bytes:
-    """The root of some leaves, in their order."""
     return Tree(leaves).root
 
 
@@ -100,10 +99,10 @@ class Proofs:
     def _root(self, start: int, stop: int) -> bytes:
         if stop - start == 1:
             return self._hashes[start]
-        if (known := self._roots.get((start, stop))) is None:
+        if (digest := self._roots.get((start, stop))) is None:
             middle = start + _split(stop - start)
-            known = self._roots[start, stop] = node_hash(self._root(start, middle), self._root(middle, stop))
-        return known
+            digest = self._roots[start, stop] = node_hash(self._root(start, middle), self._root(middle, stop))
+        return digest
 
 
 def inclusion(index: int, leaves: Iterable[bytes]) -> list[bytes]:

@@ -45,7 +45,14 @@ class Chart:
     def move(self, kind: str, source: str | Place, target: str | Place, amount_cents: int) -> Move:
         """A movement between places; a seat's place on the layout is ("layout", seat)."""
         start, end = ((place, None) if isinstance(place, str) else place for place in (source, target))
-        return Move(kind, self.ids[start], start[0], self.ids[end], end[0], amount_cents)
+        return Move(
+            kind,
+            source_account_id=self.ids[start],
+            source_place=start[0],
+            target_account_id=self.ids[end],
+            target_place=end[0],
+            amount_cents=amount_cents,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,8 @@ class Posted:
 
 def undone(transfers: Iterable[Posted]) -> list[Move]:
     """The movements that undo these transfers, the last one first."""
-    last_first = sorted(transfers, key=lambda one: (one.seq, one.leg), reverse=True)
-    return [one.move.undone(one.id) for one in last_first]
+    last_first = sorted(transfers, key=lambda transfer: (transfer.seq, transfer.leg), reverse=True)
+    return [transfer.move.undone(transfer.id) for transfer in last_first]
 
 
 class Proven(NamedTuple):
@@ -78,20 +85,20 @@ def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> It
     for entry in chain:
         if seq is not None and seq < entry.seq:
             raise Broken(Fault(book, seq, "moves chips, but no such entry is there"))
-        found: tuple[Posted, ...] = ()
+        transfers: tuple[Posted, ...] = ()
         if seq == entry.seq:
-            found = tuple(group)
+            transfers = tuple(group)
             seq, group = next(groups, (None, iter(())))
-        if what := _difference(entry, found):
+        if what := _difference(entry, transfers):
             raise Broken(Fault(book, entry.seq, what))
-        yield Proven(entry, found)
+        yield Proven(entry, transfers)
 
 
-def _difference(entry: Entry, found: tuple[Posted, ...]) -> str | None:
+def _difference(entry: Entry, transfers: tuple[Posted, ...]) -> str | None:
     recorded = entry.moves
-    if len(found) != len(recorded):
-        return f"it recorded {len(recorded)} transfers, {len(found)} are there"
-    for leg, (transfer, move) in enumerate(zip(found, recorded, strict=True), start=1):
+    if len(transfers) != len(recorded):
+        return f"it recorded {len(recorded)} transfers, {len(transfers)} are there"
+    for leg, (transfer, move) in enumerate(zip(transfers, recorded, strict=True), start=1):
         if transfer.leg != leg or transfer.move.spelled() != move:
             return f"its transfer {leg} is {transfer.move.spelled()}, it recorded {move}"
     return None

@@ -69,16 +69,16 @@ def public_of(key: Ed25519PrivateKey) -> str:
 
 def read_public(text: str) -> str:
     """A public key that somebody was given: 64 hexadecimal digits, or the name of a file with those or with PEM."""
-    found = text.strip()
-    if len(found) != 64 and Path(text).is_file():
-        found = Path(text).read_text(errors="replace").strip()
+    spelled = text.strip()
+    if len(spelled) != 64 and Path(text).is_file():
+        spelled = Path(text).read_text(errors="replace").strip()
     try:
-        if found.startswith("-----BEGIN"):
-            key = serialization.load_pem_public_key(found.encode())
+        if spelled.startswith("-----BEGIN"):
+            key = serialization.load_pem_public_key(spelled.encode())
             if isinstance(key, Ed25519PublicKey):
                 return key.public_bytes_raw().hex()
-        elif len(bytes.fromhex(found)) == 32:
-            return found.lower()
+        elif len(bytes.fromhex(spelled)) == 32:
+            return spelled.lower()
     except ValueError:
         pass
     raise BadKey(f"{text[:80]!r} is no public key: it has 64 hexadecimal digits, or is a file with those or with PEM.")
@@ -88,12 +88,11 @@ def read_public(text: str) -> str:
 
 
 def sign(key: Ed25519PrivateKey, document: Mapping[str, Any]) -> bytes:
-    """The signature over a document."""
     return key.sign(canonical(document))
 
 
 def is_signed(public: str, signature: bytes, document: Mapping[str, Any]) -> bool:
-    """Whether a key signed a document."""
+    """Whether this key signed just this document; what is no key, or no signature, has signed nothing."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(signature, canonical(document))
     except (InvalidSignature, ValueError):
@@ -123,17 +122,17 @@ def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Num
     Two clocks may file two slips that were begun around a day's end in the wrong order: a number may be missing for
     that one day.
     """
-    known = {name: (highest, set(missing)) for name, highest, missing in before}
+    runs = {name: (highest, set(missing)) for name, highest, missing in before}
     wrong = [f"the slip {slip} is there twice" for slip in sorted(set(begun)) if begun.count(slip) > 1]
     for slip in sorted(set(begun)):
         name = SlipName.parse(slip)
-        highest, missing = known.get(name.run, (0, set()))
+        highest, missing = runs.get(name.run, (0, set()))
         coming = missing | set(range(highest + 1, name.number + 1))
         if name.number not in coming:
             wrong.append(f"the slip {slip} is there twice")
-        known[name.run] = max(highest, name.number), coming - {name.number}
+        runs[name.run] = max(highest, name.number), coming - {name.number}
     overdue = [f"{name}/{number}" for name, _, missing in before for number in missing]
     wrong += [f"the slip {slip} is missing" for slip in overdue if slip not in begun]
-    return [[name, highest, sorted(missing)] for name, (highest, missing) in sorted(known.items())], next(
+    return [[name, highest, sorted(missing)] for name, (highest, missing) in sorted(runs.items())], next(
         iter(wrong), None
     )

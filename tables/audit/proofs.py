@@ -188,7 +188,7 @@ class _Proof:
         """One entry of the chain, with the transfers that its body records."""
         event = event_of(entry)
         move_kinds = {transfer.move.kind for transfer in posted}
-        conduct.enact(self.floor, self.replay.now, event, entry, move_kinds)
+        conduct.enact(self.floor, self.replay.standing, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:
             self.committed[commitment] = entry.seq

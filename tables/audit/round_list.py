@@ -174,7 +174,7 @@ def _in_true_time(line: RoundLine, mend: Mend | None) -> RoundLine:
     if mend is None or line.began is None:
         return line
     lasted = line.ended - line.began if line.ended else None
-    return replace(line, began=mend.at, ended=None if lasted is None else mend.at + lasted, dated=line.began)
+    return replace(line, began=mend.moment, ended=None if lasted is None else mend.moment + lasted, dated=line.began)
 
 
 def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:

@@ -151,7 +151,7 @@ class _Drawing:
     telling: Telling
 
     def board(self) -> Board:
-        scene, now = self.scene, self.scene.standing
+        scene, latest = self.scene, self.scene.standing
         current = self.entries.current()
         prompts = secrecy.for_staff(current)
         due = self.entries.due(current, prompts)
@@ -164,17 +164,18 @@ class _Drawing:
         limits = (current.bet_limits if current else None) or scene.limits
         card_keys = due in ("card", "choose") and not self.entries.is_house_shoe and can_be_keyed(current, here)
         game = shown.game if shown else scene.game
-        buttons = tuple(self.entries.buttons(due, here, to_pay, card_keys)) if self.deals_here and now.is_open else ()
+        is_in_play = self.deals_here and latest.is_open
+        buttons = tuple(self.entries.buttons(due, here, to_pay, card_keys)) if is_in_play else ()
         return Board(
             table=scene.table,
-            seq=now.seq,
+            seq=latest.seq,
             due=due,
             phrase=self.telling.phrase(due, current, here, to_pay, waiting),
-            is_open=now.is_open,
-            dealer_name=now.dealer.name if now.dealer else None,
-            dealer_username=now.dealer.username if now.dealer else None,
-            round_number=current.number if current else now.next_number,
-            round_open=now.round_open,
+            is_open=latest.is_open,
+            dealer_name=latest.dealer.name if latest.dealer else None,
+            dealer_username=latest.dealer.username if latest.dealer else None,
+            round_number=current.number if current else latest.next_number,
+            round_open=latest.round_open,
             seats=tuple(self._seats(shown, view, here, acting, waiting)),
             banked=game.kind == "banked",
             coins=self.scene.for_coins,
@@ -184,14 +185,14 @@ class _Drawing:
             middle=view.middle if view else (),
             middle_acting=acting == MIDDLE,
             facedown=view.facedown if view else 0,
-            pot_cents=now.pot_cents,
-            pot=self.telling.in_chips(now.pot_cents),
+            pot_cents=latest.pot_cents,
+            pot=self.telling.in_chips(latest.pot_cents),
             button=view.button if view else None,
             waiting=waiting,
             card_keys=card_keys,
             buttons=buttons,
             prompts=prompts if due in _GAME_ASKS else (),
-            outcomes=tuple(self.telling.line(payout) for payout in self._latest(now.round)),
+            outcomes=tuple(self.telling.line(payout) for payout in self._latest(latest.round)),
             payments=tuple(self.telling.payments(shown)),
             pay=self.telling.line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),

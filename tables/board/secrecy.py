@@ -18,7 +18,7 @@ from msgspec import structs
 from ledger.log import read_head
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
-from tables import standing
+from tables import standing as standings
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.games.play import prompts_for
 from tables.log import catalog
@@ -40,31 +40,32 @@ _SALTED: Final = b'"salt":'
 """What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
 
 
-def sealed(now: Standing) -> Round | None:
+def sealed(standing: Standing) -> Round | None:
     """The game whose secrets have to be kept now, if one goes on."""
-    return now.round if now.round_open and now.round is not None and now.round.secret else None
+    current = standing.round
+    return current if standing.round_open and current is not None and current.secret else None
 
 
-def veiled(book_id: int, found: Sequence[Entry]) -> list[Entry]:
+def veiled(book_id: int, entries: Sequence[Entry]) -> list[Entry]:
     """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
     newer than that could not be told from one that is open.)"""
-    if not any(_SALTED in bytes(entry.body) for entry in found):
-        return list(found)
-    now = standing.at(read_head(book_id))
-    game, counting = sealed(now), {slip.name for slip in now.slips if slip.counts}
+    if not any(_SALTED in bytes(entry.body) for entry in entries):
+        return list(entries)
+    standing = standings.at(read_head(book_id))
+    game, counting = sealed(standing), {slip.name for slip in standing.slips if slip.counts}
     if counting:
-        found = [_unseen(entry, counting) if entry.subject == "slip" else entry for entry in found]
+        entries = [_unseen(entry, counting) if entry.subject == "slip" else entry for entry in entries]
     if game is None:
-        return list(found)
-    told = plays(game)
-    secret = (entry.subject == "round" and entry.round == game.number for entry in found)
-    return [_veil(entry, told) if hide else entry for entry, hide in zip(found, secret, strict=True)]
+        return list(entries)
+    inputs = plays(game)
+    secret = (entry.subject == "round" and entry.round == game.number for entry in entries)
+    return [_veil(entry, inputs) if hide else entry for entry, hide in zip(entries, secret, strict=True)]
 
 
-def _veil(entry: Entry, told: dict[int, Told]) -> Entry:
+def _veil(entry: Entry, inputs: dict[int, Told]) -> Entry:
     content = catalog.event_of(entry).content()
     shown: dict[str, Any] = {name: content[name] for name in _TOLD if name in content}
-    shown |= {"actions": told.get(entry.seq, []), "sealed": True}
+    shown |= {"actions": inputs.get(entry.seq, []), "sealed": True}
     return replace(entry, key=None, body=spelling.spell(entry.subject, shown, entry.moves))
 
 
@@ -124,17 +125,17 @@ def latest(current: Round | None) -> Told:
 def plays(current: Round) -> dict[int, Told]:
     """Every input of a game that goes on, by its entry, as it may be told."""
     game, state = current.game, current.game.open(current.rules, current.opening)
-    told: dict[int, Told] = {}
+    inputs: dict[int, Told] = {}
     waiting: tuple[Prompt, ...] | None = None
-    for one in current.plays:
-        told[one.seq] = []
-        for action in one.actions:
+    for play in current.plays:
+        inputs[play.seq] = []
+        for action in play.actions:
             prompts = game.prompts(state)
             together = len(prompts) > 1 or prompts == waiting
-            told[one.seq].append(_told(current, state, prompts, action, together=together))
+            inputs[play.seq].append(_told(current, state, prompts, action, together=together))
             waiting = tuple(ask for ask in prompts if not _answers(ask, action)) if together else None
             state = game.apply(state, action)
-    return told
+    return inputs
 
 
 def _answers(ask: Prompt, action: Action) -> bool:
@@ -151,8 +152,8 @@ def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action,
             return {"do": "choose", "seat": action.seat}
         if holds_cards(current.game, state, action.seat):
             return {"do": "choose", "seat": action.seat, "choice": action.choice}
-    told: dict[str, Any] = msgspec.to_builtins(action)
-    return told
+    whole: dict[str, Any] = msgspec.to_builtins(action)
+    return whole
 
 
 def for_staff(current: Round | None) -> tuple[Prompt, ...]:

@@ -279,12 +279,12 @@ class Course:
     def _bet(self, action: Bet | CloseBets) -> None:
         if isinstance(action, CloseBets):
             return self._close()
-        at, limits = self.seats.index(action.seat), self.opening.limits
-        self.bets = put(self.bets, at, action.amount_cents)
+        index, limits = self.seats.index(action.seat), self.opening.limits
+        self.bets = put(self.bets, index, action.amount_cents)
         asks = [*self.prompts]
         if limits.cap_cents is None:
             # What one seat bets leaves the others' prompts as they are.
-            asks[at] = structs.replace(asks[at], placed_cents=action.amount_cents)
+            asks[index] = structs.replace(asks[index], placed_cents=action.amount_cents)
         else:
             asks[:] = _ask_bets(self.seats, limits, self.rules.unit, self.bets)
         asks[len(self.seats) :] = (_CLOSE,) if any(self.bets) else ()

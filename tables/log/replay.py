@@ -24,7 +24,7 @@ class Replay:
     """Follows a table's log: where the table stands, and what each entry has to have moved."""
 
     chart: Chart
-    now: Standing = field(default_factory=Standing)
+    standing: Standing = field(default_factory=Standing)
     seals: Seals | None = None
     """What house shoes committed to, where that is known."""
     held: dict[str, int] | None = None
@@ -39,13 +39,13 @@ class Replay:
 
         Raises Misconduct, shoe_orders.Unproven or Illegal.
         """
-        before, moves = self.now, [transfer.move for transfer in posted]
-        self.now = fold(before, event, seq=entry.seq, round=entry.round)
+        before, moves = self.standing, [transfer.move for transfer in posted]
+        self.standing = fold(before, event, seq=entry.seq, round=entry.round)
         context = Context(
             seq=entry.seq,
             round=entry.round,
             before=before,
-            after=self.now,
+            after=self.standing,
             chart=self.chart,
             recorded=moves,
             posted=self.posted,
@@ -59,7 +59,7 @@ class Replay:
         event.bear_out(context)
         self._remember(entry.seq, event, posted)
         if self.seals is not None:
-            self.seals.follow(self.now, entry.seq, event)
+            self.seals.follow(self.standing, entry.seq, event)
         if self.held is not None:
             _carry(self.held, moves)
 
@@ -67,7 +67,7 @@ class Replay:
         if event.subject != Played.subject:
             return
         if isinstance(event, Played):
-            self.rounds += self.now.round is not None and self.now.round.over
+            self.rounds += self.standing.round is not None and self.standing.round.over
             if event.opening is not None:
                 self.posted.clear()
         if posted:

@@ -192,11 +192,11 @@ def shoe_ready(scene: Scene) -> None:
 
 def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
     """The round in progress; or a new one, with what its first entry is to pin."""
-    now = scene.standing
-    if now.round_open and now.round is not None:
-        return now.round, None
+    standing = scene.standing
+    if standing.round_open and standing.round is not None:
+        return standing.round, None
     seats = dealing_at(scene).seats(scene, entered)
-    return pins.opened(scene.table, now, seats, secrets.choice, seq=scene.next_seq)
+    return pins.opened(scene.table, standing, seats, secrets.choice, seq=scene.next_seq)
 
 
 def open_for_bets(scene: Scene) -> Round | None:

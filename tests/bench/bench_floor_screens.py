@@ -208,10 +208,17 @@ class House:
         for place, left in zip(self.places, seen[0]["forms"], strict=True):
             place.forms = left
         return Phase(
-            title, wall, after[0] - before[0], after[1] - before[1], sum(one["processor"] for one in seen),
-            seen[0]["seconds"], [error for one in seen for error in one["errors"]], seen[0]["requests"],
-            seen[1]["requests"] if pits else 0, sum(one["events"] for one in seen),
-        )  # fmt: skip
+            title,
+            wall=wall,
+            web=after[0] - before[0],
+            database=after[1] - before[1],
+            screens=sum(report["processor"] for report in seen),
+            latencies=seen[0]["seconds"],
+            errors=[error for report in seen for error in report["errors"]],
+            dealers_requests=seen[0]["requests"],
+            pits_requests=seen[1]["requests"] if pits else 0,
+            events=sum(report["events"] for report in seen),
+        )
 
     def _worked(self) -> tuple[float, float]:
         master = int((embedded.House(embedded.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])

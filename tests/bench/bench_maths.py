@@ -57,7 +57,8 @@ def dealt_in_c(loops: ctypes.CDLL, table: Table, folds: Any, rounds: int) -> Any
     cut = 55 * rules.decks if table.fresh else Rocket().at_cut(rules)
     low_card = rules.start == "low_card"
     arrays = (counts.ctypes.data for counts in (folds, tally.ends, tally.totals))
-    loops.deal(1, rounds, table.seats, rules.decks, rules.burn, cut, low_card, *arrays)
+    sizes = (table.seats, rules.decks, rules.burn, cut, low_card)
+    loops.deal(1, rounds, *sizes, *arrays)
     return tally
 
 
@@ -104,7 +105,7 @@ def agrees(rounds: int) -> bool:
     table = Table(Rules(6), 6, solve(fresh(6)), fresh=True)
     cores = os.cpu_count() or 1
     start = perf_counter()
-    tally = simulate.run(table, 1, rounds, cores, None, simulate.progress())
+    tally = simulate.run(table, seed=1, rounds=rounds, cores=cores, keep=None, report=simulate.progress())
     time = perf_counter() - start
     off = [abs(one) for seat in range(1, 7) for one in tally.errors(seat, table.solution)]
     print(

@@ -151,7 +151,9 @@ class ByHand:
                 yield rows
                 rows = Transaction()
             moves = legs.get(entry.seq, [])
-            draft = Draft(entry.subject, entry.kind, entry.by, entry.content, entry.round, entry.key, entry.at)
+            draft = Draft(
+                entry.subject, entry.kind, entry.by, entry.content, round=entry.round, key=entry.key, at=entry.at
+            )
             sealed = seal(head, draft, entry.moves)
             head, self.written = sealed.head, entry.seq
             rows.entries.append(sealed.row)

@@ -27,9 +27,8 @@ def records() -> list[str]:
     """Rounds of Rocket at full tables, one a line."""
     lines = []
     for seed in range(MADE):
-        round_ = PlayOut(
-            GAMES["rocket"], Rules(), Opening((1, 2, 3, 4, 5, 6), Limits()), random.Random(seed), 0.5, False
-        )
+        opening, chance = Opening((1, 2, 3, 4, 5, 6), Limits()), random.Random(seed)
+        round_ = PlayOut(GAMES["rocket"], Rules(), opening, chance, boldness=0.5, kind=False)
         round_.run()
         lines.append(json.dumps(record_of(round_.game, round_.rules, round_.opening, round_.actions)))
     return lines

@@ -141,7 +141,7 @@ def _lines(made: Table, entries: Sequence[LogEntry], before: int, whole: bool = 
     slips = {row.seq: row for row in Slip.objects.filter(book_id=made.book_id)}
     signed = {row.seq: row for row in SlipSignature.objects.filter(book_id=made.book_id).select_related("slip")}
     ids = {account: place for place, account in chart(made.book_id).ids.items()}
-    return [_line(entry, document, moved, slips, signed, ids) for entry, document, _ in kept]
+    return [_line(entry, document, moved, slips=slips, signed=signed, ids=ids) for entry, document, _ in kept]
 
 
 def _join(first: dict[str, Any], document: dict[str, Any]) -> None:
@@ -183,12 +183,12 @@ def _line(
         entry.subject,
         entry.kind,
         entry.by,
-        entry.key is not None,
-        body.encode(),
-        entry.round or 0,
-        moves,
-        (begun.series, begun.year, begun.total_cents) if begun else None,
-        (signature.slip.series, signature.stage, signature.username, signature.role) if signature else None,
+        has_key=entry.key is not None,
+        body=body.encode(),
+        in_round=entry.round or 0,
+        moves=moves,
+        slip=(begun.series, begun.year, begun.total_cents) if begun else None,
+        signature=(signature.slip.series, signature.stage, signature.username, signature.role) if signature else None,
     )
 
 
@@ -247,7 +247,7 @@ def lay_month(tables: int, transfers: int, whole: bool) -> Month:
         began = perf_counter()
         chains = [Chain(made, laying.charts[made.pk]) for made in month.tables]
         for day in range(-1, DAYS):
-            _lay_day(cursor, day, chains, pattern, laying, month)
+            _lay_day(cursor, day, chains, pattern, laying=laying, month=month)
         for chain in chains:
             head = [chain.seq, chain.digest, chain.made.book_id]
             cursor.execute("UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s", head)
@@ -386,7 +386,7 @@ def _rows_of(day: int, chain: Chain, pattern: Pattern, laying: Laying, since: da
         seq, moment, number = chain.seq, start + step * at, line.in_round + day * pattern.rounds
         key = f"{chain.made.pk:08x}-0000-4000-8000-{next(laying.key):012x}" if line.has_key else NULL
         if line.slip:
-            slip_ids[line.slip[0]] = _begin(rows, line.slip, book, seq, laying, blanks)
+            slip_ids[line.slip[0]] = _begin(rows, line.slip, book, seq, laying=laying, blanks=blanks)
         blanks |= {
             b"seq": seq,
             b"round": number,

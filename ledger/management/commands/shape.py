@@ -21,9 +21,9 @@ class Command(BaseCommand):
         if write:
             shape.FILE.write_text(shape.spelled(shape.present()))
             return
-        found = list(shape.faults())
-        for says in found:
-            self.stdout.write(f"DOES NOT HOLD  {says}")
-        if found:
+        faults = list(shape.faults())
+        for fault in faults:
+            self.stdout.write(f"DOES NOT HOLD  {fault}")
+        if faults:
             sys.exit(1)
         self.stdout.write(f"holds  {len(shape.due()):,} objects are as the migrations make them")

@@ -208,7 +208,7 @@ class BookProof:
         if self.name == HOUSE:
             self._house(event)
         else:
-            self._table(event, entry, replay.now, state)
+            self._table(event, entry, replay.standing, state)
         replay.follow(entry, event, posted)
         self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
@@ -267,7 +267,7 @@ class BookProof:
         if len(foundation) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
         self.entries = {entry.seq: entry for entry in foundation}
-        state.standing, tomorrow = replay.now, _State()
+        state.standing, tomorrow = replay.standing, _State()
         for entry in foundation:
             tomorrow.carry(entry)
         if not tomorrow.same(state):
