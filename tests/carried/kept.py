@@ -194,8 +194,9 @@ def load(owner: psycopg.Connection, kept: Kept) -> None:
                     "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
                     [book["head_seq"], as_bytes(book["head_hash"]), book["id"]],
                 )
-        for table in kept.tables:
-            _count_on(owner, table)
+        for table, (columns, _) in kept.tables.items():
+            if "id" in columns:
+                _count_on(owner, table)
 
 
 def _copied(value: Value) -> str | bytes | None:
