@@ -23,7 +23,6 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-import msgspec
 import psycopg
 from django.db import connection, transaction
 
@@ -31,6 +30,7 @@ from ledger import cage, log
 from ledger.cage import chart
 from ledger.log import Draft, read_head
 from ledger.models import LogEntry, Slip, SlipSignature
+from ledger.proof import spelling
 from ledger.proof.chain import canonical, timestamp
 from ledger.proof.moves import Chart, Place
 from tables import dealing, inputs, standing
@@ -62,6 +62,7 @@ class Line:
     kind: str
     by: str
     has_key: bool
+    heading: bytes
     body: bytes
     in_round: int
     moves: list[tuple[str, Place, Place, int]]
@@ -126,7 +127,7 @@ def slip(made: Table, dealer: Hand, series: str, cents: int) -> None:
 
 
 def _lines(made: Table, entries: Sequence[LogEntry], before: int, whole: bool = True) -> list[Line]:
-    documents = [(entry, msgspec.json.decode(bytes(entry.body))) for entry in entries]
+    documents = [(entry, {"content": entry.content, "moves": entry.parts.moves}) for entry in entries]
     kept: list[tuple[LogEntry, dict[str, Any], set[int]]] = []
     for entry, document in documents:
         last = kept[-1] if kept else None
@@ -165,25 +166,33 @@ def _line(
     for kind, source, target, cents, _ in document["moves"]:
         places = [ids[int(name.split("#")[1])] for name in (source, target)]
         moves.append((kind, places[0], places[1], cents))
-    document |= {"book": "@book@", "at": "@at@"} | ({"key": "@key@"} if entry.key else {})
-    body = canonical(document).decode().replace("%", "%%")
+    content = document["content"]
+    if opening := content.get("opening"):
+        opening["shoe"] = "@shoe@"
+    spelled = spelling.spell(entry.subject, content, ["@moves@"] if moves else []).decode()
+    body = spelled.replace("%", "%%").replace('"@moves@"', "%(moves)s").replace('"@shoe@"', "%(shoe)d")
     at = moved[entry.seq]
-    body = re.sub(r'"moves":.*?,"round":', '"moves":[%(moves)s],"round":', body)
-    body = re.sub(r'"round":\d+,"seq"', '"round":%(round)d,"seq"', body)
-    body = re.sub(r'"seq":\d+,"subject"', '"seq":%(seq)d,"subject"', body)
+    heading = canonical(["@book@", "@seq@", "@at@", entry.subject, entry.kind, "@round@", entry.by, "@key@"]).decode()
+    for blank, filled in {
+        "@book@": "%(book)s",
+        '"@seq@"': "%(seq)d",
+        "@at@": "%(at)s",
+        '"@round@"': "null" if entry.round is None else "%(round)d",
+        '"@key@"': '"%(key)s"' if entry.key else "null",
+    }.items():
+        heading = heading.replace(blank, filled)
     body = re.sub(r'(\["\w+","\w+","\w+","\w+",)(\d+)\]', lambda m: f"{m[1]}%({moved[int(m[2])] - at})d]", body)
     body = re.sub(r'"ready_seq":([1-9]\d*)', lambda m: f'"ready_seq":%({moved[int(m[1])] - at})d', body)
     body = re.sub(r'"number":\d+,"ready_seq"', '"number":%(shoe)d,"ready_seq"', body)
-    body = re.sub(r'"shoe":\d+\}', '"shoe":%(shoe)d}', body)
     body = re.sub(r'"number":\d+,"reason":"","series":"(\w+)"', r'"number":%(\1)d,"reason":"","series":"\1"', body)
     body = re.sub(r'"(\w+)/(\d{4})/\d+"', r'"\1/\2/%(\1)d"', body)
-    body = body.replace("@book@", "%(book)s").replace("@at@", "%(at)s").replace("@key@", "%(key)s")
     begun, signature = slips.get(entry.seq), signed.get(entry.seq)
     return Line(
         entry.subject,
         entry.kind,
         entry.by,
         has_key=entry.key is not None,
+        heading=heading.encode(),
         body=body.encode(),
         in_round=entry.round or 0,
         moves=moves,
@@ -316,8 +325,13 @@ def take_off(cursor: psycopg.Cursor[Any]) -> list[str]:
 
 UNGUARDED: Final = {
     "entries that do not follow the one before": """SELECT count(*) FROM ledger_logentry AS e
-        LEFT JOIN ledger_logentry AS p ON p.book_id = e.book_id AND p.seq = e.prev_seq AND p.hash = e.prev_hash
-        WHERE e.prev_seq IS NOT NULL AND p.seq IS NULL""",
+        JOIN ledger_book AS b ON b.id = e.book_id
+        LEFT JOIN ledger_logentry AS p ON p.book_id = e.book_id AND p.seq = e.seq - 1
+        WHERE (e.seq > 1 AND p.seq IS NULL) OR e.hash IS DISTINCT FROM sha256(coalesce(p.hash, '') || convert_to(
+            format('[%s,%s,"%s",%s,%s,%s,%s,%s] ', to_json(b.name), e.seq,
+                to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), to_json(e.subject),
+                to_json(e.kind), coalesce(e.round::text, 'null'), to_json(e.by),
+                coalesce('"' || e.key || '"', 'null')), 'UTF8') || e.body)""",
     "transfers without their entry": """SELECT count(*) FROM ledger_transfer AS t
         LEFT JOIN ledger_logentry AS e ON e.book_id = t.book_id AND e.seq = t.seq AND e.legs = t.legs
         WHERE e.seq IS NULL""",
@@ -395,12 +409,11 @@ def _rows_of(day: int, chain: Chain, pattern: Pattern, laying: Laying, since: da
             b"moves": moves,
         }
         body = line.body % blanks
-        previous, chain.digest = chain.digest, sha256(chain.digest + body).digest()
-        before = f"{seq - 1}\t\\\\x{previous.hex()}" if previous else f"{NULL}\t{NULL}"
+        chain.digest = sha256(chain.digest + line.heading % blanks + b" " + body).digest()
         in_round = str(number) if line.in_round else NULL
         rows.entries.append(
             f"{book}\t{seq}\t{moment}\t{line.subject}\t{line.kind}\t{in_round}\t{line.by}\t{key}\t{len(legs)}"
-            f"\t\\\\x{body.hex()}\t{before}\t\\\\x{chain.digest.hex()}\n"
+            f"\t\\\\x{body.hex()}\t\\\\x{chain.digest.hex()}\n"
         )
         rows.transfers += [f"{book}\t{seq}\t{leg}" for leg in legs]
         if line.signature:
@@ -424,7 +437,7 @@ def _spell(lines: Sequence[Line], accounts: Chart) -> list[tuple[bytes, list[str
     spelled = []
     for line in lines:
         moves = [accounts.move(kind, source, target, cents) for kind, source, target, cents in line.moves]
-        body = canonical({"m": [move.spelled() for move in moves]})[6:-2]
+        body = spelling.spell("", {}, [move.spelled() for move in moves])[len("[2,{},[") : -2]
         rows = [
             f"{leg}\t{len(moves)}\t{move.kind}\t{move.source_account_id}\t{move.source_place}"
             f"\t{move.target_account_id}\t{move.target_place}\t{move.amount_cents}\n"
