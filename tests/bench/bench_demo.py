@@ -1,4 +1,4 @@
-"""`./run bench demo`: how long a demo takes to open, the first time and with its data there; one beside it, not yours."""
+"""`./run bench demo`: how long a demo of its own takes to open, the first time and with its data there."""
 
 import tempfile
 from pathlib import Path
