@@ -34,7 +34,7 @@ class Intruder:
     def rewrite(self, book_id: int, seq: int, change: Any) -> None:
         """Change an entry by ``change(document)``, then hash it and everything after it anew."""
         chain = list(entries(book_id, seq - 1))
-        document = chain[0].document
+        document = chain[0].heading.columns() | {"content": chain[0].content, "moves": chain[0].moves}
         change(document)
         moment = datetime.strptime(document["at"], "%Y-%m-%dT%H:%M:%S.%f%z")
         body = spelling.spell(document["subject"], document["content"], document["moves"])

@@ -96,11 +96,6 @@ class Entry:
         """What is hashed of it, after the hash of the entry before it."""
         return self.body if self.body.startswith(b"{") else spelling.line(self.heading, self.body)
 
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """All that it says, by the names that format 1 spells."""
-        return self.heading.columns() | {"content": self.content, "moves": self.moves}
-
 
 @dataclass(frozen=True, slots=True)
 class Fault:
