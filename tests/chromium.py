@@ -1,5 +1,10 @@
-"""Finds a Chromium for the browser tests, or installs one: `python -m tests.chromium` prints its path."""
+"""Finds a Chromium for the browser tests, or installs one: `python -m tests.chromium` prints its path.
 
+The shell without windows does the same work for half of the processor's time, so it is installed where it can be; a
+whole Chromium will do.
+"""
+
+import contextlib
 import fcntl
 import os
 import shutil
@@ -8,6 +13,7 @@ import sys
 
 from casino.embedded import LOCAL
 
+SHELL = "chromium-headless-shell"
 NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser", "chrome")
 # Nothing that the tests do not ask for: no GPU, no sandbox for root (it has none), no talking to the world.
 ARGUMENTS = (
@@ -28,7 +34,11 @@ class NoBrowser(RuntimeError):
 def find() -> str | None:
     if chosen := os.environ.get("CHROMIUM"):
         return chosen
-    return next(filter(None, map(shutil.which, NAMES)), None) or playwrights_own()
+    return find_shell() or next(filter(None, map(shutil.which, NAMES)), None) or playwrights_own()
+
+
+def find_shell() -> str | None:
+    return shutil.which(SHELL)
 
 
 def playwrights_own() -> str | None:
@@ -39,14 +49,32 @@ def playwrights_own() -> str | None:
     return path if os.path.exists(path) else None
 
 
+def _by_apt(package: str) -> list[list[str]]:
+    # No hour of waiting where there is no way to the packages.
+    apt = ["apt-get", "--quiet", "--yes", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"]
+    return [[*apt, "update"], [*apt, "install", "--no-install-recommends", package]]
+
+
+def install_shell() -> str | None:
+    """By apt as root; None where that cannot be, or has no such package."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return None
+    with contextlib.suppress(NoBrowser):
+        _install([_by_apt(SHELL)])
+    return find_shell()
+
+
 def install() -> str:
     """By apt as root, else by Playwright's own installer."""
     ways = [[[sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"]]]
     if os.geteuid() != 0:
         ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
     elif shutil.which("apt-get"):
-        apt = ["apt-get", "--quiet", "--yes"]
-        ways.insert(0, [[*apt, "update"], [*apt, "install", "--no-install-recommends", "chromium"]])
+        ways.insert(0, _by_apt("chromium"))
+    return _install(ways)
+
+
+def _install(ways: list[list[list[str]]]) -> str:
     reasons = []
     for way in ways:
         for command in way:
@@ -69,7 +97,8 @@ def provide() -> None:
     with open(LOCAL / "chromium.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            os.environ["CHROMIUM"] = find() or install()
+            chosen = os.environ.get("CHROMIUM") or find_shell() or install_shell()
+            os.environ["CHROMIUM"] = chosen or find() or install()
         except NoBrowser as reason:
             print(reason, file=sys.stderr)
             os.environ["CASINO_BROWSER_ERROR"] = str(reason)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from tables.models import Table
 from tests import floor
+from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT, Screen
 from tests.fixtures.browser import LAPTOP
 from tests.floor import Hand
@@ -155,34 +155,24 @@ def show(at_table: Come, state: Callable[[Hand, Screen], None], viewport: dict[s
     return screen if state in DRAWN_BY_NOW else screen.open()
 
 
-def violations(page: Any) -> list[str]:
-    """What axe holds against a page, but for trifles."""
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
-    return [
-        f"{one['id']} ({one['impact']}): {[node['target'] for node in one['nodes']]}"
-        for one in found.response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
 @pytest.mark.parametrize("state", [*STATES, relieved], ids=lambda state: state.__name__)
 def test_axe_finds_nothing_serious(at_table: Come, transactional_db: None, state: Any) -> None:
     screen = show(at_table, state)
-    assert violations(screen.page) == []
+    assert serious(screen.page) == []
     screen.page.set_viewport_size(PORTRAIT)
-    assert violations(screen.page) == []
+    assert serious(screen.page) == []
 
 
 def test_axe_on_the_way_to_a_table(at_table: Come, rocket: Hand) -> None:
     floor.table("Rocket 2")
     screen = at_table(Hand(rocket.table, floor.staff(floor.Role.DEALER, "rosa")))
     screen.page.goto("/")
-    assert violations(screen.page) == []
+    assert serious(screen.page) == []
     screen.page.tap(".pick")
     screen.page.wait_for_selector("h1:text('Relieve')")
-    assert violations(screen.page) == []
+    assert serious(screen.page) == []
     screen.page.goto(f"/tables/{rocket.table.pk}/")
-    assert violations(screen.page) == []
+    assert serious(screen.page) == []
 
 
 CLIPPED = """() => {

@@ -5,11 +5,11 @@ import time
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from ledger import alerts
 from ledger.models import Acknowledgement
 from tests import floor, processes
+from tests.accessibility import EVERY_RULE, serious
 from tests.fixtures.browser import Looking
 from tests.floor import Hand, dealt
 
@@ -273,11 +273,7 @@ def test_axe_finds_no_serious_violation(name: str, busy: tuple[Hand, Hand], look
     page = looking(boss.by, PATHS[name].format(pk=dealer.table.pk))
     if name == "floor":
         page.click(".alert summary")
-    found = Axe().run(
-        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    )
-    serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
-    assert not serious, [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in serious]
+    assert serious(page, *EVERY_RULE) == []
 
 
 @pytest.mark.parametrize("viewport", [TABLET, {"width": 1440, "height": 900}, {"width": 320, "height": 800}], ids=str)

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from ledger.models import Book
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
 from tables.staff import emergency, terminals
 from tests import floor, processes
+from tests.accessibility import EVERY_RULE, serious
 from tests.floor import PASSWORD, PIN
 
 pytestmark = pytest.mark.browser
@@ -33,17 +33,6 @@ def tablet(browser: Any, web: processes.Web, operator: Staff) -> Any:
 def key_in(page: Any, digits: str) -> None:
     for digit in digits:
         page.tap(f"[data-digit='{digit}']")
-
-
-def complaints(page: Any) -> list[str]:
-    """What axe holds against a page, but for trifles."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {node['html']}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def by_name(page: Any, username: str) -> None:
@@ -116,7 +105,7 @@ def test_a_relief_takes_a_table_in_mid_round_on_the_tablet(tablet: Any) -> None:
     tablet.wait_for_url("**/tables/")
     tablet.tap(".pick")
     tablet.wait_for_selector("text=Relieve Dora at Rocket 1?")
-    assert complaints(tablet) == []
+    assert serious(tablet, *EVERY_RULE) == []
     assert tablet.evaluate("document.activeElement.id") == "pin"
     for key in tablet.locator("main button, main input:not([type=hidden]), main a").all():
         assert key.bounding_box()["height"] >= 48
@@ -132,33 +121,33 @@ def test_two_operators_come_in_by_codes(page: Any, operator: Staff) -> None:
     codes = [emergency.make(one) for one in (operator, floor.staff(Role.OPERATOR, "olga"))]
     page.goto("/sign-in/")
     page.click("text=Two operators’ emergency codes")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
     page.fill("#first", codes[0].lower())
     page.fill("#second", codes[1])
     page.keyboard.press("Enter")
     page.wait_for_url("**/admin/")
     page.goto("/emergency/code/")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
     page.fill("#password", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_selector(".code")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
 
 
 def test_axe_finds_nothing_serious_on_the_ways_in(tablet: Any, page: Any, operator: Staff) -> None:
     """Whoever cannot see the keys well still gets in."""
-    assert complaints(tablet) == []
+    assert serious(tablet, *EVERY_RULE) == []
     tablet.goto("/sign-in/?way=name")
-    assert complaints(tablet) == []
+    assert serious(tablet, *EVERY_RULE) == []
     page.goto("/sign-in/")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
     page.goto(terminals.link_for(terminals.add("Another", None, by=operator), by=operator))
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
     page.goto("/enrol/nonsense/")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
     by_name(page, "omar")
     page.goto("/password/")
-    assert complaints(page) == []
+    assert serious(page, *EVERY_RULE) == []
 
 
 def test_an_operator_sets_up_a_table_and_a_terminal_in_the_browser(page: Any, operator: Staff) -> None:

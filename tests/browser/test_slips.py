@@ -12,8 +12,8 @@ from tables.inputs import BeginSlip
 from tables.models import Staff, Table
 from tables.roles import Role
 from tests import floor
+from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT
-from tests.browser.test_dealer_look import violations
 from tests.fixtures.browser import LAPTOP, Looking
 from tests.floor import PIN, Hand
 
@@ -58,7 +58,7 @@ def count(page: Any, **colours: int) -> None:
 
 def readable(page: Any) -> None:
     """Nothing that axe calls serious, nothing too small for a finger, nothing beside the screen."""
-    assert violations(page) == []
+    assert serious(page) == []
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

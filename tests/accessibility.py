@@ -1,0 +1,25 @@
+"""What axe holds against a page: the rules of WCAG 2.2 AA, and what is asked for beyond."""
+
+from typing import Any, Final
+
+from axe_playwright_python.sync_playwright import Axe
+
+WCAG: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+EVERY_RULE: Final = (*WCAG, "best-practice")
+
+
+def violations(page: Any, *tags: str) -> list[dict[str, Any]]:
+    """Of all rules with these tags (default: WCAG's). Only violations are brought over from the browser: all that is
+    right on a page takes longer to send than to find."""
+    options = {"runOnly": list(tags or WCAG), "resultTypes": ["violations"]}
+    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+    return found
+
+
+def serious(page: Any, *tags: str) -> list[str]:
+    """The violations that are no trifles, in words."""
+    return [
+        f"{rule['id']} ({rule['impact']}): {[node['html'][:200] for node in rule['nodes']][:3]}"
+        for rule in violations(page, *tags)
+        if rule["impact"] in ("serious", "critical")
+    ]
