@@ -8,7 +8,7 @@ from tables.models import Practice, PracticeAnswer
 from tables.roles import Role
 from tables.training import certificates
 from tests import floor
-from tests.browser.test_dealer_look import violations
+from tests.accessibility import serious
 from tests.browser.test_slips import SMALL
 from tests.fixtures.browser import Looking
 
@@ -36,7 +36,7 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
         assert page.get_by_text("PRACTICE", exact=True).is_visible()
         if one.kind not in seen:
             assert page.evaluate(SMALL) == []
-            assert violations(page) == []
+            assert serious(page) == []
         seen.add(one.kind)
         with page.expect_navigation():
             if one.pays:
@@ -52,7 +52,7 @@ def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
     page.reload()
     assert page.get_by_role("button", name="Sign the certificate").is_visible()
     assert page.evaluate(SMALL) == []
-    assert violations(page) == []
+    assert serious(page) == []
     floor.staff(Role.PIT_BOSS, "bo", "305")
     page.fill("#badge", "305")
     page.fill("#pin", floor.PIN)
