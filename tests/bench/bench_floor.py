@@ -43,7 +43,8 @@ from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
 from tables import dealing  # noqa: E402
 from tables.audit import proofs, watch  # noqa: E402
-from tables.day import figures, hours, to_date  # noqa: E402
+from tables.day import closing, figures, hours, to_date  # noqa: E402
+from tables.log.entries.days import DayClosed  # noqa: E402
 from tables.models import DayClose, Staff, Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
@@ -226,16 +227,22 @@ def report(month: Month, repeats: int) -> None:
 
 def _close(on: date) -> None:
     """A day's figures signed as two people sign them, but for what they would wait for: these days have no boxes."""
-    made = figures.day(on)
-    content = {
-        "day": on.isoformat(),
-        "figures": [line.row() for line in made.lines],
-        "through": dict(made.through),
-        "adjusts": [],
-    }
+    report = figures.day(on)
+    rows = tuple(line.row() for line in report.lines)
+    event = DayClosed(
+        day=on.isoformat(),
+        figures=rows,
+        digest=closing.digest_of(on.isoformat(), rows),
+        through=dict(report.through),
+        username="olga",
+        name="Olga",
+        role="operator",
+        proposal=0,
+        proposed_by="bella",
+    )
     with transaction.atomic():
-        written = log.append(house.lock(), log.Draft("day", "closed", "bench", content))
-    moment = written.at or made.end
+        written = log.append(house.lock(), log.Draft.of(event, "bench"))
+    moment = written.at or report.end
     DayClose.objects.create(day=on, seq=written.seq, proposed_by="bella", closed_by="olga", at=moment)
 
 
