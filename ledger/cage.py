@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from ledger.log import CHUNK, LAST_SEQ, Draft, seal, write
 from ledger.models import HOUSE, Account, Book
@@ -185,18 +186,34 @@ def all_books() -> list[int]:
 # --- Reading transfers ----------------------------------------------------------------------------------------
 
 
+_POSTED = (
+    "SELECT seq, leg, id, kind, source_id, source_place, target_id, target_place, amount_cents, reverses_id"
+    " FROM ledger_transfer"
+)
+
+
+def _posted(cursor: CursorWrapper) -> list[Posted]:
+    return [Posted(seq, leg, pk, Move(*move)) for seq, leg, pk, *move in cursor.fetchall()]
+
+
+def transfers_of(book_id: int, seqs: Iterable[int]) -> list[Posted]:
+    """The transfers of some entries of a book, in order."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_POSTED} WHERE book_id = %s AND seq = ANY(%s) ORDER BY seq, leg", [book_id, list(seqs)])
+        return _posted(cursor)
+
+
 def transfers(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Posted]:
     """The transfers of a book's entries after `since`, in order, a chunk in memory at a time."""
     last, limit = (since + 1, -1, -1), through if through is not None else LAST_SEQ
     while True:
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT seq, leg, id, kind, source_id, source_place, target_id, target_place, amount_cents, reverses_id"
-                " FROM ledger_transfer WHERE book_id = %s AND seq >= %s AND seq <= %s AND (seq, leg, id) > (%s, %s, %s)"
+                f"{_POSTED} WHERE book_id = %s AND seq >= %s AND seq <= %s AND (seq, leg, id) > (%s, %s, %s)"
                 " ORDER BY seq, leg, id LIMIT %s",
                 [book_id, last[0], limit, *last, CHUNK],
             )
-            page = [Posted(seq, leg, pk, Move(*move)) for seq, leg, pk, *move in cursor.fetchall()]
+            page = _posted(cursor)
         yield from page
         if len(page) < CHUNK:
             return

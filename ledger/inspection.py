@@ -70,14 +70,14 @@ def inspect_house() -> list[Alert]:
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
-    found = [_less_than_nothing(house, place, cents) for place, cents in short_places(totals)]
+    alerts = [_less_than_nothing(house, place, cents) for place, cents in short_places(totals)]
     chips = sum(cents for place, cents in totals.items() if place not in CASH_PLACES)
     cash = sum(cents for place, cents in totals.items() if place in CASH_PLACES)
     for what, astray in (("chips in all places and the chips issued", chips), ("cash in all places", cash)):
         if astray:
             message = f"The {what} do not add up to zero"
-            found.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
-    return found
+            alerts.append(raise_alert(house, "unbalanced", message, {"astray_cents": astray, "totals_cents": totals}))
+    return alerts
 
 
 def _less_than_nothing(book: Book, place: str, cents: int) -> Alert:

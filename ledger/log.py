@@ -222,17 +222,19 @@ CONTENT = """(CASE get_byte({body}, 0) WHEN 123 THEN convert_from({body}, 'UTF8'
 
 def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
     """The entries of a book after `since`, in order, a chunk in memory at a time."""
-    first, previous = since + 1, _hash_of(book_id, since)
-    while first:
-        rows, first = _page(book_id, first, through if through is not None else LAST_SEQ)
+    following: int | None = since  # read along: the first entry follows from its hash
+    previous = None
+    while following is not None:
+        rows, following = _page(book_id, following, through if through is not None else LAST_SEQ)
         for row in rows:
             entry = Entry(*(*row, previous))
-            yield entry
+            if entry.seq > since:
+                yield entry
             previous = entry.hash
 
 
-def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int]:
-    """The rows from a number on, and the number that the next page begins with, or 0.
+def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int | None]:
+    """The rows from a number on, and the number that the next page begins with.
 
     A page has all rows of a number or none, so that a row that doubles another's cannot hide behind the end of one.
     """
@@ -244,16 +246,7 @@ def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], i
         )
         rows = cursor.fetchall()
     if len(rows) <= CHUNK:
-        return rows, 0
+        return rows, None
     following = rows[-1][2]
     whole = [row for row in rows if row[2] != following]
     return (whole, following) if whole else (rows, following + 1)
-
-
-def _hash_of(book_id: int, seq: int) -> bytes | None:
-    if seq < 1:
-        return None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s LIMIT 1", [book_id, seq])
-        row = cursor.fetchone()
-    return None if row is None else bytes(row[0])

@@ -18,7 +18,8 @@ from ledger import clock, log
 from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import Book, Notice
-from ledger.proof.chain import Fault, Head, timestamp
+from ledger.proof.chain import Fault, Head
+from ledger.proof.spelling import timestamp
 
 AT_ONCE: Final = 500
 """So many are written in one transaction: whoever came for something else is not to wait for a crowd."""

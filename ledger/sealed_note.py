@@ -17,8 +17,9 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ledger.proof import seals
-from ledger.proof.chain import Fault, canonical
+from ledger.proof.chain import Fault
 from ledger.proof.seals import BadKey
+from ledger.proof.spelling import canonical
 
 FORMAT: Final = "sealed-note/1"
 HOW: Final = "docs/clocks-and-seals.md says what to do"

@@ -13,7 +13,7 @@ from typing import Final
 from django.db import connection
 
 from ledger.models import LogEntry
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables.games.felt import Payout
 from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as

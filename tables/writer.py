@@ -19,7 +19,8 @@ from msgspec import structs
 from ledger import cage, slips
 from ledger.log import Draft
 from ledger.models import LogEntry
-from ledger.proof.chain import Head, canonical
+from ledger.proof.chain import Head
+from ledger.proof.spelling import canonical
 from tables.log.catalog import read
 from tables.log.event import Event, Refusal
 from tables.refusals import Refused

@@ -12,8 +12,8 @@ def violations(page: Any, *tags: str) -> list[dict[str, Any]]:
     """Of all rules with these tags (default: WCAG's). Only violations are brought over from the browser: all that is
     right on a page takes longer to send than to find."""
     options = {"runOnly": list(tags or WCAG), "resultTypes": ["violations"]}
-    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
-    return found
+    rules: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+    return rules
 
 
 def serious(page: Any, *tags: str) -> list[str]:

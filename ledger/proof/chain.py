@@ -12,9 +12,7 @@ from uuid import UUID
 import msgspec
 
 from ledger.proof import spelling
-from ledger.proof.spelling import Body, Heading, Misspelled, canonical, timestamp
-
-__all__ = ["Broken", "Entry", "Fault", "Head", "Mend", "canonical", "timestamp", "verify_chain", "walk"]
+from ledger.proof.spelling import Body, Heading, Misspelled, timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +277,9 @@ def _disagreement(entry: Entry, book: str) -> str | None:
     """Where a body repeats the columns, a hash that fits proves the body alone: the columns must say the same."""
     if entry.book != book:
         return f"its book is {entry.book!r}, not {book!r}"
+    columns = entry.heading.columns() if entry.parts.columns else {}
     for name, spelled in (entry.parts.columns or {}).items():
-        value = entry.heading.columns()[name]
+        value = columns[name]
         if spelled != value or type(spelled) is not type(value):  # 1 is True, and 1.0
             return f"its {name} is {value!r}, its body says {spelled!r}"
     if len(entry.moves) != entry.legs:

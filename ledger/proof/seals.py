@@ -14,8 +14,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from ledger.proof.chain import canonical
 from ledger.proof.slip_name import SlipName
+from ledger.proof.spelling import canonical
 
 BOOK_ROOT, DAY_ROOT, ROTATION = "book-root/1", "day-root/1", "key-rotation/1"
 """What the documents are called; a signature for one can never pass for one of another kind."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ledger.proof.chain import Entry, canonical
+from ledger.proof.chain import Entry
+from ledger.proof.spelling import canonical
 from tables.log.event import Event, Misconduct
 from tables.scene import Step
 

@@ -15,9 +15,10 @@ from ledger.cage import transfers
 from ledger.log import entries, read_head
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry, Transfer
 from ledger.proof import merkle
-from ledger.proof.chain import Head, canonical
+from ledger.proof.chain import Head
 from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Posted
+from ledger.proof.spelling import canonical
 from tables import standing
 from tables.audit import roots
 from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, Writer, book_part, leaves_part

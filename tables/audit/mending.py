@@ -19,7 +19,8 @@ from ledger import log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, LogEntry, Recount
 from ledger.proof import seals
-from ledger.proof.chain import Head, Mend, timestamp
+from ledger.proof.chain import Head, Mend
+from ledger.proof.spelling import timestamp
 from tables.audit import keys
 from tables.day import hours
 from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument

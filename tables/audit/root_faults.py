@@ -9,7 +9,8 @@ import msgspec
 
 from ledger.models import Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import merkle, seals
-from ledger.proof.chain import Fault, canonical, timestamp
+from ledger.proof.chain import Fault
+from ledger.proof.spelling import canonical, timestamp
 from tables.audit import roots
 from tables.day import hours
 from tables.log.catalog import read_as

@@ -21,8 +21,9 @@ from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import merkle, seals
-from ledger.proof.chain import Fault, Head, canonical, timestamp
+from ledger.proof.chain import Fault, Head
 from ledger.proof.seals import BadKey
+from ledger.proof.spelling import canonical, timestamp
 from ledger.sealed_note import Note
 from tables.audit import keys, root_faults, roots, sealed, witness
 from tables.audit.sealed import BY

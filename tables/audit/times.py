@@ -7,7 +7,8 @@ import msgspec
 from ledger import mends
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof import seals
-from ledger.proof.chain import Entry, mends_in, timestamp
+from ledger.proof.chain import Entry, mends_in
+from ledger.proof.spelling import timestamp
 from tables.handlers import checks
 from tables.log.catalog import read
 from tables.log.entries.clocks import ClockConfirmed, ClockMended, HouseClockMended

@@ -22,7 +22,7 @@ from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
 from ledger.proof import seals
-from ledger.proof.chain import timestamp
+from ledger.proof.spelling import timestamp
 from tables.log.catalog import read_as
 from tables.log.entries.clocks import ClockConfirmed, Confirmation
 from tables.models import Staff

@@ -19,7 +19,8 @@ from django.db import connection, transaction
 from ledger import house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
-from ledger.proof.chain import Entry, canonical
+from ledger.proof.chain import Entry
+from ledger.proof.spelling import canonical
 from tables import standing
 from tables.day import figures, hours
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report

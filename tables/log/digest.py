@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables.games.game import Game
 from tables.log.kinds import kind_of
 

@@ -104,7 +104,7 @@ def take_back(scene: Scene, entered: TakeBack) -> Outcome:
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
-        moves = undone(cage.transfers(scene.table.book_id, target.seq - 1, target.seq))
+        moves = undone(cage.transfers_of(scene.table.book_id, [target.seq]))
     step = Step(TakenBack(corrects=target.seq, actions=target.actions), current.number, moves)
     if not (moves and current.over):
         return Outcome([step])

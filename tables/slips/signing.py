@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
@@ -209,10 +209,9 @@ def _variance(desk: Desk, slip: Slip) -> Variance | None:
     return Variance(slip.series.count.of, slip.variance_cents, involved)
 
 
-def _moved(desk: Desk, slip: Slip) -> Iterator[Posted]:
+def _moved(desk: Desk, slip: Slip) -> list[Posted]:
     """Everything that a slip moved so far."""
-    for line in slip.signed:
-        yield from cage.transfers(desk.book_id, line.seq - 1, line.seq)
+    return cage.transfers_of(desk.book_id, (line.seq for line in slip.signed))
 
 
 def _finished(desk: Desk, name: SlipName) -> Slip:

@@ -23,7 +23,7 @@ from msgspec import structs
 
 from ledger import house, log
 from ledger.log import Draft
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables.games.catalog import GAMES
 from tables.games.rocket import Rules
 from tables.log.entries.staff import CertificateIssued

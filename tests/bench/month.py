@@ -31,8 +31,8 @@ from ledger.cage import chart
 from ledger.log import Draft, read_head
 from ledger.models import LogEntry, Slip, SlipSignature
 from ledger.proof import spelling
-from ledger.proof.chain import canonical, timestamp
 from ledger.proof.moves import Chart, Place
+from ledger.proof.spelling import canonical, timestamp
 from tables import dealing, inputs, standing
 from tables.models import Table
 from tables.roles import Role

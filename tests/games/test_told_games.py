@@ -94,9 +94,9 @@ def funded(name: str) -> list[Funded]:
             stacks=stacks if seed % 3 else (),
             rake=rake if seed % 2 else None,
         )
-        one = Funded(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
-        one.run()
-        rounds.append(one)
+        play_out = Funded(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
+        play_out.run()
+        rounds.append(play_out)
     return rounds
 
 
@@ -108,9 +108,9 @@ def physical(name: str) -> list[Physical]:
         chance = random.Random(f"{name} physical {seed}")
         rules, opening = _possible_start(TOLD[name], chance)
         opening = structs.replace(opening, blind=True)
-        one = Physical(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
-        one.run()
-        rounds.append(one)
+        play_out = Physical(TOLD[name], rules, opening, chance, _boldness(chance), kind=False)
+        play_out.run()
+        rounds.append(play_out)
     return rounds
 
 
@@ -296,11 +296,11 @@ def test_the_search_finds_a_leak() -> None:
     """Harm: a search that finds nothing because it does not look."""
     game = Gossip()
     opening = structs.replace(play_outs("regent", 1)[0].opening, seats=(1, 2))
-    one = PlayOut(game, NoRules(), opening, random.Random(1), boldness=0, kind=False)
-    one.state = game.open(one.rules, one.opening)
+    play_out = PlayOut(game, NoRules(), opening, random.Random(1), boldness=0, kind=False)
+    play_out.state = game.open(play_out.rules, play_out.opening)
     for _ in range(2):
-        one.state = play(game, one.state, one._answer(game.prompts(one.state)))
-    assert list(leaks(game, one.state))
+        play_out.state = play(game, play_out.state, play_out._answer(game.prompts(play_out.state)))
+    assert list(leaks(game, play_out.state))
 
 
 # --- simultaneous choices --------------------------------------------------------------------------------------

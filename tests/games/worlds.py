@@ -26,11 +26,11 @@ def leaks_of_choices(game: Game[Any, Any], state: Any, seats: Sequence[int]) -> 
     if len(asks) < 2:
         return
     for ask in asks:
-        made = [
+        choices = [
             Choose(ask.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count)
             for choice in ask.choices[:4]
         ]
-        worlds = [play(game, state, action) for action in made]
+        worlds = [play(game, state, action) for action in choices]
         for viewer in (None, DEALER, *(seat for seat in seats if seat != ask.seat)):
             if len({seen_by(game, world, viewer) for world in worlds}) > 1:
                 yield f"what seat {ask.seat} chose in secret is seen by {viewer}"

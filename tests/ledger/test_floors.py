@@ -299,7 +299,7 @@ class Floor(RuleBasedStateMachine):
             said = ProposeCorrection(one.round, one.seat, one.handed_cents, "seen on the camera")
             if answer := self.enter(at, said, self.house.staff["pam"], at.now.seq):
                 entry = LogEntry.objects.get(book=at.table.book_id, seq=answer.entry)
-                at.proposed[content(entry)["correction"]["slip"]] = one
+                at.proposed[entry.content["correction"]["slip"]] = one
         if signed:
             self.sign_correction(which)
 
@@ -513,9 +513,9 @@ class Floor(RuleBasedStateMachine):
     def _closes(self, at: Known, found: int) -> None:
         """The formula over the whole time that the table was open."""
         opened = LogEntry.objects.filter(book=at.table.book_id, subject="table", kind="opened").latest("seq")
-        assert content(opened)["rack_cents"] == at.opened_cents
+        assert opened.content["rack_cents"] == at.opened_cents
         closed = LogEntry.objects.filter(book=at.table.book_id, subject="table", kind="closed").latest("seq")
-        assert content(closed)["rack_cents"] == found
+        assert closed.content["rack_cents"] == found
         assert self.win(at, opened.seq, found) == sum(at.reckoned.values())
 
     def win(self, at: Known, since: int, closer: int) -> int:
@@ -535,11 +535,6 @@ class Floor(RuleBasedStateMachine):
             name = account.place if account.book.name == HOUSE else f"{account.book.name} {account.place}"
             found[name] += net.get(account.pk, 0)
         return found
-
-
-def content(entry: LogEntry) -> dict[str, Any]:
-    found: dict[str, Any] = entry.content
-    return found
 
 
 def rows() -> tuple[int, ...]:

@@ -17,8 +17,8 @@ from ledger.cage import open_table_book
 from ledger.log import Draft, Stale, entries, read_head
 from ledger.models import LogEntry, Recount
 from ledger.proof import spelling
-from ledger.proof.chain import Broken, Entry, Fault, Head, canonical, verify_chain
-from ledger.proof.spelling import Heading
+from ledger.proof.chain import Broken, Entry, Fault, Head, verify_chain
+from ledger.proof.spelling import Heading, canonical
 from ledger.recount import first_fault, prove, recount
 from tests.clock import Clock
 from tests.ledger.conftest import INSERT_ENTRY, Felt, Tamper

@@ -327,9 +327,9 @@ def test_two_people_stand_for_an_older_database(
     sealed.accept_restored("the disk broke", (boss, operator))
     assert given_up in note().left
     entry = LogEntry.objects.get(subject="day", kind="restored")
-    said = entry.content
-    assert seals.is_signed(said["document"]["key"], bytes.fromhex(said["signature"]), said["document"])
-    assert said["document"]["by"] == [boss.signature, operator.signature]
+    document = entry.content["document"]
+    assert seals.is_signed(document["key"], bytes.fromhex(entry.content["signature"]), document)
+    assert document["by"] == [boss.signature, operator.signature]
     assert [row.number for row in sealing.seal_finished()] == [1, 2]
 
 

@@ -77,9 +77,10 @@ def test_somebody_confirms_that_the_house_stood_still(
     floor.staff(Role.OPERATOR, "olga", "301")
     monkeypatch.setattr(signers, "getpass", lambda _: floor.PIN)
     call_command("clock", "confirm", "--by", "olga", "--reason", "closed for the winter")
-    said = LogEntry.objects.get(subject="clock", kind="confirmed").content
-    assert said["document"]["reason"] == "closed for the winter"
-    assert seals.is_signed(said["document"]["key"], bytes.fromhex(said["signature"]), said["document"])
+    content = LogEntry.objects.get(subject="clock", kind="confirmed").content
+    document = content["document"]
+    assert document["reason"] == "closed for the winter"
+    assert seals.is_signed(document["key"], bytes.fromhex(content["signature"]), document)
     assert sealing.seal_days() == 0
     assert DayRoot.objects.count() == 31
     call_command("clock", "confirm", "--by", "olga", "--reason", "again")

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import override_settings
 
 from ledger.proof import merkle, seals, spelling
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables import dealing
 from tables.audit import export, sealing
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part

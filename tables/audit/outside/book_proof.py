@@ -12,9 +12,10 @@ from uuid import UUID
 import msgspec
 
 from ledger.proof import merkle, seals, spelling
-from ledger.proof.chain import Broken, Entry, Head, Mend, canonical, mends_in, time_of, walk
+from ledger.proof.chain import Broken, Entry, Head, Mend, mends_in, time_of, walk
 from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
+from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
 from tables.games.felt import Illegal

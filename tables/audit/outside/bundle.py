@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 
 FORMATS: Final = ("audit-bundle/1", "audit-bundle/2")
 """The versions of the format that a verifier reads. A bundle has the first if each of its entries is of format 1 (see

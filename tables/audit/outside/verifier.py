@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 
 from ledger.proof import merkle, seals
-from ledger.proof.chain import canonical, timestamp
 from ledger.proof.chips import short_places
 from ledger.proof.seals import BadKey
+from ledger.proof.spelling import canonical, timestamp
 from tables.audit.outside.book_proof import HOUSE, BookProof, Document, Say, Signed, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part

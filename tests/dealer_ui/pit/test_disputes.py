@@ -119,8 +119,8 @@ def test_a_dealer_opens_a_dispute_at_the_table_and_the_pit_hears_of_it(felt: Han
     assert "Round 1 as the log has it" in page(felt.by, path)
     claim = {"claimant": "Seat 4", "claim": "I said hit", "seat": 4, "round": 1}
     assert sends(felt.by, path, **claim) == (302, reverse("dealer:screen", args=[felt.table.pk]))
-    one = cases.listed(9)[0][0].dispute
-    assert (one.round, one.seat, one.opened_by) == (1, 4, "101 Dora")
+    dispute = cases.listed(9)[0][0].dispute
+    assert (dispute.round, dispute.seat, dispute.opened_by) == (1, 4, "101 Dora")
     assert Alert.objects.filter(message__contains="dispute 1 was opened by Dora").exists()
     assert browser(floor.staff(Role.DEALER, "dan", "102")).get(path).status_code == 403
 

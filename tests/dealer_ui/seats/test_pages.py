@@ -196,9 +196,9 @@ def test_every_choice_of_every_game_can_be_made_on_the_page(name: str) -> None:
         plain = {ask.admits(inputs.read(tap.value)) for tap in taps}  # type: ignore[arg-type]
         choice = chance.choice(ask.choices)
         if choice.cards is None:
-            made = Choose(ask.seat, choice.name, choice.card, target=choice.target, count=choice.count)
-            assert made in plain
-            form = {"choice": json.dumps(inputs.spell(made))}
+            action = Choose(ask.seat, choice.name, choice.card, target=choice.target, count=choice.count)
+            assert action in plain
+            form = {"choice": json.dumps(inputs.spell(action))}
         else:
             way = next(way for way in screen.ways if way.name == choice.name)
             assert not Counter(choice.cards) - Counter(way.cards)

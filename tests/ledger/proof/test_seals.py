@@ -16,8 +16,8 @@ from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import merkle, seals
-from ledger.proof.chain import canonical
 from ledger.proof.seals import BadKey
+from ledger.proof.spelling import canonical
 from tables.audit import keys, proofs, roots, sealing, watch
 from tables.day import hours
 from tables.day.hours import Calendar

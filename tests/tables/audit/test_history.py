@@ -310,6 +310,6 @@ def test_every_entry_that_a_table_writes_has_words_of_its_own(floor: tuple[Hand,
     dealer("retire_shoe")
     boss("close_table")
     for entry in entry_list.entries(dealer.table.book_id, count=1000):
-        said = entry_list.words_of(entry)
-        assert said != f"{entry.subject} {entry.kind}".replace("_", " ")
-        assert "cannot be read" not in said, said
+        words = entry_list.words_of(entry)
+        assert words != f"{entry.subject} {entry.kind}".replace("_", " ")
+        assert "cannot be read" not in words, words

@@ -19,7 +19,8 @@ from ledger.clock import WrongClock
 from ledger.log import Draft
 from ledger.models import BookRoot, LogEntry
 from ledger.proof import seals
-from ledger.proof.chain import MENDED, Head, Mend, timestamp
+from ledger.proof.chain import MENDED, Head, Mend
+from ledger.proof.spelling import timestamp
 from tables.audit import history, keys, mending, proofs, round_list, sealing
 from tables.audit.mending import Asked, NoMend
 from tables.audit.outside import verifier, zipapp

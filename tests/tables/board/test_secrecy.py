@@ -205,19 +205,19 @@ def test_of_a_seat_that_chooses_staff_see_only_that_it_does(game: Game) -> None:
 def test_the_log_tells_a_game_by_what_everyone_saw_until_it_is_over(game: Game) -> None:
     """Harm: the one place that everybody may read, so that nobody has to trust it, is where the cards are read."""
     book = game.dealer.table.book_id
-    told = {one.seq: one for one in entry_list.entries(book, count=1_000) if one.subject == "round"}
+    veiled = {entry.seq: entry for entry in entry_list.entries(book, count=1_000) if entry.subject == "round"}
     faceup = faceup_cards(game)
     for entry in game.log:
         if entry.subject != "round":
             continue
-        content = told[entry.seq].content
+        content = veiled[entry.seq].content
         assert content["sealed"]
-        assert told[entry.seq].hash == entry.hash
+        assert veiled[entry.seq].hash == entry.hash
         assert not content.keys() & {"salt", "request", "apart", "opened"}
         assert len(content["actions"]) == len(entry.content["actions"])
         assert sum("rank" in one for one in content["actions"] if one["do"] == "card") <= faceup
         assert not [one for one in content["actions"] if one.keys() & {"cards", "card"} and "choice" not in one]
-        assert "cannot be read" not in entry_list.words_of(told[entry.seq])
+        assert "cannot be read" not in entry_list.words_of(veiled[entry.seq])
 
 
 def faceup_cards(game: Game) -> int:
@@ -237,9 +237,9 @@ def test_when_the_game_is_over_everyone_who_may_read_the_log_reads_all_of_it(gam
             game.players[ask.seat].chooses(chance.choice(ask.choices))
         else:
             game.dealer("deal" if ask.__class__.__name__ == "AskCard" else "shuffle")
-    told = [one for one in entry_list.entries(game.dealer.table.book_id, count=1_000) if one.subject == "round"]
-    raw = {one.seq: one.body for one in game.log}
-    assert all(bytes(one.body) == bytes(raw[one.seq]) for one in told)
+    listed = entry_list.entries(game.dealer.table.book_id, count=1_000)
+    raw = {entry.seq: entry.body for entry in game.log}
+    assert all(bytes(entry.body) == bytes(raw[entry.seq]) for entry in listed if entry.subject == "round")
     story = history.story(game.dealer.table, 1)
     assert story is not None
     assert story.record is not None

@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger import house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables import inputs, standing
 from tables.audit import proofs
 from tables.day import closing, figures, hours

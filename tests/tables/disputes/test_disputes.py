@@ -120,21 +120,21 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     assert case.corrections == (slip,)
     assert [one.kind for one in case.words] == ["opened", "noted", "noted", "ruled", "closed"]
     listed, there_are = cases.listed(9)
-    assert ([one.dispute.state for one in listed], there_are) == (["closed"], 1)
+    assert ([listed_case.dispute.state for listed_case in listed], there_are) == (["closed"], 1)
     assert holds(felt)
 
 
 def test_the_evidence_is_fixed_when_a_dispute_is_opened(felt: Hand, boss: Staff) -> None:
     """Harm: a ruling on a round that was changed after the claim, and nobody can tell."""
     enter(felt, boss, CLAIM)
-    one = cases.listed(9)[0][0].dispute
-    last = LogEntry.objects.get(book_id=felt.table.book_id, seq=one.last_seq)
-    assert (one.last_hash, last.round) == (bytes(last.hash).hex(), 1)
+    dispute = cases.listed(9)[0][0].dispute
+    last = LogEntry.objects.get(book_id=felt.table.book_id, seq=dispute.last_seq)
+    assert (dispute.last_hash, last.round) == (bytes(last.hash).hex(), 1)
     told = history.story(felt.table, 1)
     assert told is not None
     then = past.as_of(felt.table.book_id, 1, felt.now.seq)
     assert then is not None
-    assert one.record_hash == then.record_hash
+    assert dispute.record_hash == then.record_hash
     assert told.record is not None
 
 
@@ -152,7 +152,7 @@ def test_open_disputes_are_found_for_the_whole_floor(felt: Hand, boss: Staff) ->
     other = floor.table("Rocket 2")
     enter(felt, boss, CLAIM)
     enter(felt, boss, OpenDispute(1, "Fold reckoned wrongly", "Seat 4", seat=4, claim_cents=500))
-    assert [(one.table, one.dispute.number, one.dispute.seat) for one in cases.listed(9)[0]] == [
+    assert [(case.table, case.dispute.number, case.dispute.seat) for case in cases.listed(9)[0]] == [
         ("Rocket 1", 1, 1),
         ("Rocket 1", 2, 4),
     ]
@@ -167,21 +167,21 @@ def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, b
         enter(felt, second, RuleDispute(number, "stands", "Seen on video"))
         enter(felt, boss, CloseDispute(number, ""))
     lines, there_are = cases.listed(10)
-    assert [(one.table, one.dispute.number, one.dispute.state) for one in lines] == [
+    assert [(case.table, case.dispute.number, case.dispute.state) for case in lines] == [
         ("Rocket 1", 2, "opened"),
         ("Rocket 1", 3, "closed"),
         ("Rocket 1", 1, "closed"),
     ]
-    assert {one.dispute.number: one.opened_at for one in lines} == {
-        one.dispute.number: one.opened_at for one in cases.cases()
+    assert {case.dispute.number: case.opened_at for case in lines} == {
+        case.dispute.number: case.opened_at for case in cases.cases()
     }
     assert there_are == 3
-    assert [one.dispute.number for one in cases.listed(2)[0]] == [2, 3]
+    assert [case.dispute.number for case in cases.listed(2)[0]] == [2, 3]
     for number in (1, 2, 3):
-        found = cases.case(felt.table.book_id, number)
-        assert found in cases.cases()
-        assert found is not None
-        assert found.dispute.number == number
+        case = cases.case(felt.table.book_id, number)
+        assert case in cases.cases()
+        assert case is not None
+        assert case.dispute.number == number
     assert cases.case(felt.table.book_id, 4) is None
 
 
@@ -189,8 +189,7 @@ def test_the_list_shows_what_is_open_first_and_costs_what_it_shows(felt: Hand, b
 def test_a_large_dispute_is_marked_for_the_regulator(felt: Hand, boss: Staff, cents: int, reportable: bool) -> None:
     """Harm: a report that was due and nobody thought of."""
     enter(felt, boss, OpenDispute(1, "Bet of 500", "Seat 1", seat=1, claim_cents=cents))
-    one = cases.listed(9)[0][0].dispute
-    assert one.reportable is reportable
+    assert cases.listed(9)[0][0].dispute.reportable is reportable
     assert Alert.objects.filter(message__contains="reportable").exists() is reportable
 
 
@@ -273,8 +272,7 @@ def test_the_cards_of_a_game_that_goes_on_stay_hidden() -> None:
     assert dealer.now.round is not None
     assert dealer.now.round.secret
     enter(dealer, boss.by, OpenDispute(1, "Misdeal", "Seat 1"))
-    one = cases.listed(9)[0][0].dispute
-    assert one.record_hash is None
+    assert cases.listed(9)[0][0].dispute.record_hash is None
     body = LogEntry.objects.filter(book_id=dealer.table.book_id).latest("seq").body
     assert b"rank" not in bytes(body)
     assert holds(dealer)

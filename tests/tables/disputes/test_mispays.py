@@ -87,9 +87,8 @@ def replace_bet(payout: Payout, bet: int) -> Payout:
 
 def of(*payouts: tuple[int, int, int, str, int | None]) -> Dealt:
     """A round of these payouts: seat, staked, net, outcome, card."""
-    made = tuple(Payout(seat, bet, bet + net, outcome, card=card, why="") for seat, bet, net, outcome, card in payouts)
-    one = rocket_day.deal(1, random.Random(1))
-    return replace(one, game=NoCards(), actions=(), payouts=made)
+    paid = tuple(Payout(seat, bet, bet + net, outcome, card=card, why="") for seat, bet, net, outcome, card in payouts)
+    return replace(rocket_day.deal(1, random.Random(1)), game=NoCards(), actions=(), payouts=paid)
 
 
 class NoCards(type(rocket_day.GAME)):  # type: ignore[misc]

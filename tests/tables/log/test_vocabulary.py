@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ledger.proof import spelling
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables.log import catalog
 from tables.log.event import Unreadable
 from tests.carried.day import ONLY_BY_AN_UPGRADE

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Transfer
-from ledger.proof.chain import canonical
+from ledger.proof.spelling import canonical
 from tables import dealing, past, standing
 from tables.audit import commitments, history, proofs
 from tables.games.catalog import GAMES

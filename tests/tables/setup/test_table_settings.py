@@ -40,8 +40,8 @@ def dealt(operator: Staff) -> floor.Hand:
 
 def entries(table: Table) -> list[dict[str, Any]]:
     """The bodies of the entries about a table's settings."""
-    found = LogEntry.objects.filter(book=table.book, subject="table", kind="settings_changed").order_by("seq")
-    return [{"by": entry.by, "content": entry.content} for entry in found]
+    rows = LogEntry.objects.filter(book=table.book, subject="table", kind="settings_changed").order_by("seq")
+    return [{"by": entry.by, "content": entry.content} for entry in rows]
 
 
 def fields(refused: Any) -> dict[str, str]:

@@ -31,10 +31,10 @@ SOMEBODY: dict[str, Any] = {
 
 def said(kind: str) -> list[dict[str, Any]]:
     """The house's entries about staff, of one kind."""
-    found = (
+    rows = (
         LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind=kind).exclude(by=floor.SETS_UP).order_by("seq")
     )
-    return [{"by": entry.by, "content": entry.content} for entry in found]
+    return [{"by": entry.by, "content": entry.content} for entry in rows]
 
 
 def fields(refused: Any) -> dict[str, str]:
