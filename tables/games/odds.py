@@ -1,0 +1,39 @@
+"""What a wager pays: exact fractions, and how a payment becomes chips."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+Rounding = Literal["down", "up", "half_up"]
+"""How winnings that are no whole chip units are rounded."""
+
+
+class Odds(NamedTuple):
+    """``pays`` for each ``to`` staked: 3 to 2, 19 to 20."""
+
+    pays: int
+    to: int = 1
+
+    def of(self, stake_cents: int, unit_cents: int, rounding: Rounding) -> int:
+        """The winnings on a stake, in minor units, as a multiple of the unit."""
+        due, whole = self.pays * stake_cents, self.to * unit_cents
+        if rounding == "up":
+            return -(-due // whole) * unit_cents
+        if rounding == "half_up":
+            return (2 * due + whole) // (2 * whole) * unit_cents
+        return due // whole * unit_cents
+
+    def breakage(self, stake_cents: int, paid_cents: int) -> tuple[int, int]:
+        """What the rounding kept from a payment (below zero: what it added), as a fraction of a minor unit."""
+        return self.pays * stake_cents - paid_cents * self.to, self.to
+
+    def __str__(self) -> str:
+        return f"{self.pays} to {self.to}"
+
+
+EVEN: Final = Odds(1)
+
+
+def half(stake_cents: int, unit_cents: int) -> int:
+    """The half of a stake that the house takes, rounded down to the unit whatever the table's rounding is."""
+    return stake_cents // (2 * unit_cents) * unit_cents
