@@ -7,7 +7,7 @@ each other. The base class says which kind a game is, and what only that kind ha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition
@@ -40,6 +40,10 @@ class Picture(Struct, frozen=True):
 
 State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")
+
+Result = TypeVar("Result")
+Script = Generator[tuple[Prompt, ...], Action, Result]
+"""Part of a game that is told: yields open prompts, is sent the action that answered, returns what came of it."""
 
 Kind = Literal["banked", "pot"]
 """A kind of game, as a key: whoever treats the two otherwise has an object for each, and picks it by this."""
