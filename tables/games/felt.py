@@ -23,6 +23,17 @@ Item = TypeVar("Item")
 DEALER: Final = 0
 MIDDLE: Final = -1
 """Where cards lie that are nobody's."""
+PLAYER_HAND, BANKER_HAND, DRAGON, TIGER = -2, -3, -4, -5
+"""The hands before the dealer that seats bet on, in games that have two."""
+PLACE_NAMES: Final = {
+    DEALER: "dealer",
+    MIDDLE: "middle",
+    PLAYER_HAND: "player",
+    BANKER_HAND: "banker",
+    DRAGON: "dragon",
+    TIGER: "tiger",
+}
+"""The places of the layout that are no seats, as they are called."""
 MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
 MAIN: Final = "main"

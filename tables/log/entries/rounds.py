@@ -11,7 +11,7 @@ import msgspec
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, MIDDLE, Action, Choose, Opening, Payout
+from tables.games.felt import PLACE_NAMES, Action, Choose, Opening, Payout
 from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
@@ -235,8 +235,8 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
 
 
 def whom(seat: int) -> str:
-    """A seat, the dealer or the middle, as it is called at the table."""
-    return {DEALER: "dealer", MIDDLE: "middle"}.get(seat, f"seat {seat}")
+    """A seat, the dealer or another place of the layout, as it is called at the table."""
+    return PLACE_NAMES.get(seat, f"seat {seat}")
 
 
 def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
