@@ -1,7 +1,7 @@
 """The house-banked games on standard cards once more, judged as a floor manager would with the cards on the table.
 
-Written from the rules alone and sharing nothing with the engine, so that a mistake would have to be made twice. A record
-is read from front to back: whatever is due next is taken from its list, and a list that ends first is where it stops.
+Written from the rules alone and sharing nothing with the engine, so that a mistake would have to be made twice. A
+record is read from front to back: whatever is due next is taken from its list, and where both end it stops.
 """
 
 import re
