@@ -28,11 +28,11 @@ from tests.games.house_by_hand import (
 FAVOURED = {
     "baccarat": ["", "", "", "37", "26", "6TJ", "7TJ", "A6T", "8TJ", "8", "T", "4A3"],
     "dragon_tiger": ["", "K", "7", "29"],
-    "casino_war": ["", "7", "A", "K2", "9T"],
-    "three_card_poker": ["", "QKA", "A23", "789", "2T"],
-    "blackjack": ["", "", "8", "A", "A", "AT", "AJQ", "TJQK", "A2", "234", "5", "6A", "3T9", "55T"],
+    "casino_war": ["", "7", "7", "A", "K2", "9T"],
+    "three_card_poker": ["", "QKA", "A23", "789", "2T", "h", "d9", "c678"],
+    "blackjack": ["", "", "8", "A", "A", "AT", "AJQ", "TJQK", "A2", "234", "5", "6A", "3T9", "55T", "h", "sKA"],
 }
-"""Ranks that come up more often in a round than chance would have it: pairs, ties, blackjacks, long hands."""
+"""Ranks or suits that come up more often in a round than chance would have it: pairs, ties, blackjacks, long hands."""
 
 KEEN = {"split": 6, "war": 2, "play": 2, "insure": 2, "double": 2, "hit": 2, "surrender": 2}
 """How readily a decision is taken, against 1."""
@@ -47,6 +47,7 @@ class RealRound(Round):
         self.favoured, self.chance = favoured, chance
         self.facedown = ""
         self.refills = 0
+        self.favour = chance.choice([0.3, 0.6, 0.9])
         self.keenness = chance.choice([1, 1, 4])
         self.stands_early = chance.random() < 0.5
 
@@ -57,8 +58,8 @@ class RealRound(Round):
             self.refills += 1
         if not self.pile:
             raise Refused("no card is left")
-        wished = [place for place, card in enumerate(self.pile) if card[0] in self.favoured]
-        if wished and self.chance.random() < 0.5:
+        wished = [place for place, card in enumerate(self.pile) if not set(card).isdisjoint(self.favoured)]
+        if wished and self.chance.random() < self.favour:
             return self.pile.pop(self.chance.choice(wished))
         return self.pile.pop()
 
@@ -140,13 +141,17 @@ def seats_by_chance(house: House, options: dict[str, Any], chance: Random) -> li
     return seats
 
 
-def cards_before(shoe: list[str], decks: int, chance: Random) -> int:
+CARDS_OF_A_SEAT = {"baccarat": 0, "dragon_tiger": 0, "casino_war": 2, "three_card_poker": 0, "blackjack": 5}
+CARDS_OF_THE_HOUSE = {"baccarat": 6, "dragon_tiger": 2, "casino_war": 5, "three_card_poker": 0, "blackjack": 4}
+
+
+def cards_before(game: str, seats: int, decks: int, chance: Random) -> int:
     """How many cards of a shoe are gone; often so many that it will not do for the round."""
     if decks == 1 or chance.random() < 0.3:
         return 0
-    if chance.random() < 0.5:
-        return chance.randint(0, len(shoe) - 1)
-    return len(shoe) - chance.randint(0, 24)
+    if chance.random() < 0.3:
+        return chance.randint(0, decks * 52)
+    return decks * 52 - chance.randint(0, seats * CARDS_OF_A_SEAT[game] + CARDS_OF_THE_HOUSE[game])
 
 
 def legal(game: str, chance: Random) -> dict[str, Any]:
@@ -167,7 +172,7 @@ def round_dealt(house: House, game: str, chance: Random) -> dict[str, Any] | Non
     by_rank = not needs_suits and chance.random() < 0.5
     shoe = [rank if by_rank else rank + suit for rank in RANKS for suit in SUITS] * decks
     chance.shuffle(shoe)
-    gone = cards_before(shoe, decks, chance)
+    gone = cards_before(game, len(seats), decks, chance)
     dealt, pile = shoe[:gone], shoe[gone:]
     table = RealRound(pile, dealt, chance.choice(FAVOURED[game]), chance)
     read = read_options(house, options)
@@ -193,19 +198,20 @@ def is_legal(record: Any) -> bool:
 def truncated(record: dict[str, Any], chance: Random) -> dict[str, Any]:
     """A record that stops early: half of them where a round may stop, the others with lists that may not fit."""
     cut = copy.deepcopy(record)
-    cards, actions = record["cards"], record.get("actions", [])
-    which = chance.choice(["fitting", "fitting", "cards", "actions", "both"])
-    if which in ("cards", "both", "fitting"):
-        cut["cards"] = cards[: chance.randint(0, len(cards))]
-    if which in ("actions", "both"):
-        cut["actions"] = actions[: chance.randint(0, len(actions))]
-    if which == "fitting":
-        lengths = list(range(len(actions) + 1))
-        chance.shuffle(lengths)
-        for length in lengths:
-            cut["actions"] = actions[:length]
-            if is_legal(cut):
-                return cut
+    cut.setdefault("actions", [])
+    lists = chance.choice([["cards"], ["actions"], ["cards", "actions"]])
+    for key in lists:
+        cut[key] = cut[key][: chance.randint(0, len(cut[key]))]
+    if chance.random() < 0.5:
+        return cut
+    other = "actions" if lists[0] == "cards" else "cards"
+    whole = record.get(other, [])
+    lengths = list(range(len(whole) + 1))
+    chance.shuffle(lengths)
+    for length in lengths:
+        cut[other] = whole[:length]
+        if is_legal(cut):
+            break
     return cut
 
 
