@@ -25,6 +25,8 @@ from tests.games.house_by_hand import (
     read_seats,
 )
 
+Record = dict[str, Any]
+
 FAVOURED = {
     "baccarat": ["", "", "", "37", "26", "6TJ", "7TJ", "A6T", "8TJ", "8", "T", "4A3"],
     "dragon_tiger": ["", "K", "7", "29"],
@@ -180,7 +182,7 @@ def round_dealt(house: House, game: str, chance: Random) -> dict[str, Any] | Non
         house.play(table, read_seats(house, seats, read), read)
     except Refused:
         return None
-    record = {"format": "round-record/1", "game": game, "seats": seats, "cards": table.cards}
+    record: Record = {"format": "round-record/1", "game": game, "seats": seats, "cards": table.cards}
     for key, value in (("options", options), ("actions", table.actions), ("dealt", dealt)):
         if value or chance.random() < 0.3:
             record[key] = value
@@ -230,7 +232,6 @@ BETS = [
     "tiger", "suited_tie", "ante", "pair_plus", "play", "raise", "insurance", "perfect_pairs",
     "twenty_one_plus_three", "bet",
 ]  # fmt: skip
-Record = dict[str, Any]
 
 
 def any_card(record: Record, chance: Random) -> str:
@@ -411,7 +412,8 @@ def change_seats(record: Record, chance: Random) -> None:
     elif change == "move":
         chance.choice(seats)["seat"] = chance.randint(0, 9)
     else:
-        record["seats"] = chance.choice([[], None, {}, [None], [[]]])
+        nothing: list[Any] = [[], None, {}, [None], [[]]]
+        record["seats"] = chance.choice(nothing)
 
 
 def change_an_option(record: Record, chance: Random) -> None:
@@ -455,7 +457,8 @@ def change_the_spread(record: Record, chance: Random) -> None:
         spread.append(chance.choice(STRANGE))
     elif change == "unknown":
         spread.append(chance.choice(BETS))
-    record["options"]["spread"] = chance.choice([None, "tie", {}, []]) if change == "none" else spread
+    no_list: list[Any] = [None, "tie", {}, []]
+    record["options"]["spread"] = chance.choice(no_list) if change == "none" else spread
 
 
 def remove_an_option(record: Record, chance: Random) -> None:
