@@ -246,19 +246,18 @@ class HouseLayout:
     def choose(self, hand: Hand, choices: Sequence[Choice], *, instead: Hand | None = None) -> Script[str]:
         """What a seat decides about a hand. A decision with one legal answer is not asked, it is carried out.
 
-        A facedown hand may be turned ``instead``, all of it, and the seat decides then.
+        Meanwhile a facedown hand may be turned ``instead``, card by card.
         """
         if len(choices) == 1:
             return choices[0].name
         ask = AskChoice(hand.seat, tuple(choices), hand=hand.number)
-        if instead is None or UNKNOWN not in instead.cards:
-            action = yield (ask,)
-        else:
-            action = yield (ask, self.turning(instead, 0))
-            if type(action) is Card:
-                self.turned(instead, 0, action)
-                yield from self.turn(instead)
-                action = yield (ask,)
+        while instead is not None and UNKNOWN in instead.cards:
+            place = instead.cards.index(UNKNOWN)
+            action = yield (ask, self.turning(instead, place))
+            if type(action) is Choose:
+                return action.choice
+            self.turned(instead, place, action)
+        action = yield (ask,)
         assert type(action) is Choose  # noqa: S101 -- nothing else answers this prompt
         return action.choice
 

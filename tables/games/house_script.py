@@ -105,6 +105,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
         decks, dealt = self.decks(rules), opening.dealt
         pack = pack_of(dealt)
+        self.spread(rules)
         if self.pack(rules) is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
         if self.is_fresh_each_round(rules) and any(dealt):

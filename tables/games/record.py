@@ -17,7 +17,6 @@ from msgspec import UNSET, UnsetType
 from tables.games.cards import Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import (
-    DEALER,
     Action,
     AskCard,
     AskChoice,
@@ -159,7 +158,7 @@ class _Answers:
 
     def __init__(self, record: Record, form: Form, cards: Sequence[int], bets: Sequence[tuple[str, Bet]]) -> None:
         form.refuse_seats(record)
-        self.actions, self.cards, self.bets = record.actions, cards, bets
+        self.actions, self.cards, self.bets = record.actions or (), cards, bets
         self.names = names_in(form.game)
         self.next_bet = self.next_card = self.next_action = 0
         self.place = "dealt"  # all that a game may find impossible in an opening
@@ -169,7 +168,7 @@ class _Answers:
         if type(ask) is AskCard:
             return self._card(ask)
         if type(ask) is AskChoice:
-            return self._decision(ask, prompts)
+            return self._decision(prompts)
         if type(ask) is AskShuffle:
             self.place = "cards"
             return Shuffle()
@@ -182,17 +181,11 @@ class _Answers:
         self.next_card += 1
         return Card(self.cards[self.next_card - 1], ask.to)
 
-    def _decision(self, ask: AskChoice, prompts: tuple[Prompt, ...]) -> Action | None:
-        """A decision; or, where a card may come as well, that card: before the seats' decisions, after the dealer's
-        own word."""
-        turn = prompts[-1]
-        if type(turn) is AskCard:
-            if ask.seat != DEALER and (card := self._card(turn)):
-                return card
-            if self.next_action == len(self.actions):
-                return self._card(turn)
+    def _decision(self, prompts: tuple[Prompt, ...]) -> Action | None:
+        """A decision; where there is none any more, a card that may be turned instead of it."""
         if self.next_action == len(self.actions):
-            return None
+            turn = prompts[-1]
+            return self._card(turn) if type(turn) is AskCard else None
         self.place = f"actions[{self.next_action}]"
         self.next_action += 1
         return self._choose(prompts, self.actions[self.next_action - 1])

@@ -65,7 +65,7 @@ class Record(Struct, frozen=True):
     game: str
     seats: tuple[RecordSeat, ...]
     cards: tuple[int | str, ...]
-    actions: tuple[RecordAction, ...]
+    actions: tuple[RecordAction, ...] | UnsetType = UNSET
     options: msgspec.Raw = msgspec.Raw(b"{}")
     dealt: tuple[int | str, ...] | UnsetType = UNSET
     button: _SEAT | UnsetType = UNSET

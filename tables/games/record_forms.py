@@ -104,6 +104,8 @@ class FamilyForm(Form):
         for index, seat in enumerate(record.seats):
             if not isinstance(seat.bets, UnsetType):
                 raise RecordError(f"seats[{index}].bets", "a seat has one bet in this game: it is called bet")
+        if isinstance(record.actions, UnsetType):
+            raise RecordError("record", "object missing required field `actions`")
         for index, action in enumerate(record.actions):
             if not action.seat:
                 raise RecordError(f"actions[{index}].seat", "expected `int` >= 1")
@@ -210,7 +212,7 @@ class StandardForm(Form):
             for key in ("bet", "coins"):
                 if getattr(seat, key) is not UNSET:
                     raise RecordError(f"seats[{index}].{key}", "a seat of this game has bets, by their names")
-        for index, action in enumerate(record.actions):
+        for index, action in enumerate(record.actions or ()):
             for key in action.named():
                 raise RecordError(f"actions[{index}].{key}", "a decision of this game names seat and do, nothing else")
 
