@@ -26,7 +26,7 @@ CELL: Final = 20
 BEAD_COLUMNS: Final = 15
 BIG_COLUMNS: Final = 39
 DERIVED_COLUMNS: Final = 28
-"""A road that is longer shows its newest columns."""
+"""How many columns fit; a road that is longer shows its last ones."""
 
 
 # --- Signs ------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def _derived(road: Road, name: str, shapes: dict[str, SafeString]) -> SafeString
 
 def _drawn(road: Road, columns: int, name: str, shape: Callable[[Cell], SafeString]) -> SafeString:
     """A road on its grid, with the newest cell lit."""
-    gone = max(0, 1 + max((cell.column for cell in road), default=0) - columns)
+    gone = _columns_gone(road, columns)
     shown = [cell for cell in road if cell.column >= gone]
     lit = [_lit(road[-1], gone)] if road else []
     return format_html(
@@ -223,6 +223,17 @@ def _drawn(road: Road, columns: int, name: str, shape: Callable[[Cell], SafeStri
         lit=_joined(lit),
         cells=_joined(_placed(cell, gone, shape(cell)) for cell in shown),
     )
+
+
+def _columns_gone(road: Road, columns: int) -> int:
+    """How many columns have left at the left: as few as can be, and never that of the newest cell.
+
+    A tail may reach far beyond the runs after it, which begin to the right of its own top.
+    """
+    if not road:
+        return 0
+    beyond = 1 + max(cell.column for cell in road) - columns
+    return max(0, min(beyond, road[-1].column))
 
 
 def _grid(columns: int) -> str:
