@@ -183,19 +183,19 @@ def big_road(display: Display) -> SafeString:
 @register.simple_tag
 def big_eye_boy(display: Display) -> SafeString:
     """Rings, as they are drawn by hand."""
-    return _derived(display.roads.big_eye_boy, "Big eye boy", _EYES)
+    return _derived(display.roads.big_eye_boy, "Big eye boy", EYES)
 
 
 @register.simple_tag
 def small_road(display: Display) -> SafeString:
     """Discs."""
-    return _derived(display.roads.small_road, "Small road", _DISCS)
+    return _derived(display.roads.small_road, "Small road", DISCS)
 
 
 @register.simple_tag
 def cockroach_pig(display: Display) -> SafeString:
     """Strokes."""
-    return _derived(display.roads.cockroach_pig, "Cockroach pig", _STROKES)
+    return _derived(display.roads.cockroach_pig, "Cockroach pig", STROKES)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -258,17 +258,17 @@ def _lit(cell: Cell, gone: int) -> SafeString:
 
 # --- Shapes ------------------------------------------------------------------------------------------------------
 
-_EYES: Final = {
+EYES: Final = {
     "regular": mark_safe('<circle class="road__eye" cx="10" cy="10" r="6.4"/>'),
     "choppy": mark_safe(
         '<path class="road__eye" d="M3.6 8.2A6.4 6.4 0 0 1 16.4 8.2M3.6 11.8A6.4 6.4 0 0 0 16.4 11.8"/>'
     ),
 }
-_DISCS: Final = {
+DISCS: Final = {
     "regular": mark_safe('<circle class="road__disc" cx="10" cy="10" r="8"/>'),
     "choppy": mark_safe('<path class="road__disc" d="M2.2 8.2A8 8 0 0 1 17.8 8.2ZM2.2 11.8A8 8 0 0 0 17.8 11.8Z"/>'),
 }
-_STROKES: Final = {
+STROKES: Final = {
     "regular": mark_safe('<path class="road__stroke" d="M4 16 16 4"/>'),
     "choppy": mark_safe('<path class="road__stroke" d="M3.4 16.6 7.4 12.6M12.6 7.4 16.6 3.4"/>'),
 }
