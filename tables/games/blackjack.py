@@ -90,6 +90,7 @@ class Blackjack(HouseScript[Rules]):
         "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
     }
     suited: ClassVar[frozenset[str]] = frozenset({"perfect_pairs", "twenty_one_plus_three"})
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", "perfect_pairs", "twenty_one_plus_three")
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

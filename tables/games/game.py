@@ -182,6 +182,10 @@ class BankedGame(Game[State, Rules]):
     """A bet is a multiple of so many chip units."""
     side_by_side: ClassVar[bool] = False
     """Whether a seat may have several wagers or hands: records and payouts then tell them one by one."""
+    spots: ClassVar[tuple[str, ...]] = ()
+    """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
+    turns_burn: ClassVar[bool] = False
+    """Whether the first card of a shoe is turned, and says how many are burned."""
     rounds_after_cut: ClassVar[int] = 0
     """How many rounds are dealt after the one in which the cut card came out."""
 
@@ -196,6 +200,14 @@ class BankedGame(Game[State, Rules]):
     def is_fresh_each_round(self, rules: Rules) -> bool:
         """Whether the cards are shuffled before every round."""
         return False
+
+    def burned_on(self, turned: int) -> int:
+        """How many cards are burned after the one that was turned, where the game turns it."""
+        return 0
+
+    def unseen(self, state: State) -> int:
+        """How many cards left the shoe since its shuffle and nobody saw, where the rules do not say it."""
+        return 0
 
     @abstractmethod
     def at_cut(self, rules: Rules) -> int:
