@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ledger.proof.moves import Chart, Move
-from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition
+from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, Pack
 from tables.games.felt import (
     Action,
     AskBet,
@@ -56,6 +57,17 @@ class Dealer:
 
 
 @dataclass(frozen=True, slots=True)
+class StandardShoe:
+    """What is told of a shoe of standard cards besides."""
+
+    pack: str
+    turned: int = UNKNOWN
+    """The card of the burn that was turned, where a game turns it."""
+    cut_round: int = 0
+    """The round in which the cut card came out."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shoe:
     """The shoe on the table. ``stage``: loaded, checked, shuffled, cut, ready."""
 
@@ -68,12 +80,22 @@ class Shoe:
     commitment: str | None = None
     ready_seq: int = 0
     """The entry from which on cards were dealt since the last shuffle."""
-    pack: str = PAIRS.name
-    """What its cards are."""
-    cut_round: int = 0
-    """The round in which the cut card came out."""
-    turned: int = UNKNOWN
-    """The card of the burn that was turned, where a game turns it."""
+    standard: StandardShoe | UnsetType = UNSET
+    """What there is to tell of a shoe of standard cards."""
+
+    @property
+    def pack(self) -> Pack:
+        """What its cards are."""
+        return PACKS[self.standard.pack] if self.standard else PAIRS
+
+    @property
+    def turned(self) -> int:
+        """The card of the burn that was turned, where a game turns it."""
+        return self.standard.turned if self.standard else UNKNOWN
+
+    def noting(self, **facts: Any) -> Shoe:
+        """The shoe with something noted that is told of standard cards alone."""
+        return replace(self, standard=replace(self.standard, **facts)) if self.standard else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +311,7 @@ class Standing:
             return PAIRS.nothing
         if self.dealt_before is not None:
             return self.dealt_before.game.gone(self.dealt_before.state)
-        return PACKS[self.shoe.pack].count((self.shoe.turned,))
+        return self.shoe.pack.count((self.shoe.turned,))
 
     @property
     def dealt_before(self) -> Round | None:

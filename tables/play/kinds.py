@@ -8,7 +8,7 @@ from typing import Final
 
 from tables.games import cards
 from tables.games.felt import AskCard, Choose, Shuffle
-from tables.games.game import BankedGame, Kind
+from tables.games.game import Kind
 from tables.inputs import Bet, GameInput, StartGame
 from tables.log.fold import Shoe
 from tables.play import pots
@@ -62,14 +62,14 @@ class HouseDealing(Dealing):
     def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
         """The cut card is out, and the rounds are dealt that follow it; or every round is shuffled for."""
         last, game = scene.standing.dealt_before, scene.game
-        assert isinstance(game, BankedGame)  # noqa: S101 -- of this kind
         if shoe.cut_out and not (game.rounds_after_cut and last):
             return True
         if last is None or not last.plays:
             return False
         if game.is_fresh_each_round(scene.rules):
             return True
-        return shoe.cut_out and last.number - shoe.cut_round >= game.rounds_after_cut
+        cut_round = shoe.standard.cut_round if shoe.standard else last.number
+        return shoe.cut_out and last.number - cut_round >= game.rounds_after_cut
 
     def playing(self, scene: Scene) -> dict[int, bool]:
         return {}

@@ -13,9 +13,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from ledger.proof.chain import Entry
 from tables import permits
-from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, pack_of
+from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
 from tables.games.felt import Action
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
@@ -30,7 +32,7 @@ from tables.log.entries.shoes import (
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
-from tables.log.fold import Round, Shoe
+from tables.log.fold import Round, Shoe, StandardShoe
 from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
@@ -72,26 +74,27 @@ def load(scene: Scene, entered: LoadShoe) -> Outcome:
     steps = [Step(Loaded(shoe=shoe))]
     if shoe.source == ShoeSource.HOUSE:
         checked = replace(shoe, stage="checked")
-        steps.append(Step(DeckChecked(shoe=checked, counts=PACKS[shoe.pack].shoes[shoe.decks])))
+        steps.append(Step(DeckChecked(shoe=checked, counts=shoe.pack.shoes[shoe.decks])))
         steps += _shuffled(scene, checked)
     return Outcome(steps)
 
 
 def _new_shoe(scene: Scene) -> Shoe:
     decks, pack = scene.game.decks(scene.rules), kind_of(scene.game).pack(scene.rules)
-    return Shoe(scene.standing.shoes + 1, decks, scene.table.source, "loaded", pack=pack.name)
+    standard = UNSET if pack is PAIRS else StandardShoe(pack.name)
+    return Shoe(scene.standing.shoes + 1, decks, scene.table.source, "loaded", standard=standard)
 
 
 def _kind_of_shoe(shoe: Shoe) -> tuple[str, int, str]:
     """What a table's settings say of its shoe."""
-    return shoe.pack, shoe.decks, shoe.source
+    return shoe.pack.name, shoe.decks, shoe.source
 
 
 @enters(CheckDecks, permit=permits.the_dealer)
 def check(scene: Scene, entered: CheckDecks) -> Outcome:
     """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
     shoe = expect(scene, "check")
-    pack = PACKS[shoe.pack]
+    pack = shoe.pack
     full = pack.shoes[shoe.decks]
     if len(entered.counts) != len(full) or not all(0 <= count <= 999 for count in entered.counts):
         number = "ten" if pack is PAIRS else len(full)
@@ -134,15 +137,15 @@ def burn(scene: Scene, entered: Burn) -> Outcome:
 
 def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
     """The shoe after its burn: a card that a game turns first says how many go with it."""
-    game, pack = scene.game, PACKS[shoe.pack]
+    game, pack = scene.game, shoe.pack
     if not kind_of(game).turns_burn:
         if turned:
             raise Refused("bad_burn", f"No card is turned for the burn of {game.title}.", 422)
-        return replace(shoe, stage="ready", burn=game.burned(scene.rules), cut_out=False, turned=UNKNOWN)
+        return replace(shoe, stage="ready", burn=game.burned(scene.rules), cut_out=False)
     if not 1 <= turned <= len(pack.deck):
         raise Refused("bad_burn", "Turn the first card and name it: it says how many are burned.", 422)
     burned = 1 + kind_of(game).burned_on(turned)
-    return replace(shoe, stage="ready", burn=burned, cut_out=False, turned=turned)
+    return replace(shoe, stage="ready", burn=burned, cut_out=False).noting(turned=turned)
 
 
 @enters(CutCardOut, permit=permits.the_dealer)
@@ -169,7 +172,7 @@ def cut_step(scene: Scene) -> Step:
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- a card was just dealt from it
     current = scene.standing.round
-    return Step(CutCardCame(shoe=replace(shoe, cut_out=True, cut_round=current.number if current else 0)))
+    return Step(CutCardCame(shoe=replace(shoe, cut_out=True).noting(cut_round=current.number if current else 0)))
 
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
@@ -189,8 +192,8 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
         step = Step(Shuffled(shoe=shuffled, opened=opened))
         if shuffled.stage != "cut" or burned:
             return [step]
-        return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0, turned=UNKNOWN)))]
-    shuffled = _just_shuffled(scene, shoe, _commit(scene.table, PACKS[shoe.pack].shoes[shoe.decks]))
+        return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
+    shuffled = _just_shuffled(scene, shoe, _commit(scene.table, shoe.pack.shoes[shoe.decks]))
     cut, turned = replace(shuffled, stage="cut"), UNKNOWN
     if kind_of(scene.game).turns_burn:
         turned = _order(shuffled.commitment or "")[0]
@@ -205,7 +208,7 @@ def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> S
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
     stage = "shuffled" if prompts else "cut"
-    return replace(shoe, stage=stage, cut_out=False, commitment=commitment, turned=UNKNOWN)
+    return replace(shoe, stage=stage, cut_out=False, commitment=commitment).noting(turned=UNKNOWN)
 
 
 def expect(scene: Scene, step: str) -> Shoe:
@@ -289,7 +292,7 @@ def shuffled_in_play(scene: Scene, current: Round, state: Any) -> tuple[str | No
     shoe = scene.standing.shoe
     if shoe is None or shoe.source != ShoeSource.HOUSE:
         return None, None
-    held, whole = current.game.gone(state), PACKS[shoe.pack].shoes[shoe.decks]
+    held, whole = current.game.gone(state), shoe.pack.shoes[shoe.decks]
     discards = tuple(all_of - kept for all_of, kept in zip(whole, held, strict=True))
     return _commit(scene.table, discards), _opened(shoe)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ledger.proof.chips import money
 from tables.games.felt import MOST_CENTS
-from tables.games.game import BankedGame, Game, Kind
+from tables.games.game import Game, Kind
 
 MOST_SEATS: Final = 8
 MOST_UNITS_A_BET: Final = 10
@@ -25,10 +25,6 @@ class Setting(ABC):
         """The limits are multiples of so many chip units; and how that is said."""
 
     @abstractmethod
-    def spots(self, game: Game[Any, Any]) -> tuple[str, ...]:
-        """The wagers that lie apart at a seat."""
-
-    @abstractmethod
     def seats(self, game: Game[Any, Any]) -> range:
         """How many seats a table may have."""
 
@@ -43,12 +39,7 @@ class HouseSetting(Setting):
     has_pot = False
 
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
-        assert isinstance(game, BankedGame)  # noqa: S101 -- of this kind
         return game.step_units, "the chip unit" if game.step_units == 1 else "ten chip units"
-
-    def spots(self, game: Game[Any, Any]) -> tuple[str, ...]:
-        assert isinstance(game, BankedGame)  # noqa: S101 -- of this kind
-        return game.spots
 
     def seats(self, game: Game[Any, Any]) -> range:
         return range(1, game.seat_counts[-1] + 1)
@@ -67,9 +58,6 @@ class PotSetting(Setting):
 
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
         return 1, "the table's coin"
-
-    def spots(self, game: Game[Any, Any]) -> tuple[str, ...]:
-        return ()
 
     def seats(self, game: Game[Any, Any]) -> range:
         return range(game.seat_counts[0], MOST_SEATS + 1)

@@ -101,8 +101,8 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
 
 
 def _open_book(name: str, settings: Settings) -> Book:
-    kind = setting_of(GAMES[settings.game])
-    return cage.open_table_book(name, settings.seats, pot=kind.has_pot, wagers=kind.spots(GAMES[settings.game]))
+    game = GAMES[settings.game]
+    return cage.open_table_book(name, settings.seats, pot=setting_of(game).has_pot, wagers=game.spots)
 
 
 def _permit(by: Staff, permission: str) -> None:
