@@ -96,6 +96,7 @@ def test_the_text_is_the_table_of_the_same_numbers() -> None:
         (["baccarat", "--composition", "A=3,A=2"], "A is counted twice."),
         (["baccarat", "--composition", "A=33,2=9"], "33 cards of A cannot be unseen: 8 decks hold 32."),
         (["baccarat", "--decks", "6"], "--decks goes with rocket alone: the options of other games are set by --set"),
+        (["baccarat", "--burn", "0"], "--burn goes with rocket alone"),
         (["baccarat", "--html"], "--html goes with rocket alone"),
         (["rocket", "--set", "decks=9"], "Option decks is a whole number from 1 to 8"),
         (["bingo"], "There is no exact value of 'bingo': only baccarat, "),
