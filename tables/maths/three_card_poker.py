@@ -148,9 +148,9 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
         np.cumsum(counts, axis=-1, out=counts)
 
     def below(bounds: Whole) -> Whole:
-        one = with_one[rows, bounds[:, np.newaxis]].sum(axis=1)
-        two = sum(with_two[rows[:, first], rows[:, second], bounds] for first, second in _TWO)
-        return np.asarray(every[bounds] - one + two - (strength < bounds), np.int64)
+        holding = with_one[rows, bounds[:, np.newaxis]].sum(axis=1)
+        holding -= sum(with_two[rows[:, first], rows[:, second], bounds] for first, second in _TWO)
+        return np.asarray(every[bounds] - holding - (strength < bounds), np.int64)
 
     return below
 

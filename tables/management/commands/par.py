@@ -35,7 +35,7 @@ class Command(BaseCommand):
             default=[],
             dest="chosen",
             metavar="OPTION=VALUE",
-            help="an option of the game; what is not set is as it is by default (not for rocket)",
+            help="an option of the game; what is not set is as it is by default",
         )
         parser.add_argument(
             "--composition",
