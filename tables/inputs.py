@@ -205,8 +205,11 @@ class PlaceCutCard(Struct, frozen=True, tag_field="do", tag="place_cut_card"):
     """The cut card is in its place."""
 
 
-class Burn(Struct, frozen=True, tag_field="do", tag="burn"):
+class Burn(Struct, frozen=True, tag_field="do", tag="burn", omit_defaults=True):
     """The first cards were burned; the shoe is ready."""
+
+    turned: int = 0
+    """The first card, where a game turns it to see how many are burned."""
 
 
 class CutCardOut(Struct, frozen=True, tag_field="do", tag="cut_card_out"):

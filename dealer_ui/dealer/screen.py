@@ -21,7 +21,7 @@ from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card
 from tables.games.game import Part
-from tables.games.script import words_of
+from tables.games.told import words_of
 from tables.inputs import KeyCard, spell
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing

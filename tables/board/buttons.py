@@ -12,7 +12,7 @@ from ledger.proof.chips import RACK, money
 from tables.games.cards import shoe as full_shoe
 from tables.games.felt import AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
 from tables.games.game import Words
-from tables.games.script import words_of
+from tables.games.told import words_of
 from tables.inputs import (
     Burn,
     CashOut,

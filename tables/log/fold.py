@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from ledger.proof.moves import Chart, Move
-from tables.games.cards import NOTHING, Composition
+from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition
 from tables.games.felt import (
     Action,
     AskBet,
@@ -68,6 +68,12 @@ class Shoe:
     commitment: str | None = None
     ready_seq: int = 0
     """The entry from which on cards were dealt since the last shuffle."""
+    pack: str = PAIRS.name
+    """What its cards are."""
+    cut_round: int = 0
+    """The round in which the cut card came out."""
+    turned: int = UNKNOWN
+    """The card of the burn that was turned, where a game turns it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,8 @@ class Play:
     decided: tuple[Payout, ...]
     moved: tuple[Payment, ...] = ()
     """The coins that changed hands by it, in a game for a pot."""
+    lefts: tuple[int, ...] = ()
+    """For each of its cards, how many cards the shoe had left when it was dealt, itself among them: its place there."""
 
     @property
     def has_card(self) -> bool:
@@ -276,10 +284,19 @@ class Standing:
 
     @property
     def gone(self) -> Composition:
-        """The cards gone from the shoe since its shuffle, while no round is open."""
+        """The cards gone from the shoe since its shuffle, as far as they were seen, while no round is open."""
+        if self.shoe is None:
+            return PAIRS.nothing
+        if self.dealt_before is not None:
+            return self.dealt_before.game.gone(self.dealt_before.state)
+        return PACKS[self.shoe.pack].count((self.shoe.turned,))
+
+    @property
+    def dealt_before(self) -> Round | None:
+        """The latest round out of the shoe as it lies: there is none since its shuffle at first."""
         if self.round is None or self.shoe is None or self.round.first_seq < self.shoe.ready_seq:
-            return NOTHING
-        return self.round.game.gone(self.round.state)
+            return None
+        return self.round
 
     @property
     def button(self) -> int | None:
