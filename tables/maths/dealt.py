@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition
-from tables.maths.dice import Bytes, Words, dice_of, draw, jit
+from tables.maths.compiled import jit
+from tables.maths.dice import Bytes, Words, dice_of, draw
 from tables.maths.worth import Tally
 
 Counts = NDArray[np.int64]

@@ -1,25 +1,14 @@
-"""Chance, compiled: a generator with a seed, cards drawn from those that are left, and functions in machine code."""
+"""Chance, compiled: a generator with a seed, and cards drawn from those that are left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tables.maths.compiled import jit
+
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def jit(function: Function) -> Function:
-    """The function in machine code, which is kept on disk; where no folder can be written to, each process makes it."""
-    try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:
-        return cast(Function, numba.njit(nogil=True)(function))
 
 
 @jit

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS
 from tables.games.rocket import DEATH_CARD, Rocket, Rules
-from tables.maths.dice import Bytes, dice_of, draw, jit
+from tables.maths.compiled import jit
+from tables.maths.dice import Bytes, dice_of, draw
 from tables.maths.situation import Unknowable, fresh, strategy
 from tables.maths.value import Solution, places, solve
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
@@ -30,11 +29,7 @@ def test_a_game_without_an_exact_value_has_none() -> None:
 
 def test_the_edge_of_a_game_with_several_wagers_is_asked_for_one_of_them() -> None:
     """Harm: a theoretical win of all bets of a table by the edge of another bet."""
-
-    class Baccarat:
-        name = "baccarat"
-
-    game: Any = Baccarat()
+    game = GAMES["baccarat"]
     assert house_edge(game, baccarat.Rules()) is None
     assert house_edge(game, baccarat.Rules(), "dragon_7") is None
     assert house_edge(game, baccarat.Rules(), "tie") == pytest.approx((0.143596, 2.640872), abs=1e-6)
