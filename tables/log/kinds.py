@@ -19,7 +19,7 @@ from ledger.proof.moves import Chart, Move
 from ledger.proof.spelling import BET
 from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
-from tables.games.game import BankedGame, Game, PotGame
+from tables.games.game import BankedGame, Game, PotGame, Wager
 from tables.log.fold import KEYED, Round, Shoe, Standing
 from tables.log.settlement import game_moves, settlement
 from tables.log.terms import Set, limits_of, rules_of
@@ -206,6 +206,10 @@ class GameKind(ABC):
         """How many cards are burned after the one that was turned."""
         return 0
 
+    def wagers(self, rules: Any) -> tuple[Wager, ...]:
+        """The wagers that a table spreads."""
+        return ()
+
     @abstractmethod
     def at_cut(self, rules: Any) -> int:
         """With how many cards left the cut card comes out; 0 where there is none."""
@@ -249,6 +253,9 @@ class AgainstHouse(GameKind):
 
     def burned_on(self, turned: int) -> int:
         return self._game.burned_on(turned)
+
+    def wagers(self, rules: Any) -> tuple[Wager, ...]:
+        return self._game.wagers(rules)
 
     def at_cut(self, rules: Any) -> int:
         return self._game.at_cut(rules)

@@ -303,6 +303,15 @@ def draw(shoe: Shoe, cards_left: int) -> int:
     return order[len(order) - cards_left]
 
 
+def draw_lying(table: Table, shoe: Shoe, lies_at: int) -> int:
+    """The card of a house shoe that was laid facedown with so many cards left; below zero, before the shuffle that the
+    shoe is dealt from now."""
+    if lies_at > 0:
+        return draw(shoe, lies_at)
+    before = HouseShoe.objects.filter(table=table).order_by("-pk").values_list("order", flat=True)[1]
+    return bytes(before)[lies_at]
+
+
 def moment(current: Round, actions: Sequence[Action]) -> str:
     """Names a draw for good: the round, and how many actions it had before."""
     before = sum(len(play.actions) for play in current.plays)
