@@ -5,7 +5,7 @@ It is the working memory of a script, changed as the script goes; nobody outside
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -33,6 +33,9 @@ from tables.games.felt import (
 )
 from tables.games.game import Script, Wager
 from tables.games.odds import HouseRules, Odds, half
+
+Placed = dict[int, dict[str, int]]
+"""Bets by seat and wager, in minor units; seats without one are not in it."""
 
 _CLOSE: Final = AskCloseBets()
 
@@ -117,8 +120,8 @@ class HouseLayout:
         self.left = self.pack.size * decks - sum(opening.dealt) - (opening.unseen or 0)
         self.burned = opening.unseen or 0
         """Cards that left the shoe and nobody saw."""
-        self.placed: Sequence[tuple[int, str, int]] = ()
-        """(seat, wager, cents) of what lies there while bets are open."""
+        self.placed: Placed = {}
+        """What lies there while bets are open."""
         self.spots: list[Spot] = []
         self.dealer = Hand(DEALER)
         self.hands: list[Hand] = [self.dealer]
@@ -134,24 +137,19 @@ class HouseLayout:
 
     def take_bets(self, wagers: tuple[Wager, ...]) -> Script[None]:
         """Bets, until there are no more; then only the seats that bet count."""
-        seats, limits, step = self.opening.seats, self.opening.limits, self.rules.unit
-        placed: dict[tuple[int, str], int] = {}
-        prompts: tuple[Prompt, ...] = _first_bets(seats, limits, step, wagers)
+        spread = _spread_of(self.opening.seats, self.opening.limits, self.rules.unit, wagers)
+        placed, prompts = self.placed, spread.prompts
         while True:
             action = yield prompts
             if type(action) is CloseBets:
                 break
             assert type(action) is Bet  # noqa: S101 -- nothing else answers these prompts
-            if action.amount_cents:
-                placed[action.seat, action.wager] = action.amount_cents
-            else:
-                _take_off(placed, action, wagers)
-            self.placed = tuple((seat, wager, cents) for (seat, wager), cents in placed.items())
-            prompts = _more_bets(prompts, action, placed, limits, wagers)
-        self.placed = ()
-        for seat in seats:
-            stakes = [Stake(wager.name, placed[seat, wager.name]) for wager in wagers if (seat, wager.name) in placed]
-            if stakes:
+            spread.place(placed, action)
+            prompts = spread.prompts_after(prompts, placed, action)
+        self.placed = {}
+        for seat in self.opening.seats:
+            if own := placed.get(seat):
+                stakes = [Stake(wager.name, own[wager.name]) for wager in wagers if wager.name in own]
                 self.spots.append(Spot(seat, stakes))
 
     def room_cents(self) -> int:
@@ -163,20 +161,16 @@ class HouseLayout:
 
     # --- cards ---
 
-    def draw(self, to: int, hand: int = 0) -> Script[int]:
-        """The next card of the shoe, turned faceup, for the caller to lay down."""
+    def deal(self, hand: Hand) -> Script[None]:
+        """The next card of the shoe, turned faceup, to a hand."""
         if not self.left:
             yield from self._refill()
-        action = yield (AskCard(to, tuple(self.gone), self.decks, hand=hand),)
+        number = hand.number if hand.name or hand.number > 1 else 0
+        action = yield (AskCard(hand.seat, tuple(self.gone), self.decks, hand=number),)
         assert type(action) is Card  # noqa: S101 -- nothing else answers this prompt
         self.gone[action.rank - 1] += 1
         self.left -= 1
-        return action.rank
-
-    def deal(self, hand: Hand) -> Script[None]:
-        """A card to a hand."""
-        card = yield from self.draw(hand.seat, hand.number if hand.name or hand.number > 1 else 0)
-        hand.cards.append(card)
+        hand.cards.append(action.rank)
 
     def lay(self, cards: int, hand: Hand) -> Script[None]:
         """Cards leave the shoe facedown for a hand, and nobody knows them until they are turned."""
@@ -265,15 +259,14 @@ class HouseLayout:
 
     def pay(self, stake: Stake, odds: Odds, why: str, outcome: str = "win") -> None:
         """The stake goes back with its winnings."""
-        winnings = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
+        winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, why
-        broken, parts = odds.breakage(stake.cents, winnings)
         if broken:
-            stake.broken_cents = f"{broken}/{parts}"
+            stake.broken_cents = f"{broken}/{odds.to}"
 
     def pay_on_top(self, stake: Stake, odds: Odds, why: str) -> None:
         """A bonus on a stake that is decided otherwise."""
-        winnings = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
+        winnings, _ = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
         stake.why = f"{stake.why}; {why}"
 
@@ -301,62 +294,83 @@ class HouseLayout:
 # --- prompts for bets --------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1_000)
-def _first_bets(seats: tuple[int, ...], limits: Limits, step: int, wagers: tuple[Wager, ...]) -> tuple[AskBet, ...]:
-    """Every round of a table begins with the same prompts."""
-    asks = []
-    for seat in seats:
-        for wager in wagers:
-            least, most = limits.of(wager.name)
-            low = -(-max(least, step) // step) * step
-            ask = AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)
-            asks.append(_within_cap(ask, {}, limits, wagers))
-    return tuple(asks)
+class Spread:
+    """What seats may bet on under the table's limits, and what is asked for it."""
+
+    __slots__ = ("limits", "places", "prompts", "touched", "wagers")
+
+    def __init__(self, seats: tuple[int, ...], limits: Limits, step: int, wagers: tuple[Wager, ...]) -> None:
+        self.limits, self.wagers = limits, wagers
+        self.places = {seat: index * len(wagers) for index, seat in enumerate(seats)}
+        """With which prompt those of a seat begin."""
+        self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
+        self.prompts: tuple[Prompt, ...] = tuple(
+            self._within_cap(_first_ask(seat, limits, step, wager), {}) for seat in seats for wager in wagers
+        )
+        """Those that every round begins with."""
+
+    def place(self, placed: Placed, action: Bet) -> None:
+        """A bet is placed, or taken off, and with it those that go with it alone."""
+        own = placed.setdefault(action.seat, {})
+        if action.amount_cents:
+            own[action.wager] = action.amount_cents
+            return
+        for wager in self.wagers:
+            if action.wager in (wager.name, wager.needs):
+                own.pop(wager.name, None)
+        if not own:
+            del placed[action.seat]
+
+    def prompts_after(self, prompts: tuple[Prompt, ...], placed: Placed, action: Bet) -> tuple[Prompt, ...]:
+        """The prompts after a bet: some of its own seat's change, and under a cap all others too."""
+        asks, first = [*prompts], self.places[action.seat]
+        own = placed.get(action.seat, {})
+        for index, wager in self.touched[action.wager]:
+            asks[first + index] = _after_own_bet(asks[first + index], own, wager)
+        if asks[-1] is _CLOSE:
+            asks.pop()
+        if self.limits.cap_cents is not None:
+            asks = [self._within_cap(ask, placed) for ask in asks]
+        if placed:
+            asks.append(_CLOSE)
+        return tuple(asks)
+
+    def _within_cap(self, ask: Prompt, placed: Placed) -> Prompt:
+        """What a bet may be so that the table's cap holds, with what it may have to be raised by."""
+        if self.limits.cap_cents is None or type(ask) is not AskBet:
+            return ask
+        times = {wager.name: wager.times for wager in self.wagers}
+        lying = sum(cents * times[name] for own in placed.values() for name, cents in own.items())
+        own_cents = placed.get(ask.seat, {}).get(ask.wager, 0)
+        room = (self.limits.cap_cents - lying) // times[ask.wager] + own_cents
+        most = self.limits.of(ask.wager)[1]
+        return structs.replace(ask, high_cents=min(room, most), capped=room < most)
 
 
-def _more_bets(
-    prompts: tuple[Prompt, ...],
-    action: Bet,
-    placed: Mapping[tuple[int, str], int],
-    limits: Limits,
-    wagers: tuple[Wager, ...],
-) -> tuple[Prompt, ...]:
-    """The prompts after a bet: those of its own seat change, and under a cap all others too."""
-    asks: list[Prompt] = []
-    for ask in prompts:
-        if type(ask) is not AskBet:
-            continue
-        if ask.seat == action.seat:
-            ask = _after_own_bet(ask, placed, wagers)
-        asks.append(ask if limits.cap_cents is None else _within_cap(ask, placed, limits, wagers))
-    return (*asks, _CLOSE) if placed else tuple(asks)
+_spread_of = lru_cache(maxsize=1_000)(Spread)
+"""Every round of a table begins with the same prompts."""
 
 
-def _after_own_bet(ask: AskBet, placed: Mapping[tuple[int, str], int], wagers: Iterable[Wager]) -> AskBet:
-    wager = next(wager for wager in wagers if wager.name == ask.wager)
-    return structs.replace(
-        ask,
-        placed_cents=placed.get((ask.seat, ask.wager), 0),
-        needs="" if (ask.seat, wager.needs) in placed else wager.needs,
-        opposite=wager.opposite if (ask.seat, wager.opposite) in placed else "",
+def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], ...]:
+    """The wagers whose prompts change with a bet, and where they stand: its own, those that need it or exclude it, and
+    what in turn hangs on one that goes off the layout with it."""
+    names = {name, *(wager.name for wager in wagers if wager.needs == name)}
+    return tuple(
+        (index, wager) for index, wager in enumerate(wagers) if not names.isdisjoint((wager.name, wager.needs, wager.opposite))
     )
 
 
-def _within_cap(ask: AskBet, placed: Mapping[tuple[int, str], int], limits: Limits, wagers: Iterable[Wager]) -> AskBet:
-    """What a bet may be so that the table's cap holds, with what it may have to be raised by."""
-    if limits.cap_cents is None:
-        return ask
-    times = {wager.name: wager.times for wager in wagers}
-    lying = sum(cents * times[name] for (_, name), cents in placed.items())
-    own = placed.get((ask.seat, ask.wager), 0)
-    room = (limits.cap_cents - lying) // times[ask.wager] + own
-    most = limits.of(ask.wager)[1]
-    return structs.replace(ask, high_cents=min(room, most), capped=room < most)
+def _first_ask(seat: int, limits: Limits, step: int, wager: Wager) -> AskBet:
+    least, most = limits.of(wager.name)
+    low = -(-max(least, step) // step) * step
+    return AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)
 
 
-def _take_off(placed: dict[tuple[int, str], int], action: Bet, wagers: Iterable[Wager]) -> None:
-    """A wager is taken off the layout, and with it those that go with it alone."""
-    placed.pop((action.seat, action.wager), None)
-    for wager in wagers:
-        if wager.needs == action.wager:
-            placed.pop((action.seat, wager.name), None)
+def _after_own_bet(ask: Prompt, own: Mapping[str, int], wager: Wager) -> Prompt:
+    """A prompt for a bet, with what it has to do with the others of its seat."""
+    return structs.replace(
+        ask,
+        placed_cents=own.get(wager.name, 0),
+        needs="" if wager.needs in own else wager.needs,
+        opposite=wager.opposite if wager.opposite in own else "",
+    )

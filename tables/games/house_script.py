@@ -132,7 +132,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             actions,
             tuple([_spot_seen(spot) for spot in layout.spots]),
             tuple([_hand_seen(hand) for hand in layout.hands]),
-            tuple(layout.placed),
+            tuple([(seat, wager, cents) for seat, own in layout.placed.items() for wager, cents in own.items()]),
             tuple(layout.gone),
             layout.left,
             layout.burned,
@@ -267,11 +267,13 @@ def _settled(stake: Stake) -> Settled:
 
 def _payout(spot: SpotSeen) -> Payout:
     """What became of a seat: its wagers together, and each by itself."""
-    staked = sum([wager.staked_cents for wager in spot.wagers])
-    returned = sum([wager.returned_cents for wager in spot.wagers])
+    staked, returned, whys = 0, 0, []
+    for wager in spot.wagers:
+        staked += wager.staked_cents
+        returned += wager.returned_cents
+        whys.append(f"{wager.bet.replace('_', ' ')}: {wager.why}")
     outcome = "win" if returned > staked else "lose" if returned < staked else "push"
-    why = "; ".join([f"{wager.bet.replace('_', ' ')}: {wager.why}" for wager in spot.wagers])
-    return Payout(spot.seat, staked, returned, outcome, None, why, wagers=spot.wagers)
+    return Payout(spot.seat, staked, returned, outcome, None, "; ".join(whys), wagers=spot.wagers)
 
 
 def hand_named(state: State, name: str) -> HandSeen:
