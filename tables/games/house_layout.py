@@ -38,6 +38,7 @@ Placed = dict[int, dict[str, int]]
 """Bets by seat and wager, in minor units; seats without one are not in it."""
 
 _CLOSE: Final = AskCloseBets()
+_NONE: Final[Mapping[str, int]] = {}
 
 
 class Hand:
@@ -138,14 +139,17 @@ class HouseLayout:
     def take_bets(self, wagers: tuple[Wager, ...]) -> Script[None]:
         """Bets, until there are no more; then only the seats that bet count."""
         spread = _spread_of(self.opening.seats, self.opening.limits, self.rules.unit, wagers)
-        placed, prompts = self.placed, spread.prompts
-        while True:
-            action = yield prompts
-            if type(action) is CloseBets:
-                break
-            assert type(action) is Bet  # noqa: S101 -- nothing else answers these prompts
-            spread.place(placed, action)
-            prompts = spread.prompts_after(prompts, placed, action)
+        asks, placed = [*spread.prompts], self.placed
+        action = yield spread.prompts
+        while type(action) is Bet:
+            if not action.amount_cents:
+                spread.take_off(placed, action)
+            elif action.seat in placed:
+                placed[action.seat][action.wager] = action.amount_cents
+            else:
+                placed[action.seat] = {action.wager: action.amount_cents}
+            spread.after(asks, placed, action)
+            action = yield (*spread.within_cap(asks, placed), _CLOSE) if placed else spread.prompts
         self.placed = {}
         for seat in self.opening.seats:
             if own := placed.get(seat):
@@ -295,7 +299,7 @@ class HouseLayout:
 
 
 class Spread:
-    """What seats may bet on under the table's limits, and what is asked for it."""
+    """What seats may bet on under the table's limits."""
 
     __slots__ = ("limits", "places", "prompts", "touched", "wagers")
 
@@ -304,47 +308,42 @@ class Spread:
         self.places = {seat: index * len(wagers) for index, seat in enumerate(seats)}
         """With which prompt those of a seat begin."""
         self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
-        self.prompts: tuple[Prompt, ...] = tuple(
-            self._within_cap(_first_ask(seat, limits, step, wager), {}) for seat in seats for wager in wagers
-        )
+        asks = [_first_ask(seat, limits, step, wager) for seat in seats for wager in wagers]
+        self.prompts = tuple(asks if limits.cap_cents is None else self.within_cap(asks, {}))
         """Those that every round begins with."""
 
-    def place(self, placed: Placed, action: Bet) -> None:
-        """A bet is placed, or taken off, and with it those that go with it alone."""
-        own = placed.setdefault(action.seat, {})
-        if action.amount_cents:
-            own[action.wager] = action.amount_cents
-            return
+    def after(self, asks: list[AskBet], placed: Placed, action: Bet) -> None:
+        """A bet changes the prompts of its own wager and of those that go with it or against it."""
+        own, first = placed.get(action.seat, _NONE), self.places[action.seat]
+        for index, wager in self.touched[action.wager]:
+            asks[first + index] = structs.replace(
+                asks[first + index],
+                placed_cents=own.get(wager.name, 0),
+                needs="" if wager.needs in own else wager.needs,
+                opposite=wager.opposite if wager.opposite in own else "",
+            )
+
+    def within_cap(self, asks: list[AskBet], placed: Placed) -> list[AskBet]:
+        """What bets may be so that the table's cap holds, with what they may have to be raised by."""
+        cap = self.limits.cap_cents
+        if cap is None:
+            return asks
+        times = {wager.name: wager.times for wager in self.wagers}
+        room = cap - sum(cents * times[name] for own in placed.values() for name, cents in own.items())
+        capped = []
+        for ask in asks:
+            fits, most = room // times[ask.wager] + ask.placed_cents, self.limits.of(ask.wager)[1]
+            capped.append(structs.replace(ask, high_cents=min(fits, most), capped=fits < most))
+        return capped
+
+    def take_off(self, placed: Placed, action: Bet) -> None:
+        """A wager is taken off the layout, and with it those that go with it alone."""
+        own = placed.get(action.seat, {})
         for wager in self.wagers:
             if action.wager in (wager.name, wager.needs):
                 own.pop(wager.name, None)
         if not own:
-            del placed[action.seat]
-
-    def prompts_after(self, prompts: tuple[Prompt, ...], placed: Placed, action: Bet) -> tuple[Prompt, ...]:
-        """The prompts after a bet: some of its own seat's change, and under a cap all others too."""
-        asks, first = [*prompts], self.places[action.seat]
-        own = placed.get(action.seat, {})
-        for index, wager in self.touched[action.wager]:
-            asks[first + index] = _after_own_bet(asks[first + index], own, wager)
-        if asks[-1] is _CLOSE:
-            asks.pop()
-        if self.limits.cap_cents is not None:
-            asks = [self._within_cap(ask, placed) for ask in asks]
-        if placed:
-            asks.append(_CLOSE)
-        return tuple(asks)
-
-    def _within_cap(self, ask: Prompt, placed: Placed) -> Prompt:
-        """What a bet may be so that the table's cap holds, with what it may have to be raised by."""
-        if self.limits.cap_cents is None or type(ask) is not AskBet:
-            return ask
-        times = {wager.name: wager.times for wager in self.wagers}
-        lying = sum(cents * times[name] for own in placed.values() for name, cents in own.items())
-        own_cents = placed.get(ask.seat, {}).get(ask.wager, 0)
-        room = (self.limits.cap_cents - lying) // times[ask.wager] + own_cents
-        most = self.limits.of(ask.wager)[1]
-        return structs.replace(ask, high_cents=min(room, most), capped=room < most)
+            placed.pop(action.seat, None)
 
 
 _spread_of = lru_cache(maxsize=1_000)(Spread)
@@ -364,13 +363,3 @@ def _first_ask(seat: int, limits: Limits, step: int, wager: Wager) -> AskBet:
     least, most = limits.of(wager.name)
     low = -(-max(least, step) // step) * step
     return AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)
-
-
-def _after_own_bet(ask: Prompt, own: Mapping[str, int], wager: Wager) -> Prompt:
-    """A prompt for a bet, with what it has to do with the others of its seat."""
-    return structs.replace(
-        ask,
-        placed_cents=own.get(wager.name, 0),
-        needs="" if wager.needs in own else wager.needs,
-        opposite=wager.opposite if wager.opposite in own else "",
-    )
