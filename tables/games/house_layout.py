@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import structs
 
-from tables.games.cards import UNKNOWN, WHOLE, pack_of
+from tables.games.cards import UNKNOWN, pack_of
 from tables.games.felt import (
     DEALER,
     MOST_CENTS,
@@ -110,13 +110,11 @@ class HouseLayout:
         "ruled_out",
         "rules",
         "spots",
-        "whole",
     )
 
     def __init__(self, opening: Opening, decks: int, rules: HouseRules) -> None:
         self.opening, self.decks, self.rules = opening, decks, rules
         self.pack = pack_of(opening.dealt)
-        self.whole = WHOLE[len(opening.dealt)][decks]
         self.gone = [*opening.dealt]
         self.left = self.pack.size * decks - sum(opening.dealt) - (opening.unseen or 0)
         self.burned = opening.unseen or 0
@@ -232,7 +230,7 @@ class HouseLayout:
             raise Illegal("no_card", "the shoe is out, and nothing is left to shuffle", place="cards")
         yield (AskShuffle(left, 0),)
         kept = [*self.pack.count(in_play)]
-        missing = [held - out for held, out in zip(self.whole, self.gone, strict=True)]
+        missing = [held - out for held, out in zip(self.pack.shoes[self.decks], self.gone, strict=True)]
         if len(self.facedown) == sum(missing) == 1 and not self.certain:
             self.certain = missing.index(1) + 1
         if self.certain:

@@ -29,7 +29,7 @@ from tables.games.felt import (
     WagerView,
 )
 from tables.games.game import BankedGame, Due, Part, Script, Words
-from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.odds import HouseRules
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
@@ -95,9 +95,9 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     def spread(self, rules: Rules) -> Sequence[str]:
         """The side bets of the table. Raises Illegal where the rules cannot spread them."""
         spread: Sequence[str] = rules.spread  # type: ignore[attr-defined]
-        for place, name in enumerate(spread):
-            if name in spread[:place]:
-                raise Illegal("bad_spread", f"{name} stands there twice", place="options.spread")
+        if len({*spread}) < len(spread):
+            twice = next(name for place, name in enumerate(spread) if name in spread[:place])
+            raise Illegal("bad_spread", f"{twice} stands there twice", place="options.spread")
         return spread
 
     # --- as a state machine ---
@@ -248,21 +248,19 @@ def _hand_seen(hand: Hand) -> HandSeen:
 
 
 def _spot_seen(spot: Spot) -> SpotSeen:
-    return SpotSeen(
-        spot.seat, tuple([_settled(stake) for stake in spot.stakes]), tuple([_hand_seen(hand) for hand in spot.hands])
-    )
-
-
-def _settled(stake: Stake) -> Settled:
-    return Settled(
-        stake.bet,
-        stake.cents,
-        stake.returned_cents,
-        stake.outcome,
-        stake.why,
-        hand=stake.hand,
-        broken_cents=stake.broken_cents,
-    )
+    wagers = [
+        Settled(
+            stake.bet,
+            stake.cents,
+            stake.returned_cents,
+            stake.outcome,
+            stake.why,
+            hand=stake.hand,
+            broken_cents=stake.broken_cents,
+        )
+        for stake in spot.stakes
+    ]
+    return SpotSeen(spot.seat, tuple(wagers), tuple([_hand_seen(hand) for hand in spot.hands]))
 
 
 def _payout(spot: SpotSeen) -> Payout:
