@@ -1,9 +1,9 @@
 """The five house-banked games on standard cards, each as a plain loop over one round: what somebody writes by hand.
 
 Each takes the seats' bets (wager: cents), what draws the next card in the order of dealing, and what names the next
-decision, and returns what each seat won. Rules are the tables' default ones. As in Rocket's loop nothing is checked or
-kept: no bets, no turn, no cards that a shoe cannot hold, no way to resume, no words for what happened.
-Cards are numbers: 1 to 13, ace to king, and where suits count 1 to 52, suit by suit.
+decision, and returns of each seat what became of its wagers. The rules are the default ones. Cards are counted as they
+are drawn; apart from that nothing is checked or kept, as in Rocket's loop: no limits, no turn, no way to resume, no
+words for what happened. Cards are numbers: 1 to 13, ace to king, and where suits count 1 to 52, suit by suit.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,28 @@ from collections.abc import Callable, Sequence
 Bets = dict[str, int]
 Draw = Callable[[], int]
 Decide = Callable[[], str]
-Loop = Callable[[Sequence[Bets], Draw, Decide], list[int]]
+Wagers = list[tuple[str, int, int, str]]
+"""Of each wager: its name, what was staked, what goes back, and the outcome."""
+Loop = Callable[[Sequence[Bets], Draw, Decide], list[Wagers]]
+
+
+def counting(cards: Sequence[int], shoe: Sequence[int]) -> Draw:
+    """What draws the cards, and refuses one that the shoe cannot hold any more."""
+    left, following = [0, *shoe], iter(cards)
+
+    def draw() -> int:
+        card = next(following)
+        if not left[card]:
+            raise ValueError(card)
+        left[card] -= 1
+        return card
+
+    return draw
+
+
+def outcome(won: int) -> str:
+    return "win" if won > 0 else "lose" if won < 0 else "push"
+
 
 # --- baccarat -------------------------------------------------------------------------------------------------
 
@@ -19,7 +40,7 @@ POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 THIRD = {3: (0, 1, 2, 3, 4, 5, 6, 7, 9), 4: (2, 3, 4, 5, 6, 7), 5: (4, 5, 6, 7), 6: (6, 7), 7: ()}
 
 
-def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
+def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
     p1, b1, p2, b2 = draw(), draw(), draw(), draw()
     player, banker = (POINTS[p1] + POINTS[p2]) % 10, (POINTS[b1] + POINTS[b2]) % 10
     if player < 8 and banker < 8:
@@ -31,71 +52,80 @@ def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
             draws = banker <= 5
         if draws:
             banker = (banker + POINTS[draw()]) % 10
-    nets = []
+    results = []
     for seat in bets:
-        net = 0
+        wagers = []
         for bet, cents in seat.items():
             if bet == "player":
-                net += cents if player > banker else -cents if player < banker else 0
+                won = cents if player > banker else -cents if player < banker else 0
             elif bet == "banker":
-                net += cents * 19 // 20 if banker > player else -cents if banker < player else 0
+                won = cents * 19 // 20 if banker > player else -cents if banker < player else 0
             elif bet == "tie":
-                net += 8 * cents if player == banker else -cents
+                won = 8 * cents if player == banker else -cents
             elif bet == "player_pair":
-                net += 11 * cents if p1 == p2 else -cents
+                won = 11 * cents if p1 == p2 else -cents
             else:
-                net += 11 * cents if b1 == b2 else -cents
-        nets.append(net)
-    return nets
+                won = 11 * cents if b1 == b2 else -cents
+            wagers.append((bet, cents, cents + won, outcome(won)))
+        results.append(wagers)
+    return results
 
 
 # --- dragon tiger ---------------------------------------------------------------------------------------------
 
 
-def dragon_tiger(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
+def dragon_tiger(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
     dragon, tiger = draw(), draw()
-    nets = []
+    results = []
     for seat in bets:
-        net = 0
+        wagers = []
         for bet, cents in seat.items():
             if bet == "tie":
-                net += 8 * cents if dragon == tiger else -cents
+                won = 8 * cents if dragon == tiger else -cents
             elif dragon == tiger:
-                net -= cents // 2
+                wagers.append((bet, cents, cents - cents // 2, "half"))
+                continue
             elif bet == "dragon":
-                net += cents if dragon > tiger else -cents
+                won = cents if dragon > tiger else -cents
             else:
-                net += cents if tiger > dragon else -cents
-        nets.append(net)
-    return nets
+                won = cents if tiger > dragon else -cents
+            wagers.append((bet, cents, cents + won, outcome(won)))
+        results.append(wagers)
+    return results
 
 
 # --- casino war -----------------------------------------------------------------------------------------------
 
 
-def casino_war(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
+def casino_war(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
     cards = [draw() for _ in bets]
     dealer = draw()
-    nets, at_war = [], []
+    results, at_war = [], []
     for seat, bet in enumerate(bets):
-        net, main = 0, bet["main"]
+        main, wagers = bet["main"], []
         if "tie" in bet:
-            net = 10 * bet["tie"] if cards[seat] == dealer else -bet["tie"]
+            tie = bet["tie"]
+            wagers.append(("tie", tie, 11 * tie, "win") if cards[seat] == dealer else ("tie", tie, 0, "lose"))
         if cards[seat] == dealer:
             if decide() == "war":
                 at_war.append(seat)
             else:
-                net -= main // 2
+                wagers.append(("main", main, main - main // 2, "surrender"))
+        elif (cards[seat] - 2) % 13 > (dealer - 2) % 13:
+            wagers.append(("main", main, 2 * main, "win"))
         else:
-            net += main if (cards[seat] - 2) % 13 > (dealer - 2) % 13 else -main
-        nets.append(net)
+            wagers.append(("main", main, 0, "lose"))
+        results.append(wagers)
     if at_war:
         second = [draw() for _ in at_war]
         dealer = draw()
         for seat, card in zip(at_war, second, strict=True):
             main = bets[seat]["main"]
-            nets[seat] += main if (card - 2) % 13 >= (dealer - 2) % 13 else -2 * main
-    return nets
+            if (card - 2) % 13 >= (dealer - 2) % 13:
+                results[seat] += [("main", main, main, "push"), ("raise", main, 2 * main, "win")]
+            else:
+                results[seat] += [("main", main, 0, "lose"), ("raise", main, 0, "lose")]
+    return results
 
 
 # --- three card poker -----------------------------------------------------------------------------------------
@@ -104,32 +134,35 @@ PAIR_PLUS = (-1, 1, 4, 6, 30, 40)
 ANTE_BONUS = (0, 0, 0, 1, 4, 5)
 
 
-def three_card_poker(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
-    hands = [_three_cards(draw(), draw(), draw()) for _ in bets]
-    dealer = _three_cards(draw(), draw(), draw())
-    qualifies = dealer >= (0, 12)
-    nets = []
+def three_card_poker(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
+    hands = [three_cards(draw(), draw(), draw()) for _ in bets]
+    dealer = three_cards(draw(), draw(), draw())
+    results = []
     for bet, hand in zip(bets, hands, strict=True):
-        net, ante, pair_plus = 0, bet.get("ante", 0), bet.get("pair_plus", 0)
-        if ante and decide() == "fold":
-            nets.append(-ante - pair_plus)
-            continue
-        if ante:
-            net = ante * ANTE_BONUS[hand[0]]
-            if not qualifies:
-                net += ante
+        ante, pair_plus = bet.get("ante", 0), bet.get("pair_plus", 0)
+        folds = ante and decide() == "fold"
+        wagers: Wagers = []
+        if folds:
+            wagers.append(("ante", ante, 0, "fold"))
+        elif ante:
+            bonus = ante * ANTE_BONUS[hand[0]]
+            if dealer < (0, 12):  # does not qualify
+                wagers += [("ante", ante, 2 * ante + bonus, "win"), ("play", ante, ante, "push")]
+            elif hand == dealer:
+                wagers += [("ante", ante, ante + bonus, "push"), ("play", ante, ante, "push")]
             elif hand > dealer:
-                net += 2 * ante
-            elif hand < dealer:
-                net -= 2 * ante
+                wagers += [("ante", ante, 2 * ante + bonus, "win"), ("play", ante, 2 * ante, "win")]
+            else:
+                wagers += [("ante", ante, bonus, "lose"), ("play", ante, 0, "lose")]
         if pair_plus:
-            net += pair_plus * PAIR_PLUS[hand[0]]
-        nets.append(net)
-    return nets
+            won = -pair_plus if folds else pair_plus * PAIR_PLUS[hand[0]]
+            wagers.append(("pair_plus", pair_plus, pair_plus + won, outcome(won)))
+        results.append(wagers)
+    return results
 
 
-def _three_cards(*cards: int) -> tuple[int, ...]:
-    """Class (0 high card to 5 straight flush), then the ranks in the order in which they are compared."""
+def three_cards(*cards: int) -> tuple[int, ...]:
+    """The class (0 high card to 5 straight flush), then the ranks in the order in which they are compared."""
     low, mid, high = sorted([(card - 2) % 13 + 2 for card in cards])
     flush = (cards[0] - 1) // 13 == (cards[1] - 1) // 13 == (cards[2] - 1) // 13
     if (low, mid, high) == (2, 3, 14):
@@ -150,52 +183,63 @@ def _three_cards(*cards: int) -> tuple[int, ...]:
 # --- blackjack ------------------------------------------------------------------------------------------------
 
 
-def blackjack(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[int]:
+def blackjack(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
     firsts = [draw() for _ in bets]
     up = draw()
     hands = [[first, draw()] for first in firsts]
     dealer = [up, draw()]
-    nets = [_perfect_pair(hand) * bet["perfect_pairs"] if "perfect_pairs" in bet else 0 for bet, hand in zip(bets, hands)]
-    dealer_has_blackjack = _total(dealer) == 21
+    results: list[Wagers] = [[] for _ in bets]
+    for bet, hand, wagers in zip(bets, hands, results, strict=True):
+        if "perfect_pairs" in bet:
+            cents, pays = bet["perfect_pairs"], perfect_pair(hand)
+            wagers.append(("perfect_pairs", cents, cents + pays * cents, outcome(pays)))
+    dealer_has_blackjack = total(dealer) == 21
     if (up - 1) % 13 == 0:
-        for seat, bet in enumerate(bets):
+        for bet, wagers in zip(bets, results, strict=True):
             if decide() == "insure":
-                nets[seat] += bet["main"] // 2 * (2 if dealer_has_blackjack else -1)
-    if dealer_has_blackjack:
-        for seat, bet in enumerate(bets):
-            if _total(hands[seat]) != 21:
-                nets[seat] -= bet["main"]
-        return nets
+                cents = bet["main"] // 2
+                wagers.append(
+                    ("insurance", cents, 3 * cents, "win") if dealer_has_blackjack else ("insurance", cents, 0, "lose")
+                )
     standing = []
-    for seat, bet in enumerate(bets):
-        if _total(hands[seat]) == 21:
-            nets[seat] += bet["main"] * 3 // 2
-            continue
-        for stake, points in _play(hands[seat], bet["main"], draw, decide):
-            if points > 21:
-                nets[seat] -= stake
-            else:
-                standing.append((seat, stake, points))
+    for bet, hand, wagers in zip(bets, hands, results, strict=True):
+        main = bet["main"]
+        if total(hand) == 21:
+            wagers.append(
+                ("main", main, main, "push")
+                if dealer_has_blackjack
+                else ("main", main, main + main * 3 // 2, "blackjack")
+            )
+        elif dealer_has_blackjack:
+            wagers.append(("main", main, 0, "lose"))
+        else:
+            for stake, points in played(hand, main, draw, decide):
+                if points > 21:
+                    wagers.append(("main", stake, 0, "bust"))
+                else:
+                    standing.append((wagers, stake, points))
     if standing:
-        while _total(dealer) < 17:
+        while total(dealer) < 17:
             dealer.append(draw())
-    house = _total(dealer)
-    for seat, stake, points in standing:
+    house = total(dealer)
+    for wagers, stake, points in standing:
         if house > 21 or points > house:
-            nets[seat] += stake
+            wagers.append(("main", stake, 2 * stake, "win"))
         elif points < house:
-            nets[seat] -= stake
-    return nets
+            wagers.append(("main", stake, 0, "lose"))
+        else:
+            wagers.append(("main", stake, stake, "push"))
+    return results
 
 
-def _play(hand: list[int], bet: int, draw: Draw, decide: Decide) -> list[tuple[int, int]]:
+def played(hand: list[int], bet: int, draw: Draw, decide: Decide) -> list[tuple[int, int]]:
     """Stake and total of each of a seat's hands, as the seat decides."""
     results, hands, splits = [], [hand], 0
     while hands:
         hand, stake = hands.pop(), bet
         if len(hand) == 1:
             hand.append(draw())
-        while (points := _total(hand)) < 21:
+        while (points := total(hand)) < 21:
             if splits and (hand[0] - 1) % 13 == 0:  # split aces get one card
                 break
             choice = decide()
@@ -209,22 +253,22 @@ def _play(hand: list[int], bet: int, draw: Draw, decide: Decide) -> list[tuple[i
             hand.append(draw())
             if choice == "double":
                 stake *= 2
-                points = _total(hand)
+                points = total(hand)
                 break
         results.append((stake, points))
     return results
 
 
-def _total(hand: list[int]) -> int:
-    points = ace = 0
+def total(hand: Sequence[int]) -> int:
+    points, has_ace = 0, False
     for card in hand:
         rank = (card - 1) % 13 + 1
-        points += rank if rank < 10 else 10
-        ace = ace or rank == 1
-    return points + 10 if ace and points <= 11 else points
+        points += min(rank, 10)
+        has_ace = has_ace or rank == 1
+    return points + 10 if has_ace and points <= 11 else points
 
 
-def _perfect_pair(hand: list[int]) -> int:
+def perfect_pair(hand: Sequence[int]) -> int:
     first, second = hand
     if (first - second) % 13:
         return -1

@@ -21,7 +21,7 @@ from tables.games.felt import (
 )
 from tables.games.play import play, run
 from tables.games.three_card_poker import HIGH_CARD, value_of
-from tests.bench.house_loops import LOOPS, Bets
+from tests.bench.house_loops import LOOPS, Bets, Wagers, counting
 
 SHOES, FRESH = 12, 60
 """So many shoes of each game; of a game that is shuffled before every round, times so many rounds."""
@@ -162,14 +162,26 @@ class Table:
                 results.append(game.settle(state))
         return results
 
-    def by_hand(self) -> list[list[int]]:
-        """What each seat won in every round, by the loop."""
+    def by_hand(self) -> list[list[Wagers]]:
+        """What became of each wager in every round, by the loop."""
         loop, bets, results = self.loop, self.bets, []
+        whole = self.pack.shoes[self.game.decks(self.rules)]
         for shoe in self.shoes:
-            draw, decide = iter(shoe.dealt).__next__, iter(shoe.decisions).__next__
+            draw, decide = counting(shoe.dealt, whole), iter(shoe.decisions).__next__
             for _ in shoe.settled:
                 results.append(loop(bets, draw, decide))
         return results
+
+    def see_that_both_agree(self) -> int:
+        """That the kernel and the loop come to the same in every round; how many rounds that are."""
+        by_engine, by_hand = self.by_engine(), self.by_hand()
+        for payouts, wagers in zip(by_engine, by_hand, strict=True):
+            assert [_wagers_of(payout) for payout in payouts] == [sorted(own) for own in wagers], "they differ"
+        return len(by_hand)
+
+
+def _wagers_of(payout: Payout) -> Wagers:
+    return sorted((own.bet, own.staked_cents, own.returned_cents, own.outcome) for own in payout.wagers)
 
 
 def decision(state: Any, ask: AskChoice) -> str:
