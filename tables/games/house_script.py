@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from tables.games.cards import BY_RANK, STANDARD, UNKNOWN, Composition, Pack, pack_of
 from tables.games.felt import (
@@ -103,17 +104,16 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     # --- as a state machine ---
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
-        decks, dealt = self.decks(rules), opening.dealt
+        shoe, dealt = _shoe_of(self, rules), opening.dealt
         pack = pack_of(dealt)
-        self.spread(rules)
-        if self.pack(rules) is STANDARD is not pack:
+        if shoe.pack is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
-        if self.is_fresh_each_round(rules) and any(dealt):
+        if shoe.is_fresh and any(dealt):
             says = f"{self.title} is shuffled before every round here: nothing can be gone"
             raise Illegal("impossible_shoe", says, place="dealt")
-        if wrong := pack.impossible(dealt, decks):
+        if wrong := pack.impossible(dealt, shoe.decks):
             raise Illegal("impossible_shoe", wrong, place="dealt")
-        layout = HouseLayout(opening, decks, rules)
+        layout = HouseLayout(opening, shoe.decks, rules)
         if layout.left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds", place="dealt")
         return self._round(rules, layout), layout
@@ -245,6 +245,22 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
 
 def _hand_seen(hand: Hand) -> HandSeen:
     return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state)
+
+
+class Shoe(NamedTuple):
+    """What a game is dealt from under some rules."""
+
+    pack: Pack
+    decks: int
+    is_fresh: bool
+    """Whether it is shuffled before every round."""
+
+
+@lru_cache(maxsize=1_000)
+def _shoe_of(game: HouseScript[Any], rules: HouseRules) -> Shoe:
+    """Raises Illegal where the rules cannot spread their side bets; a table's rules are looked at once, not every round."""
+    game.spread(rules)
+    return Shoe(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules))
 
 
 def _spot_seen(spot: Spot) -> SpotSeen:

@@ -39,6 +39,7 @@ SIDE_BETS = {
     "three_card_poker": "pair_plus",
     "blackjack": "perfect_pairs",
 }
+Answer = Callable[[tuple[Prompt, ...]], Action]
 TURN = ""
 """Instead of a decision: the hole card is turned, for it makes a blackjack."""
 
@@ -60,21 +61,19 @@ class Shoe(NamedTuple):
         return [word for word in self.words if word not in (TURN, NO_BLACKJACK)]
 
 
-class _Answers:
-    """What the table does: the bets, the cards of the shoe, the decisions."""
+def answers(bet: Callable[[], Action], draw: Callable[[], int], word: Callable[[], str]) -> Answer:
+    """What the table does in one round: the bets, the cards of the shoe, the decisions."""
 
-    def __init__(self, betting: tuple[Action, ...], shoe: Shoe) -> None:
-        self.bet: Callable[[], Action] = iter(betting).__next__
-        self.draw, self.word = iter(shoe.turned).__next__, iter(shoe.words).__next__
-
-    def __call__(self, prompts: tuple[Prompt, ...]) -> Action:
+    def answer(prompts: tuple[Prompt, ...]) -> Action:
         ask = prompts[0]
         if isinstance(ask, AskCard):
-            return Card(self.draw(), ask.to)
+            return Card(draw(), ask.to)
         if isinstance(ask, AskChoice):
-            word = self.word()
-            return Choose(ask.seat, word) if word != TURN else Card(self.draw(), DEALER)
-        return self.bet()
+            choice = word()
+            return Choose(ask.seat, choice) if choice != TURN else Card(draw(), DEALER)
+        return bet()
+
+    return answer
 
 
 class Table:
@@ -155,10 +154,10 @@ class Table:
         """The payouts of every round, by the kernel."""
         game, results = self.game, []
         for shoe in self.shoes:
-            state, answers = None, _Answers(self.betting, shoe)
+            state, draw, word = None, iter(shoe.turned).__next__, iter(shoe.words).__next__
             for _ in shoe.settled:
-                answers.bet = iter(self.betting).__next__
-                state = run(game, game.open(self.rules, self.opening(state)), answers)
+                answer = answers(iter(self.betting).__next__, draw, word)
+                state = run(game, game.open(self.rules, self.opening(state)), answer)
                 results.append(game.settle(state))
         return results
 
