@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from tables.games.cards import UNKNOWN, pack_of
 from tables.games.felt import (
@@ -25,11 +25,9 @@ from tables.games.felt import (
     Card,
     Choice,
     Choose,
-    CloseBets,
     Illegal,
     Limits,
     Opening,
-    Prompt,
 )
 from tables.games.game import Script, Wager
 from tables.games.odds import HouseRules, Odds, half
@@ -41,17 +39,16 @@ _CLOSE: Final = AskCloseBets()
 _NONE: Final[Mapping[str, int]] = {}
 
 
-class Hand:
+class Hand(Struct, eq=False):
     """One hand: a seat's, the dealer's, or one that nobody has for himself."""
 
-    __slots__ = ("cards", "is_doubled", "name", "number", "seat", "state")
-
-    def __init__(self, seat: int, number: int = 1, name: str = "") -> None:
-        self.seat, self.number, self.name = seat, number, name
-        self.cards: list[int] = []
-        self.state = ""
-        """What became of it: "stands", "bust"; a dead one is among the discards."""
-        self.is_doubled = False
+    seat: int
+    number: int = 1
+    name: str = ""
+    cards: list[int] = []
+    state: str = ""
+    """What became of it: "stands", "bust"; a dead one is among the discards."""
+    is_doubled: bool = False
 
     @property
     def is_dead(self) -> bool:
@@ -59,25 +56,24 @@ class Hand:
         return self.state in {"bust", "surrender"}
 
 
-class Stake:
+class Stake(Struct, eq=False):
     """A wager as it lies on the layout, and what became of it."""
 
-    __slots__ = ("bet", "broken_cents", "cents", "hand", "outcome", "returned_cents", "why")
+    bet: str
+    cents: int
+    hand: int | None = None
+    returned_cents: int = 0
+    outcome: str = ""
+    why: str = ""
+    broken_cents: str = ""
 
-    def __init__(self, bet: str, cents: int, hand: int | None = None) -> None:
-        self.bet, self.cents, self.hand = bet, cents, hand
-        self.returned_cents = 0
-        self.outcome = self.why = self.broken_cents = ""
 
-
-class Spot:
+class Spot(Struct, eq=False):
     """A seat that bet."""
 
-    __slots__ = ("hands", "seat", "stakes")
-
-    def __init__(self, seat: int, stakes: list[Stake]) -> None:
-        self.seat, self.stakes = seat, stakes
-        self.hands: list[Hand] = []
+    seat: int
+    stakes: list[Stake]
+    hands: list[Hand] = []
 
     def stake(self, bet: str, hand: int | None = None) -> Stake | None:
         """The wager of a name, and of a hand where it says so."""
@@ -353,7 +349,9 @@ def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], .
     what in turn hangs on one that goes off the layout with it."""
     names = {name, *(wager.name for wager in wagers if wager.needs == name)}
     return tuple(
-        (index, wager) for index, wager in enumerate(wagers) if not names.isdisjoint((wager.name, wager.needs, wager.opposite))
+        (index, wager)
+        for index, wager in enumerate(wagers)
+        if not names.isdisjoint((wager.name, wager.needs, wager.opposite))
     )
 
 

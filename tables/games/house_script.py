@@ -258,7 +258,7 @@ class Shoe(NamedTuple):
 
 @lru_cache(maxsize=1_000)
 def _shoe_of(game: HouseScript[Any], rules: HouseRules) -> Shoe:
-    """Raises Illegal where the rules cannot spread their side bets; a table's rules are looked at once, not every round."""
+    """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets."""
     game.spread(rules)
     return Shoe(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules))
 

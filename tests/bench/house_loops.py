@@ -1,6 +1,6 @@
 """The five house-banked games on standard cards, each as a plain loop over one round: what somebody writes by hand.
 
-Each takes the seats' bets (wager: cents), what draws the next card in the order of dealing, and what names the next
+Each takes the bets as they are placed, what draws the next card in the order of dealing, and what names the next
 decision, and returns of each seat what became of its wagers. The rules are the default ones. Cards are counted as they
 are drawn; apart from that nothing is checked or kept, as in Rocket's loop: no limits, no turn, no way to resume, no
 words for what happened. Cards are numbers: 1 to 13, ace to king, and where suits count 1 to 52, suit by suit.
@@ -8,12 +8,13 @@ words for what happened. Cards are numbers: 1 to 13, ace to king, and where suit
 
 from collections.abc import Callable, Sequence
 
-Bets = dict[str, int]
+Bets = Sequence[tuple[int, str, int]]
+"""Seat, wager and cents, as they are placed."""
 Draw = Callable[[], int]
 Decide = Callable[[], str]
 Wagers = list[tuple[str, int, int, str]]
 """Of each wager: its name, what was staked, what goes back, and the outcome."""
-Loop = Callable[[Sequence[Bets], Draw, Decide], list[Wagers]]
+Loop = Callable[[Bets, Draw, Decide], list[Wagers]]
 
 
 def counting(cards: Sequence[int], shoe: Sequence[int]) -> Draw:
@@ -30,6 +31,17 @@ def counting(cards: Sequence[int], shoe: Sequence[int]) -> Draw:
     return draw
 
 
+def by_seat(bets: Bets) -> list[dict[str, int]]:
+    """The wagers of each seat; one that is placed again is replaced."""
+    seats: dict[int, dict[str, int]] = {}
+    for seat, wager, cents in bets:
+        if seat in seats:
+            seats[seat][wager] = cents
+        else:
+            seats[seat] = {wager: cents}
+    return list(seats.values())
+
+
 def outcome(won: int) -> str:
     return "win" if won > 0 else "lose" if won < 0 else "push"
 
@@ -40,7 +52,7 @@ POINTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 THIRD = {3: (0, 1, 2, 3, 4, 5, 6, 7, 9), 4: (2, 3, 4, 5, 6, 7), 5: (4, 5, 6, 7), 6: (6, 7), 7: ()}
 
 
-def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
+def baccarat(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
     p1, b1, p2, b2 = draw(), draw(), draw(), draw()
     player, banker = (POINTS[p1] + POINTS[p2]) % 10, (POINTS[b1] + POINTS[b2]) % 10
     if player < 8 and banker < 8:
@@ -53,7 +65,7 @@ def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
         if draws:
             banker = (banker + POINTS[draw()]) % 10
     results = []
-    for seat in bets:
+    for seat in by_seat(bets):
         wagers = []
         for bet, cents in seat.items():
             if bet == "player":
@@ -74,10 +86,10 @@ def baccarat(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
 # --- dragon tiger ---------------------------------------------------------------------------------------------
 
 
-def dragon_tiger(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
+def dragon_tiger(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
     dragon, tiger = draw(), draw()
     results = []
-    for seat in bets:
+    for seat in by_seat(bets):
         wagers = []
         for bet, cents in seat.items():
             if bet == "tie":
@@ -97,11 +109,12 @@ def dragon_tiger(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wager
 # --- casino war -----------------------------------------------------------------------------------------------
 
 
-def casino_war(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
-    cards = [draw() for _ in bets]
+def casino_war(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
+    seats = by_seat(bets)
+    cards = [draw() for _ in seats]
     dealer = draw()
     results, at_war = [], []
-    for seat, bet in enumerate(bets):
+    for seat, bet in enumerate(seats):
         main, wagers = bet["main"], []
         if "tie" in bet:
             tie = bet["tie"]
@@ -120,7 +133,7 @@ def casino_war(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]
         second = [draw() for _ in at_war]
         dealer = draw()
         for seat, card in zip(at_war, second, strict=True):
-            main = bets[seat]["main"]
+            main = seats[seat]["main"]
             if (card - 2) % 13 >= (dealer - 2) % 13:
                 results[seat] += [("main", main, main, "push"), ("raise", main, 2 * main, "win")]
             else:
@@ -134,11 +147,12 @@ PAIR_PLUS = (-1, 1, 4, 6, 30, 40)
 ANTE_BONUS = (0, 0, 0, 1, 4, 5)
 
 
-def three_card_poker(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
-    hands = [three_cards(draw(), draw(), draw()) for _ in bets]
+def three_card_poker(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
+    seats = by_seat(bets)
+    hands = [three_cards(draw(), draw(), draw()) for _ in seats]
     dealer = three_cards(draw(), draw(), draw())
     results = []
-    for bet, hand in zip(bets, hands, strict=True):
+    for bet, hand in zip(seats, hands, strict=True):
         ante, pair_plus = bet.get("ante", 0), bet.get("pair_plus", 0)
         folds = ante and decide() == "fold"
         wagers: Wagers = []
@@ -183,26 +197,27 @@ def three_cards(*cards: int) -> tuple[int, ...]:
 # --- blackjack ------------------------------------------------------------------------------------------------
 
 
-def blackjack(bets: Sequence[Bets], draw: Draw, decide: Decide) -> list[Wagers]:
-    firsts = [draw() for _ in bets]
+def blackjack(bets: Bets, draw: Draw, decide: Decide) -> list[Wagers]:
+    seats = by_seat(bets)
+    firsts = [draw() for _ in seats]
     up = draw()
     hands = [[first, draw()] for first in firsts]
     dealer = [up, draw()]
-    results: list[Wagers] = [[] for _ in bets]
-    for bet, hand, wagers in zip(bets, hands, results, strict=True):
+    results: list[Wagers] = [[] for _ in seats]
+    for bet, hand, wagers in zip(seats, hands, results, strict=True):
         if "perfect_pairs" in bet:
             cents, pays = bet["perfect_pairs"], perfect_pair(hand)
             wagers.append(("perfect_pairs", cents, cents + pays * cents, outcome(pays)))
     dealer_has_blackjack = total(dealer) == 21
     if (up - 1) % 13 == 0:
-        for bet, wagers in zip(bets, results, strict=True):
+        for bet, wagers in zip(seats, results, strict=True):
             if decide() == "insure":
                 cents = bet["main"] // 2
                 wagers.append(
                     ("insurance", cents, 3 * cents, "win") if dealer_has_blackjack else ("insurance", cents, 0, "lose")
                 )
     standing = []
-    for bet, hand, wagers in zip(bets, hands, results, strict=True):
+    for bet, hand, wagers in zip(seats, hands, results, strict=True):
         main = bet["main"]
         if total(hand) == 21:
             wagers.append(

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tables.games.blackjack import MOST, NO_BLACKJACK, STANDS, total
@@ -21,7 +22,7 @@ from tables.games.felt import (
 )
 from tables.games.play import play, run
 from tables.games.three_card_poker import HIGH_CARD, value_of
-from tests.bench.house_loops import LOOPS, Bets, Wagers, counting
+from tests.bench.house_loops import LOOPS, Wagers, counting
 
 SHOES, FRESH = 12, 60
 """So many shoes of each game; of a game that is shuffled before every round, times so many rounds."""
@@ -83,14 +84,13 @@ class Table:
         self.game, self.loop = GAMES[name], LOOPS[name]
         spread = (SIDE_BETS[name],)
         self.rules = self.game.rules_type(spread=spread) if name == "blackjack" else self.game.rules_type()
+        self.title = f"{self.game.title}, {seats} seat{'s' if seats > 1 else ''}"
         self.seats = tuple(range(1, seats + 1))
         mains = MAIN_BETS[name]
-        self.bets: list[Bets] = []
-        for seat in self.seats:
-            side = {SIDE_BETS[name]: 25} if seat % 2 else {}
-            self.bets.append({mains[seat % len(mains)]: 100 * seat, **side})
-        bets = [Bet(seat, cents, wager) for seat, own in enumerate(self.bets, 1) for wager, cents in own.items()]
-        self.betting: tuple[Action, ...] = (*bets, CloseBets())
+        self.bets = [(seat, mains[seat % len(mains)], 100 * seat) for seat in self.seats]
+        self.bets += [(seat, SIDE_BETS[name], 25) for seat in self.seats if seat % 2]
+        self.bets.sort(key=itemgetter(0))
+        self.betting: tuple[Action, ...] = (*(Bet(seat, cents, wager) for seat, wager, cents in self.bets), CloseBets())
         self.pack = self.game.pack(self.rules)
         self.is_fresh = self.game.is_fresh_each_round(self.rules)
         self.shoes = [*self._dealt(random.Random(f"{name} {seats}"))]
@@ -171,20 +171,28 @@ class Table:
                 results.append(loop(bets, draw, decide))
         return results
 
-    def see_that_both_agree(self) -> int:
-        """That the kernel and the loop come to the same in every round; how many rounds that are."""
+    def see_that_both_agree(self) -> tuple[int, int]:
+        """That the kernel and the loop come to the same in every round; how many rounds and actions that are."""
         by_engine, by_hand = self.by_engine(), self.by_hand()
         for payouts, wagers in zip(by_engine, by_hand, strict=True):
             assert [_wagers_of(payout) for payout in payouts] == [sorted(own) for own in wagers], "they differ"
-        return len(by_hand)
+        actions = sum(len(shoe.turned) + len(shoe.words) - shoe.words.count(TURN) for shoe in self.shoes)
+        return len(by_hand), actions + len(by_hand) * len(self.betting)
 
 
 def _wagers_of(payout: Payout) -> Wagers:
     return sorted((own.bet, own.staked_cents, own.returned_cents, own.outcome) for own in payout.wagers)
 
 
+def house_tables() -> Iterator[Table]:
+    """A table of each game with five seats, then with one."""
+    for name in LOOPS:
+        for seats in (5, 1):
+            yield Table(name, seats)
+
+
 def decision(state: Any, ask: AskChoice) -> str:
-    """What a seat decides: war, Q-6-4 and better, no insurance; hit to 17, double on 10 and 11, split aces and eights."""
+    """War; Q-6-4 and better; no insurance, hit to 17, double on 10 and 11, split aces and eights."""
     names = {choice.name for choice in ask.choices}
     cards = next(spot for spot in state.spots if spot.seat == ask.seat).hands[ask.hand - 1].cards
     if "fold" in names:
