@@ -130,8 +130,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             rules,
             layout.opening,
             actions,
-            tuple([_spot_seen(spot) for spot in layout.spots]),
-            tuple([_hand_seen(hand) for hand in layout.hands]),
+            tuple(map(_spot_seen, layout.spots)),
+            tuple(map(_hand_seen, layout.hands)),
             tuple([(seat, wager, cents) for seat, own in layout.placed.items() for wager, cents in own.items()]),
             tuple(layout.gone),
             layout.left,
@@ -174,7 +174,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """The payouts of the seats of which every wager is decided, in seat order."""
         if state.prompts:
             return tuple(_payout(spot) for spot in state.spots if all(wager.outcome for wager in spot.wagers))
-        return tuple([_payout(spot) for spot in state.spots])
+        return tuple(map(_payout, state.spots))
 
     def view(self, state: State, viewer: int | None) -> View:
         """Everybody sees the same: what lies facedown is unknown here too."""
@@ -276,7 +276,7 @@ def _spot_seen(spot: Spot) -> SpotSeen:
         )
         for stake in spot.stakes
     ]
-    return SpotSeen(spot.seat, tuple(wagers), tuple([_hand_seen(hand) for hand in spot.hands]))
+    return SpotSeen(spot.seat, tuple(wagers), tuple(map(_hand_seen, spot.hands)))
 
 
 def _payout(spot: SpotSeen) -> Payout:

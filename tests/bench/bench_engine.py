@@ -27,7 +27,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
 from tables.games.play import play, replay, run
 from tables.games.rocket import Rocket, Rules, State
-from tests.bench.house_rounds import house_tables
+from tests.bench import house_rounds
 from tests.games.test_every_game import PlayOut
 from tests.games.test_every_game import _random_play_out as random_play_out
 
@@ -208,11 +208,11 @@ def measured(shoes: list[list[int]], ways: list[Dealt]) -> tuple[list[float], li
     return loop, engine
 
 
-def earlier(commit: str) -> Any:
-    """This file, loaded upon the games of an earlier commit."""
+def earlier(commit: str, file: str) -> Any:
+    """A file of these, loaded upon the games of an earlier commit."""
     now_loaded = {name: sys.modules.pop(name) for name in [*sys.modules] if name.split(".")[0] == "tables"}
     files = subprocess.run(["git", "archive", commit, "tables"], check=True, capture_output=True).stdout
-    spec = importlib.util.spec_from_file_location("bench_engine_earlier", __file__)
+    spec = importlib.util.spec_from_file_location("bench_earlier", file)
     assert spec is not None
     assert spec.loader is not None
     bench = importlib.util.module_from_spec(spec)
@@ -234,15 +234,25 @@ def earlier(commit: str) -> Any:
 # --- the games on standard cards ------------------------------------------------------------------------------
 
 
-def house_games() -> Iterator[tuple[str, int, int, list[float], list[float]]]:
-    """Of each game and number of seats: how many rounds and actions, and the seconds of the loop and of the engine."""
-    for table in house_tables():
-        rounds, actions = table.see_that_both_agree()
-        loop, engine = [], []
+def print_house_games(commits: list[str]) -> None:
+    """Of each game and number of seats: rounds a second of the loop and of the engine, and of earlier ones by turns."""
+    engines = {"engine": house_rounds}
+    engines |= {commit[:9]: earlier(commit, house_rounds.__file__) for commit in commits}
+    rates = "".join(f"{label + '/s':>14}{'time':>9}" for label in engines)
+    print(f"\n{'beside a loop by hand':28}{'actions':>8}{'loop/s':>10}{rates}")
+    for tables in zip(*(module.house_tables() for module in engines.values()), strict=True):
+        rounds, actions = tables[0].see_that_both_agree()
+        loop: list[float] = []
+        engine: list[list[float]] = [[] for _ in tables]
         for _ in range(REPEATS):
-            loop.append(seconds(table.by_hand)[0])
-            engine.append(seconds(table.by_engine)[0])
-        yield table.title, rounds, actions, loop, engine
+            loop.append(seconds(tables[0].by_hand)[0])
+            for table, times in zip(tables, engine, strict=True):
+                times.append(seconds(table.by_engine)[0])
+        line = f"{tables[0].title:28}{actions / rounds:>8.0f}{rounds / median(loop):>10,.0f}"
+        for times in engine:
+            ratio = median(one / other for one, other in zip(times, loop, strict=True))
+            line += f"{rounds / median(times):>14,.0f}{ratio:>7.1f} x"
+        print(line)
 
 
 # --- games for a pot ------------------------------------------------------------------------------------------
@@ -272,7 +282,7 @@ def main() -> None:
         "engine: prompts, play": partial(by_engine, by_play),
     }
     for commit in sys.argv[1:]:
-        before = earlier(commit)
+        before = earlier(commit, __file__)
         ways[f"{commit[:9]}: run"] = partial(before.by_engine, before.by_run)
         ways[f"{commit[:9]}: prompts, play"] = partial(before.by_engine, before.by_play)
     loop, engine = measured(shoes, [*ways.values()])
@@ -286,16 +296,7 @@ def main() -> None:
     shares = dict(parts(taken))
     shares["answering, opening, settling"] = min(engine[0]) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
-    print(
-        f"\n{'beside a loop by hand':28}{'loop/s':>10}{'engine/s':>10}{'us/action':>11}{'actions/round':>15}{'time':>9}"
-    )
-    for title, played, actions, loop, times in house_games():
-        ratio = median(one / other for one, other in zip(times, loop, strict=True))
-        time = median(times)
-        print(
-            f"{title:28}{played / median(loop):>10,.0f}{played / time:>10,.0f}{time / actions * 1e6:>11.2f}"
-            f"{actions / played:>15.0f}{ratio:>7.1f} x"
-        )
+    print_house_games(sys.argv[1:])
     print(f"\n{'random rounds, replayed':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'actions/round':>15}")
     for title, played, actions, time in pot_games():
         print(
