@@ -250,7 +250,7 @@ def print_house_games(commits: list[str]) -> None:
                 times.append(seconds(table.by_engine)[0])
         line = f"{tables[0].title:28}{actions / rounds:>8.0f}{rounds / median(loop):>10,.0f}"
         for times in engine:
-            ratio = median(one / other for one, other in zip(times, loop, strict=True))
+            ratio = median(time / by_hand for time, by_hand in zip(times, loop, strict=True))
             line += f"{rounds / median(times):>14,.0f}{ratio:>7.1f} x"
         print(line)
 
