@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import compress
-from operator import le
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
@@ -424,10 +423,8 @@ _STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
 
 def _check(gone: Composition, decks: int) -> None:
     """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
-    held_at_first = PAIRS.shoes[decks]
-    if len(gone) == len(held_at_first) and min(gone) >= 0 and all(map(le, gone, held_at_first)):
-        return
-    raise Illegal("impossible_shoe", PAIRS.impossible(gone, decks))
+    if wrong := PAIRS.impossible(gone, decks):
+        raise Illegal("impossible_shoe", wrong)
 
 
 @lru_cache(maxsize=1_000)
