@@ -427,6 +427,8 @@ def _check(gone: Composition, decks: int) -> None:
     held_at_first = PAIRS.shoes[decks]
     if len(gone) == len(held_at_first) and min(gone) >= 0 and all(map(le, gone, held_at_first)):
         return
+    if len(gone) != len(held_at_first):
+        raise ValueError(f"a composition has {len(held_at_first)} counts, one a rank, not {len(gone)}")
     raise Illegal("impossible_shoe", PAIRS.impossible(gone, decks))
 
 
