@@ -52,6 +52,8 @@ FEWER = by_pace(40, 200, 400)
 BRANCHING = by_pace(20, 75, 150)
 BRANCHING_STATES = by_pace(60, 200, 400)
 """And so many for what branches off at every state: rounds, and states of a told game."""
+STANDARD_STATES = by_pace(200, 500, 2_000)
+"""States of a told game on standard cards, whose rounds have many bets and short scripts."""
 WHOLE = 60
 """Of so many games that are told as scripts, every state is kept: each has its whole past in it."""
 LONGEST = 2_000
@@ -618,8 +620,11 @@ def _legal(prompts: tuple[Prompt, ...], action: Action, decks: int) -> bool:
 def few(game: Game[Any, Any]) -> list[PlayOut]:
     """Some rounds for the tests that branch off at every state; a told game is told again for each branch."""
     found, states = [], 0
+    most = BRANCHING_STATES if isinstance(game, PotGame) else LONGEST * BRANCHING
+    if on_standard_cards(game):
+        most = STANDARD_STATES
     for round_ in play_outs(game.name, BRANCHING)[:BRANCHING]:
-        if game.kind == "banked" or states < BRANCHING_STATES:
+        if states < most:
             found.append(round_)
             states += len(round_.states)
     return found
