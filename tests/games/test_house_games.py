@@ -142,14 +142,3 @@ def test_a_rounds_own_record_is_judged_by_hand_as_the_table_paid_it(name: str) -
         assert comparable(answer) == comparable(by_engine(record))
         decided += sum(isinstance(action, Choose) for action in round_.actions)
     assert bool(decided) == bool(game.words)
-
-
-@every_house
-def test_a_record_that_is_dealt_again_is_the_same_record(name: str) -> None:
-    """Harm: what leaves the house as a record comes back as another round."""
-    for round_ in play_outs(name, RECORDS // 4):
-        if not round_.opening.unseen:
-            record = record_of(GAMES[name], round_.rules, round_.opening, round_.actions)
-            answer = judge(json.dumps(record))
-            assert answer == judge(json.dumps(plain(record)))
-            assert answer["complete"]
