@@ -69,12 +69,18 @@ class Baccarat(HouseScript[Rules]):
         "middle": "Two cards each, by turns, the player's first; a third by the drawing rule."
     }
     behind_cut: ClassVar[int] = 14
+    turns_burn: ClassVar[bool] = True
     rounds_after_cut: ClassVar[int] = 1
+    spots: ClassVar[tuple[str, ...]] = tuple(_TITLES)
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
         """As the operator sets it."""
         return rules.decks
+
+    def burned_on(self, turned: int) -> int:
+        """As many as it counts, and ten for a ten or a face."""
+        return COUNTS[turned] or 10
 
     def spread(self, rules: Rules) -> Sequence[str]:
         """Some side bets go with one commission only."""

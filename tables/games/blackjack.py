@@ -82,6 +82,7 @@ class Blackjack(HouseScript[Rules]):
         "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
     }
     suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", *SIDE_BETS)
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

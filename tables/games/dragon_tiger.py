@@ -42,6 +42,7 @@ class DragonTiger(HouseScript[Rules]):
     behind_cut: ClassVar[int] = 14
     rounds_after_cut: ClassVar[int] = 1
     suited: ClassVar[frozenset[str]] = frozenset({"suited_tie"})
+    spots: ClassVar[tuple[str, ...]] = ("dragon", "tiger", "tie", "suited_tie")
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

@@ -209,7 +209,8 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     barred: tuple[int, ...] = ()
     """The cards that it cannot be, by what was said of it: one that the dealer peeked at."""
     lies_at: int = 0
-    """Of a card that lies there already: how many cards the shoe had left when it was dealt, itself among them."""
+    """Of a card that lies there already: how many cards the shoe had left when it was dealt, itself among them; below
+    zero where the shoe was shuffled since."""
 
     @property
     def may_come(self) -> tuple[int, ...]:

@@ -111,6 +111,12 @@ class Game(ABC, Generic[State, Rules]):
     rules_type: type[Rules]
     hides: ClassVar[bool]
     """Whether a seat may hold cards that nobody else knows."""
+    step_units: ClassVar[int] = 1
+    """Bets, or what is put in play, are multiples of so many chip units."""
+    spots: ClassVar[tuple[str, ...]] = ()
+    """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
+    rounds_after_cut: ClassVar[int] = 0
+    """How many rounds are dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]
     """Whether the dealer has cards in it too: a page draws them where the pot lies otherwise."""
 
@@ -165,6 +171,10 @@ class Game(ABC, Generic[State, Rules]):
     def burned(self, rules: Rules) -> int:
         """How many cards are burned after a shuffle."""
 
+    def is_fresh_each_round(self, rules: Rules) -> bool:
+        """Whether the cards are shuffled before every round."""
+        return False
+
 
 # --- The two kinds ---------------------------------------------------------------------------------------------
 
@@ -178,12 +188,10 @@ class BankedGame(Game[State, Rules]):
     kind: ClassVar[Literal["banked"]] = "banked"
     hides: ClassVar[bool] = False
     dealer_plays: ClassVar[bool] = True
-    step_units: ClassVar[int] = 1
-    """A bet is a multiple of so many chip units."""
     side_by_side: ClassVar[bool] = False
     """Whether a seat may have several wagers or hands: records and payouts then tell them one by one."""
-    rounds_after_cut: ClassVar[int] = 0
-    """How many rounds are dealt after the one in which the cut card came out."""
+    turns_burn: ClassVar[bool] = False
+    """Whether the first card of a shoe is turned, and says how many are burned."""
 
     @abstractmethod
     def pack(self, rules: Rules) -> Pack:
@@ -193,9 +201,13 @@ class BankedGame(Game[State, Rules]):
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The wagers that a table spreads under these rules, in the order in which they are named."""
 
-    def is_fresh_each_round(self, rules: Rules) -> bool:
-        """Whether the cards are shuffled before every round."""
-        return False
+    def burned_on(self, turned: int) -> int:
+        """How many cards are burned after the one that was turned, where the game turns it."""
+        return 0
+
+    def unseen(self, state: State) -> int:
+        """How many cards left the shoe since its shuffle and nobody saw, where the rules do not say it."""
+        return 0
 
     @abstractmethod
     def at_cut(self, rules: Rules) -> int:

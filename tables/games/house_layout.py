@@ -240,6 +240,7 @@ class HouseLayout:
         if self.certain:
             kept[self.certain - 1] += 1
         self.gone, self.left, self.burned = kept, left, 0
+        self.facedown = {place: -dealt_at for place, dealt_at in self.facedown.items()}
 
     # --- decisions ---
 

@@ -152,6 +152,10 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """Cards still to be dealt from the shoe."""
         return state.left
 
+    def unseen(self, state: State) -> int:
+        """Burned cards."""
+        return state.unseen
+
     def at_cut(self, rules: Rules) -> int:
         """As many as the game has it; none where every round starts from a shuffle."""
         return 0 if self.is_fresh_each_round(rules) else self.behind_cut

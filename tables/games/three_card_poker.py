@@ -55,6 +55,7 @@ class ThreeCardPoker(HouseScript[Rules]):
         "seat": "Three cards as a packet to each seat, clockwise, and three to the dealer.",
         "turn": "Hands are shown when all have decided.",
     }
+    spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

@@ -39,6 +39,7 @@ class LittleBrother(HouseScript[Rules]):
         "stay": Words("Stay", "Go on to the next seat.", "A seat need not double."),
     }
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, then one to the dealer."}
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "seven")
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

@@ -60,7 +60,7 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     low, high = game.seat_counts[0], game.seat_counts[-1]
     rules = game.rules_type()
     yield f"- Players: {low if low == high else f'{low} to {high}'}"
-    yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {game.burned(rules)}"
+    yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {_burn(game, rules)}"
     if isinstance(game, BankedGame) and game.side_by_side:
         yield from _of_standard_cards(game, rules)
     yield f"- On the layout: {', '.join(game.parts.values())}"
@@ -78,6 +78,12 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
         return
     yield from ("", "| choice | the dealer | the rule |", "|---|---|---|")
     yield from (f"| {words.label} | {words.does} | {words.rule} |" for words in game.words.values())
+
+
+def _burn(game: Game[Any, Any], rules: Any) -> str:
+    if isinstance(game, BankedGame) and game.turns_burn:
+        return "the first card is turned, and as many as it counts"
+    return str(game.burned(rules))
 
 
 def _of_standard_cards(game: BankedGame[Any, Any], rules: Any) -> Iterator[str]:
