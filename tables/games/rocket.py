@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, PAIRS, Composition, Pack, count
+from tables.games.cards import DECK, DECK_SIZE, PAIRS, Composition, Pack, count
 from tables.games.felt import (
     DEALER,
     MAIN,
@@ -423,6 +423,8 @@ _STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
 
 def _check(gone: Composition, decks: int) -> None:
     """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
+    if len(gone) != len(DECK):
+        raise ValueError(f"a composition has {len(DECK)} counts, one a rank, not {len(gone)}")
     if wrong := PAIRS.impossible(gone, decks):
         raise Illegal("impossible_shoe", wrong)
 
