@@ -8,18 +8,18 @@ The burned cards are never picked: unseen cards are exchangeable, so the shoe is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 import msgspec
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS
 from tables.games.rocket import DEATH_CARD, Rocket, Rules
+from tables.maths.compiled import jit
 from tables.maths.situation import Unknowable, fresh, strategy
 from tables.maths.value import Solution, places, solve
 
@@ -27,7 +27,6 @@ Counts = NDArray[np.int64]
 Whole = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 OUTCOMES: Final = Rocket.outcomes
 CHUNK: Final = 1_000_000
@@ -171,15 +170,7 @@ def seed_of(run: int, chunk: int) -> int:
 # --- the loop, in machine code: whole numbers only ---------------------------------------------------------------
 
 
-def _jit(function: Function) -> Function:
-    """The function in machine code, which is kept on disk; where no folder can be written to, each process makes it."""
-    try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:
-        return cast(Function, numba.njit(nogil=True)(function))
-
-
-@_jit
+@jit
 def _scramble(word: np.uint64) -> np.uint64:
     """One step of splitmix64: seeds that differ by one come out with nothing in common."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -187,7 +178,7 @@ def _scramble(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@_jit
+@jit
 def dice_of(seed: np.uint64) -> Words:
     """The generator's first state, from a seed: two words that are not both 0."""
     dice = np.empty(2, np.uint64)
@@ -196,7 +187,7 @@ def dice_of(seed: np.uint64) -> Words:
     return dice
 
 
-@_jit
+@jit
 def _next(dice: Words) -> np.uint64:
     """xoroshiro128++ of Blackman and Vigna."""
     first, second = dice[0], dice[1]
@@ -208,7 +199,7 @@ def _next(dice: Words) -> np.uint64:
     return word
 
 
-@_jit
+@jit
 def draw(cards: Bytes, unseen: int, dice: Words) -> int:
     """One of the first ``unseen`` cards, each equally likely (Lemire's method), put behind them."""
     mask, shift, count = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(unseen)
@@ -224,7 +215,7 @@ def draw(cards: Bytes, unseen: int, dice: Words) -> int:
     return int(rank)
 
 
-@_jit
+@jit
 def _in_play(stacks: Whole, dealer: int) -> int:
     """How many cards the seats and the dealer hold: each step of a loop takes a set's lowest bit away."""
     count = 0
@@ -239,7 +230,7 @@ def _in_play(stacks: Whole, dealer: int) -> int:
     return count
 
 
-@_jit
+@jit
 def refill(cards: Bytes, decks: int, stacks: Whole, dealer: int) -> int:
     """All cards but those in play are unseen again; these lie behind them. How many are unseen."""
     front, back = 0, len(cards)
@@ -256,7 +247,7 @@ def refill(cards: Bytes, decks: int, stacks: Whole, dealer: int) -> int:
     return front
 
 
-@_jit
+@jit
 def _starter(stacks: Whole, button: int) -> int:
     """The place of the lowest card; of a tie, the first to the left of the button."""
     low = stacks.min()
@@ -267,7 +258,7 @@ def _starter(stacks: Whole, button: int) -> int:
     return 0
 
 
-@_jit
+@jit
 def _deal(
     seed: np.uint64,
     rounds: int,

@@ -1,0 +1,21 @@
+"""Functions in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def jit(function: Function) -> Function:
+    """The function in machine code, which is kept on disk; where no folder can be written to, each process makes it.
+
+    It keeps no lock while it runs, so threads run it side by side.
+    """
+    try:
+        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:
+        return cast(Function, numba.njit(nogil=True)(function))
