@@ -175,7 +175,9 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
             continue
         natural = 0.0
         if shoe.natural >= 0 and left > 1.0:
-            natural = (shoe.held[shoe.natural] - hands.held[hand, shoe.natural] - (shoe.natural == value)) / (left - 1.0)
+            natural = (shoe.held[shoe.natural] - hands.held[hand, shoe.natural] - (shoe.natural == value)) / (
+                left - 1.0
+            )
         mean += free * (stake.lose * (1.0 - natural) + stake.bust_natural * natural)
     return mean / left
 
