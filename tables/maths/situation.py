@@ -64,8 +64,8 @@ class Situation:
 
 
 def fresh(decks: int, burn: int = DEFAULT_BURN) -> Situation:
-    """A full shoe, shuffled and burned."""
-    return Situation(decks, shoe(decks), burn)
+    """A full shoe, shuffled and burned. Raises Unknowable."""
+    return Situation(decks, shoe(decks) if decks in DECKS else (), burn)
 
 
 @dataclass(frozen=True)

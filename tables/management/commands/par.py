@@ -1,9 +1,9 @@
-"""``manage.py par``: the exact PAR sheet of a game, and the tables of docs/maths.md."""
+"""``manage.py par``: what the wagers of a game are worth, Rocket's PAR sheet, and the tables of docs/maths.md."""
 
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, _ArgumentGroup
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,31 +12,50 @@ from django.core.management.base import BaseCommand, CommandError
 from tables.games.cards import Composition
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "maths.md"
+WHOLE_SHEET: Final = "rocket"
+"""The game of which there is more to tell than what its wagers are worth."""
+ONLY_ROCKET: Final = ("decks", "burn", "strategy", "bankroll", "seats", "html", "player", "dealer")
 
 
 class Command(BaseCommand):
     """Prints the sheet; refuses what cannot be in one sentence."""
 
-    help = "Print the exact PAR sheet of Rocket: edge, standard deviation, chart, outcomes, risk of ruin."
+    help = (
+        "Print what each wager of a game is worth to the house under its options; of Rocket the whole PAR sheet: edge,"
+        " standard deviation, chart, outcomes, risk of ruin."
+    )
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("game", nargs="?", default="rocket", help="the game (only rocket has an exact value)")
-        parser.add_argument("--decks", type=int, default=6, metavar="N", help="decks in the shoe (default: 6)")
-        parser.add_argument("--burn", type=int, default=5, metavar="N", help="cards burned (default: 5)")
+        parser.add_argument("game", nargs="?", default="rocket", help="the game (default: rocket)")
         parser.add_argument(
-            "--composition", metavar="C1,...,C10", help="unseen cards of each rank, burned ones too (default: all)"
+            "--set",
+            nargs="+",
+            action="extend",
+            default=[],
+            dest="chosen",
+            metavar="OPTION=VALUE",
+            help="an option of the game; what is not set is as it is by default (not for rocket)",
         )
         parser.add_argument(
-            "--strategy", default="optimal", metavar="NAME", help="optimal, never_fold, or fold_at:N (default: optimal)"
+            "--composition",
+            metavar="A=32,2=31,...",
+            help="the cards that are left, by rank, or by card (As=8) where suits count; what is left out is gone"
+            " (default: all). For rocket ten counts, burned cards too: C1,...,C10",
         )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
+        self._add_arguments_of_rocket(parser.add_argument_group("only for rocket"))
+
+    def _add_arguments_of_rocket(self, parser: _ArgumentGroup) -> None:
+        parser.add_argument("--decks", type=int, metavar="N", help="decks in the shoe (default: 6)")
+        parser.add_argument("--burn", type=int, metavar="N", help="cards burned (default: 5)")
+        parser.add_argument("--strategy", metavar="NAME", help="optimal, never_fold, or fold_at:N (default: optimal)")
         parser.add_argument(
             "--bankroll", type=float, metavar="BETS", help="say how likely the house loses so many bets"
         )
         parser.add_argument(
             "--seats", type=int, metavar="N", help="add the deviation of N equal bets (takes half a minute)"
         )
-        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
         parser.add_argument(
             "--html", action="store_true", help="print a page for a file or a printer, with the chart drawn"
         )
@@ -57,21 +76,36 @@ class Command(BaseCommand):
             return _write_page(check)
         if check:
             raise CommandError("--check looks at the page, so it goes with --docs.")
-        if game != "rocket":
-            raise CommandError(f"There is no exact value of {game!r}: only rocket has one.")
         try:
-            self.stdout.write(_answer(**options))
+            self.stdout.write(_rocket(**options) if game == WHOLE_SHEET else _any_game(game, **options))
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
         return None
 
 
-def _answer(
+def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json: bool, **only_rocket: Any) -> str:
+    from tables.maths import options, providers, tabled
+
+    provider = providers.provider(game)
+    if provider is None:
+        raise CommandError(f"There is no exact value of {game!r}: only {', '.join(providers.valued())} have one.")
+    for name in ONLY_ROCKET:
+        if only_rocket.get(name) not in (None, False):
+            raise CommandError(
+                f"--{name} goes with rocket alone: the options of other games are set by --set NAME=VALUE."
+            )
+    rules = options.rules_of(providers.rules_type(game), chosen)
+    sheet = provider.sheet(rules, None if composition is None else options.cards_of(composition))
+    return json.dumps(sheet.facts(), indent=2) if as_json else "\n".join(tabled.lines(sheet))
+
+
+def _rocket(
     *,
-    decks: int,
-    burn: int,
+    chosen: list[str],
+    decks: int | None,
+    burn: int | None,
     composition: str | None,
-    strategy: str,
+    strategy: str | None,
     bankroll: float | None,
     as_json: bool,
     html: bool,
@@ -80,13 +114,17 @@ def _answer(
     seats: int | None,
     **options: Any,
 ) -> str:
+    from tables.games.rocket import Rules
     from tables.maths import par, printed, situation
+    from tables.maths.options import rules_of
 
+    rules = rules_of(Rules, chosen)
+    decks, burn = rules.decks if decks is None else decks, rules.burn if burn is None else burn
     unseen = None if composition is None else _numbers(composition, "composition: it is ten counts")
     if player is not None or dealer is not None:
         hands = (_numbers(cards or "", "hand: it is one rank for each card") for cards in (player, dealer))
         return _decision(decks, burn, unseen, *hands)
-    sheet = par.sheet(decks, unseen, situation.strategy(strategy), burn)
+    sheet = par.sheet(decks, unseen, situation.strategy(strategy or situation.OPTIMAL.name), burn)
     if bankroll is not None:
         sheet.ruin(bankroll)  # refuses it before anything is printed
     if html:

@@ -1,0 +1,179 @@
+"""Baccarat, exactly: every course of a round by the values of its cards, and in how many ways a shoe deals it.
+
+There are some 100,000 courses (two cards on either side in any order, then the third cards that the rules draw). Which
+they are depends on the rules alone, so they are laid out once. A shoe gives each so many ways: a product of as many
+counts as it has cards. Of eight decks all of them together are fewer than 2^63, so they are added up as whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from tables.games.baccarat import Rules
+from tables.games.cards import Composition
+from tables.maths.situation import Unknowable
+from tables.maths.standard import shoe_of, spelled
+from tables.maths.worth import Results, Sheet, Tally, exact, results
+
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+CARDS: Final = 6
+ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
+"""How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
+PAIR_PAYS: Final = 11
+DRAGON_7_PAYS: Final = 40
+PANDA_8_PAYS: Final = 25
+_VALUES: Final = 10
+_NONE: Final = 10
+"""Stands where a third card is not drawn."""
+_BANKER_DRAWS: Final = (
+    "DDDDDDDDDD",
+    "DDDDDDDDDD",
+    "DDDDDDDDDD",
+    "DDDDDDDD-D",
+    "--DDDDDD--",
+    "----DDDD--",
+    "------DD--",
+    "----------",
+)
+"""By the banker's total, and across by the player's third card from 0 to 9: where the banker draws."""
+
+
+# --- The courses of a round ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Courses:
+    """All courses with so many cards, ordered by their ends."""
+
+    cards: Whole
+    """A row for each card dealt: its value."""
+    seen: Whole
+    """How many of the cards before it have that value."""
+    orders: Whole
+    """In how many orders the first two cards of both sides may come."""
+    ends: tuple[str, ...]
+    starts: Whole
+    """The ends that these courses come to, and with which course each begins."""
+
+    def ways(self, values: Whole) -> dict[str, int]:
+        """In how many ways a shoe with so many cards of each value comes to each end."""
+        ways = self.orders
+        for card, seen in zip(self.cards, self.seen, strict=True):
+            ways = ways * (values[card] - seen)
+        return dict(zip(self.ends, map(int, np.add.reduceat(ways, self.starts)), strict=True))
+
+
+@cache
+def courses() -> tuple[Courses, ...]:
+    """The courses of four cards, of five and of six."""
+    hands = np.array(list(combinations_with_replacement(range(_VALUES), 2)), np.int64)
+    thirds = np.arange(_VALUES + 1)
+    grid = np.meshgrid(np.arange(len(hands)), np.arange(len(hands)), thirds, thirds, indexing="ij")
+    first, second, third, fourth = (axis.ravel() for axis in grid)
+    legal = _legal(hands.sum(axis=1)[first] % 10, hands.sum(axis=1)[second] % 10, third, fourth)
+    first, second, third, fourth = (axis[legal] for axis in (first, second, third, fourth))
+    cards = np.stack((*hands[first].T, *hands[second].T, third, fourth))
+    count = (cards != _NONE).sum(axis=0)
+    return tuple(_courses(cards[:, count == dealt], dealt) for dealt in (4, 5, 6))
+
+
+def _legal(player: Whole, banker: Whole, third: Whole, fourth: Whole) -> Flags:
+    """Whether the third cards are those that the rules draw on these totals of two cards."""
+    natural = (player >= 8) | (banker >= 8)
+    player_draws = ~natural & (player <= 5)
+    table = np.array([[sign == "D" for sign in row] + [total <= 5] for total, row in enumerate(_BANKER_DRAWS)])
+    banker_draws = ~natural & table[np.minimum(banker, 7), third]
+    legal: Flags = (player_draws == (third != _NONE)) & (banker_draws == (fourth != _NONE))
+    return legal
+
+
+def _courses(cards: Whole, dealt: int) -> Courses:
+    points = np.where(cards == _NONE, 0, cards)
+    player, banker = points[[0, 1, 4]].sum(axis=0) % 10, points[[2, 3, 5]].sum(axis=0) % 10
+    drawn = cards[4:] != _NONE
+    end = np.select(
+        [
+            player == banker,
+            (player > banker) & (player == 8) & drawn[0],
+            player > banker,
+            banker == 6,
+            (banker == 7) & drawn[1],
+        ],
+        [ENDS.index(name) for name in ("tie", "player_8", "player", "banker_6", "banker_7")],
+        ENDS.index("banker"),
+    )
+    order = np.argsort(end, kind="stable")
+    ends, starts = np.unique(end[order], return_index=True)
+    held = np.stack((*cards[:4], *np.sort(cards[4:], axis=0)))[:dealt, order]
+    seen = np.stack([(held[:place] == card).sum(axis=0) for place, card in enumerate(held)])
+    orders = (2 - (held[0] == held[1])) * (2 - (held[2] == held[3]))
+    return Courses(held, seen, orders, tuple(ENDS[number] for number in ends), starts)
+
+
+# --- From a shoe to its sheet ----------------------------------------------------------------------------------------
+
+
+def shoe(rules: Rules, composition: Composition | None) -> Composition:
+    """The cards that a round is dealt from. Raises Unknowable, also for side bets that do not go with the options."""
+    for bet, commission in (("dragon_7", "ez"), ("panda_8", "ez"), ("super_6", "six_pays_half")):
+        if bet in rules.spread and rules.commission != commission:
+            raise Unknowable(f"the side bet {bet} is spread only with commission={commission}")
+    return shoe_of(composition, rules.decks, CARDS)
+
+
+def tally(ranks: Composition) -> Tally:
+    """In how many ways a round comes to each end, and a side's first two cards to a pair."""
+    tens = sum(ranks[9:])
+    values = np.array([tens, *ranks[:9]], np.int64)
+    size, ends = sum(ranks), dict.fromkeys(ENDS, 0)
+    for dealt, course in zip((4, 5, 6), courses(), strict=True):
+        undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
+        for end, ways in course.ways(values).items():
+            ends[end] += ways * undealt
+    pairs = sum(held * (held - 1) for held in ranks)
+    pair = {"win": pairs, "lose": size * (size - 1) - pairs}
+    return {"round": ends, "player_pair": pair, "banker_pair": pair}
+
+
+def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
+    """What each wager pays at each end."""
+    ends, total = often["round"], sum(often["round"].values())
+    player, six, seven = ends["player"] + ends["player_8"], ends["banker_6"], ends["banker_7"]
+    banker = ends["banker"] + six + seven
+    every: dict[str, Sequence[tuple[Fraction | int, int]]] = {
+        "player": ((1, player), (-1, banker), (0, ends["tie"])),
+        "banker": (*_banker(rules, ends), (-1, player), (0, ends["tie"])),
+        "tie": ((rules.tie_pays, ends["tie"]), (-1, total - ends["tie"])),
+        "player_pair": ((PAIR_PAYS, often["player_pair"]["win"]), (-1, often["player_pair"]["lose"])),
+        "banker_pair": ((PAIR_PAYS, often["banker_pair"]["win"]), (-1, often["banker_pair"]["lose"])),
+        "dragon_7": ((DRAGON_7_PAYS, seven), (-1, total - seven)),
+        "panda_8": ((PANDA_8_PAYS, ends["player_8"]), (-1, total - ends["player_8"])),
+        "super_6": ((rules.super_6_pays, six), (-1, total - six)),
+    }
+    return {bet: results(pays) for bet, pays in every.items() if bet in ("player", "banker", *rules.spread)}
+
+
+def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int, int], ...]:
+    """What the banker's wins pay: all of them less commission, or a 6 or a three-card 7 other than the rest."""
+    usual: Fraction | int = Fraction(19, 20) if rules.commission == "five_percent" else 1
+    six = Fraction(1, 2) if rules.commission == "six_pays_half" else usual
+    seven = 0 if rules.commission == "ez" else usual
+    return (usual, ends["banker"]), (six, ends["banker_6"]), (seven, ends["banker_7"])
+
+
+def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
+    """What every wager is worth. Raises Unknowable."""
+    ranks = shoe(rules, composition)
+    worths = {bet: exact(often) for bet, often in wagers(rules, tally(ranks)).items()}
+    return Sheet("baccarat", msgspec.to_builtins(rules), worths, spelled(ranks))

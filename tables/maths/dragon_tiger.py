@@ -1,0 +1,61 @@
+"""Dragon Tiger, exactly: two cards of a shoe, and whether they are of one rank, or the same card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import msgspec
+
+from tables.games.cards import Composition
+from tables.games.dragon_tiger import Rules
+from tables.maths.standard import by_rank, shoe_of, spelled
+from tables.maths.worth import Results, Sheet, Tally, exact, results
+
+CARDS: Final = 2
+SUITED_TIE_PAYS: Final = 50
+_HALF: Final = Fraction(1, 2)
+
+
+def shoe(rules: Rules, composition: Composition | None) -> Composition:
+    """The cards that a round is dealt from: with suits where a bet looks at them."""
+    return shoe_of(composition, rules.decks, CARDS, suits="suited_tie" in rules.spread)
+
+
+def tally(cards: Composition) -> Tally:
+    """In how many ways both cards come to each end: the dragon's first, so that either side may have either card."""
+    ranks = by_rank(cards)
+    every = _ordered_pairs(sum(ranks))
+    ties = sum(map(_ordered_pairs, ranks))
+    higher = (every - ties) // 2
+    same = sum(map(_ordered_pairs, cards))
+    return {
+        "round": {"dragon": higher, "tiger": higher, "tie": ties},
+        "suited_tie": {"win": same, "lose": every - same},
+    }
+
+
+def _ordered_pairs(cards: int) -> int:
+    return cards * (cards - 1)
+
+
+def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
+    """What each wager pays at each end."""
+    round_ = often["round"]
+    higher, lower, ties = round_["dragon"], round_["tiger"], round_["tie"]
+    suited = often["suited_tie"]
+    every: dict[str, Sequence[tuple[Fraction | int, int]]] = {
+        "dragon": ((1, higher), (-1, lower), (-_HALF, ties)),
+        "tiger": ((1, lower), (-1, higher), (-_HALF, ties)),
+        "tie": ((rules.tie_pays, ties), (-1, higher + lower)),
+        "suited_tie": ((SUITED_TIE_PAYS, suited["win"]), (-1, suited["lose"])),
+    }
+    return {bet: results(ends) for bet, ends in every.items() if bet in ("dragon", "tiger", *rules.spread)}
+
+
+def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
+    """What every wager is worth. Raises Unknowable."""
+    cards = shoe(rules, composition)
+    worths = {bet: exact(often) for bet, often in wagers(rules, tally(cards)).items()}
+    return Sheet("dragon_tiger", msgspec.to_builtins(rules), worths, spelled(cards))

@@ -1,0 +1,63 @@
+"""Who knows what a game's wagers are worth: the only list of games in the mathematics.
+
+A provider is a module with the function ``sheet``. It is imported when it is asked, so nobody pays for NumPy who does
+not ask. The options of a game are the ``Rules`` of the module of ``tables.games`` that has its name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+from tables.games.cards import Composition
+from tables.maths.worth import Sheet
+
+PROVIDERS: Final = {
+    "baccarat": "tables.maths.baccarat",
+    "blackjack": "tables.maths.blackjack",
+    "casino_war": "tables.maths.casino_war",
+    "dragon_tiger": "tables.maths.dragon_tiger",
+    "rocket": "tables.maths.rocket",
+    "three_card_poker": "tables.maths.three_card_poker",
+}
+
+
+class Provider(Protocol):
+    """What values a game."""
+
+    def sheet(self, rules: Any, composition: Composition | None = None) -> Sheet:
+        """Each wager's worth from a full shoe, or from these cards. Raises Unknowable for what cannot be."""
+
+
+def provider(game: str) -> Provider | None:
+    """The game's provider; None where nobody values the game."""
+    name = PROVIDERS.get(game)
+    if name is None:
+        return None
+    try:
+        return cast(Provider, import_module(name))
+    except ModuleNotFoundError as missing:
+        if missing.name != name:
+            raise
+        return None
+
+
+def valued() -> list[str]:
+    """The games that somebody values."""
+    return [game for game in PROVIDERS if provider(game)]
+
+
+def rules_type(game: str) -> type[Any]:
+    """The options of a valued game."""
+    return cast(type[Any], import_module(f"tables.games.{game}").Rules)
+
+
+@lru_cache(maxsize=128)
+def full_shoe(game: str, rules: Any) -> Sheet | None:
+    """What the wagers of a game are worth, None where nobody values it.
+
+    Kept, for reports ask it again and again for the few sets of options that a house has.
+    """
+    values = provider(game)
+    return values.sheet(rules) if values else None

@@ -1,0 +1,210 @@
+"""Three Card Poker, exactly: every hand of a seat against every hand that the dealer may then have.
+
+A deck holds 22,100 hands of 741 strengths. How many of the dealer's hands have a strength and none of the seat's
+three cards follows from how many there are with each card, and with each two: inclusion and exclusion. So all 407
+million pairs of hands are counted without being gone through, and each hand is decided by what that count is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import comb
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, Composition
+from tables.games.three_card_poker import Rules
+from tables.maths.standard import shoe_of, spelled
+from tables.maths.worth import Results, Sheet, Tally, exact, results
+
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+CARDS: Final = 6
+HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
+_DECK: Final = len(STANDARD.deck)
+_ACE: Final = 14
+_WHEEL: Final = (14, 3, 2)
+_TWO: Final = ((0, 1), (0, 2), (1, 2))
+ANTE_ENDS: Final = ("no_dealer", "win", "push", "lose")
+"""What comes of a hand that is played: the dealer does not qualify, or both have hands to compare."""
+
+
+# --- All hands of a deck ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hands:
+    """All hands, weaker ones first. Cards count from 0 in the order of the pack."""
+
+    cards: Whole
+    """A row of three for each hand."""
+    kind: Whole
+    """Its place in ``HANDS``."""
+    strength: Whole
+    """From 0; hands that tie have the same."""
+    names: tuple[str, ...]
+    """Each strength by its ranks, Q-6-4, and its kind where they do not tell it."""
+    qualifies: int
+    """The strength from which the dealer's hand counts: queen, three, two."""
+
+
+@cache
+def hands() -> Hands:
+    """The 22,100 hands of a deck."""
+    rows = sorted((_order(cards), cards) for cards in combinations(range(_DECK), 3))
+    orders = sorted({order for order, _ in rows})
+    place = {order: strength for strength, order in enumerate(orders)}
+    return Hands(
+        np.array([cards for _, cards in rows], np.int64),
+        np.array([order[0] for order, _ in rows], np.int64),
+        np.array([place[order] for order, _ in rows], np.int64),
+        tuple(_name(order) for order in orders),
+        place[0, 12, 3, 2],
+    )
+
+
+def _order(cards: Sequence[int]) -> tuple[int, ...]:
+    """What hands are compared by: the kind, then the ranks in the order in which they decide."""
+    ranks = sorted((_high(RANK_OF[card + 1]) for card in cards), reverse=True)
+    flush = len({SUIT_OF[card + 1] for card in cards}) == 1
+    different = len(set(ranks))
+    straight = tuple(ranks) == _WHEEL or (different == 3 and ranks[0] - ranks[2] == 2)
+    if straight:
+        low = tuple(ranks) == _WHEEL
+        return HANDS.index("straight flush" if flush else "straight"), *((3, 2, 1) if low else ranks)
+    if different == 3:
+        return HANDS.index("flush" if flush else "high card"), *ranks
+    kind = HANDS.index("pair" if different == 2 else "three of a kind")
+    return kind, *sorted(ranks, key=lambda rank: (ranks.count(rank), rank), reverse=True)
+
+
+def _name(order: tuple[int, ...]) -> str:
+    kind, *ranks = order
+    signs = "-".join(RANK_SIGNS[(rank - 1) % 13] for rank in ranks)
+    return f"{signs} {HANDS[kind]}" if HANDS[kind] in ("flush", "straight", "straight flush") else signs
+
+
+def _high(rank: int) -> int:
+    return _ACE if rank == 1 else rank
+
+
+# --- What the dealer may have ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Against:
+    """For each hand that a deck deals to the seat: how many of the dealer's hands end it how, and whether it plays."""
+
+    kind: Whole
+    strength: Whole
+    ends: Whole
+    """A row for each hand, a column for each of ``ANTE_ENDS``."""
+    plays: Flags
+
+
+def against(cards: Composition, bonus: Sequence[int]) -> Against:
+    """All hands of these cards against all hands of the rest; the better of playing and folding, and of equals play.
+
+    ``bonus`` is what the ante bonus pays for each kind of hand.
+    """
+    deck = hands()
+    dealt = np.array(cards, dtype=bool)[deck.cards].all(axis=1)
+    rows, kind, strength = deck.cards[dealt], deck.kind[dealt], deck.strength[dealt]
+    below = _below(rows, strength, len(deck.names))
+    every, qualifying = comb(sum(cards) - 3, 3), strength >= deck.qualifies
+    unqualified = below(np.full_like(strength, deck.qualifies))
+    weaker, through = below(strength), below(strength + 1)
+    wins = np.where(qualifying, weaker - unqualified, 0)
+    pushes = np.where(qualifying, through - weaker, 0)
+    loses = every - unqualified - wins - pushes
+    value = unqualified + 2 * wins - 2 * loses + np.array(bonus)[kind] * every
+    return Against(kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every)
+
+
+def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Whole]:
+    """A function that tells for each hand how many hands there are below a strength with none of its three cards."""
+    every = np.zeros(strengths + 1, np.int64)
+    with_one = np.zeros((_DECK, strengths + 1), np.int64)
+    with_two = np.zeros((_DECK, _DECK, strengths + 1), np.int64)
+    np.add.at(every, strength + 1, 1)
+    for card in rows.T:
+        np.add.at(with_one, (card, strength + 1), 1)
+    for first, second in _TWO:
+        np.add.at(with_two, (rows[:, first], rows[:, second], strength + 1), 1)
+    for counts in (every, with_one, with_two):
+        np.cumsum(counts, axis=-1, out=counts)
+
+    def below(bounds: Whole) -> Whole:
+        one = with_one[rows, bounds[:, np.newaxis]].sum(axis=1)
+        two = sum(with_two[rows[:, first], rows[:, second], bounds] for first, second in _TWO)
+        return np.asarray(every[bounds] - one + two - (strength < bounds), np.int64)
+
+    return below
+
+
+# --- From a deck to its sheet ----------------------------------------------------------------------------------------
+
+
+def deck(rules: Rules, composition: Composition | None) -> Composition:
+    """The cards that a round is dealt from."""
+    return shoe_of(composition, 1, CARDS, suits=True)
+
+
+def bonus(rules: Rules) -> tuple[int, ...]:
+    """What the ante bonus pays for each kind of hand."""
+    straight, three, straight_flush = map(int, rules.ante_bonus.split("-"))
+    return 0, 0, 0, straight, three, straight_flush
+
+
+def tally(cards: Composition, bonus: Sequence[int]) -> Tally:
+    """In how many ways an ante comes to each end with each kind of hand, and a hand to each kind."""
+    return counted(against(cards, bonus))
+
+
+def counted(every: Against) -> Tally:
+    """All hands of a seat added up by what becomes of them."""
+    ante = {"fold": int(every.ends[~every.plays].sum())}
+    for number, kind in enumerate(HANDS):
+        sums = every.ends[every.plays & (every.kind == number)].sum(axis=0)
+        ante |= {f"{end} {kind}": int(ways) for end, ways in zip(ANTE_ENDS, sums, strict=True)}
+    kinds = np.bincount(every.kind, minlength=len(HANDS))
+    return {"ante": ante, "pair_plus": dict(zip(HANDS, map(int, kinds), strict=True))}
+
+
+def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
+    """What each wager pays at each end: the ante with the play wager and the bonus, and pair plus."""
+    pays = dict(zip(ANTE_ENDS, (1, 2, 0, -2), strict=True))
+    ante = [(-1, often["ante"]["fold"])]
+    for kind, paid in zip(HANDS, bonus(rules), strict=True):
+        ante += [(pays[end] + paid, often["ante"][f"{end} {kind}"]) for end in ANTE_ENDS]
+    pair_plus = (-1, *map(int, rules.pair_plus_pays.split("-")))
+    every = {
+        "ante": ante,
+        "pair_plus": [(paid, often["pair_plus"][kind]) for kind, paid in zip(HANDS, pair_plus, strict=True)],
+    }
+    return {bet: results(ends) for bet, ends in every.items() if bet in ("ante", *rules.spread)}
+
+
+def chart(every: Against) -> dict[str, Any]:
+    """The weakest hand that plays and the strongest that folds: all decisions, where the first beats the second."""
+    names = hands().names
+    plays, folds = every.strength[every.plays], every.strength[~every.plays]
+    return {
+        "weakest_play": names[plays.min()] if len(plays) else None,
+        "strongest_fold": names[folds.max()] if len(folds) else None,
+    }
+
+
+def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
+    """What every wager is worth to the best play. Raises Unknowable."""
+    cards = deck(rules, composition)
+    every = against(cards, bonus(rules))
+    worths = {bet: exact(often) for bet, often in wagers(rules, counted(every)).items()}
+    return Sheet("three_card_poker", msgspec.to_builtins(rules), worths, spelled(cards), chart(every))

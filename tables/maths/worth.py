@@ -1,0 +1,110 @@
+"""What a wager is worth to the house: the answer that every game's mathematics gives.
+
+A game says in how many ways, all equally likely, a wager comes to each result (or, simulated, in how many rounds it
+did). Those are whole numbers and results are fractions, so nothing is rounded before it is a number for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from typing import Any, Final, Literal
+
+Method = Literal["exact", "simulated"]
+Results = Mapping[Fraction, int]
+"""What a seat wins, in units of its first wager, and how often."""
+Tally = Mapping[str, Mapping[str, int]]
+"""What may become of something, and in how many ways, or in how many rounds it did: {"tie": {"win": 1, "lose": 9}}."""
+
+
+def results(ends: Iterable[tuple[Fraction | int, int]]) -> Results:
+    """The results of a wager, from what its ends pay and how often they come; ends may pay the same."""
+    often: dict[Fraction, int] = {}
+    for net, ways in ends:
+        result = Fraction(net)
+        often[result] = often.get(result, 0) + ways
+    return often
+
+
+@dataclass(frozen=True)
+class Worth:
+    """A wager with the further wagers that it leads to, per unit of the first one; a push counts as a round."""
+
+    house_edge: float
+    standard_deviation: float
+    hit_frequency: float
+    """How likely the seat wins something on balance."""
+    method: Method = "exact"
+    standard_error: float | None = None
+    """Of the house edge, where it is simulated."""
+    beside: Mapping[str, Worth] = field(default_factory=dict)
+    """The same wager played otherwise, by what a sheet calls that."""
+
+    def facts(self) -> dict[str, Any]:
+        """For programs, at full precision."""
+        facts: dict[str, Any] = {
+            "house_edge": self.house_edge,
+            "standard_deviation": self.standard_deviation,
+            "hit_frequency": self.hit_frequency,
+            "method": self.method,
+        }
+        if self.standard_error is not None:
+            facts["standard_error"] = self.standard_error
+        return facts | {name: worth.facts() for name, worth in self.beside.items()}
+
+
+def exact(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
+    """The worth of a wager whose results come in so many ways."""
+    others = {name: exact(ways) for name, ways in (beside or {}).items()}
+    return Worth(*_moments(often), beside=others)
+
+
+def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
+    """The worth of a wager whose results came in so many rounds."""
+    edge, deviation, hits = _moments(often)
+    others = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
+    return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), others)
+
+
+def _moments(often: Results) -> tuple[float, float, float]:
+    """Edge, deviation and hit frequency; rounded once each."""
+    total = sum(often.values())
+    mean = sum((net * ways for net, ways in often.items()), Fraction(0)) / total
+    square = sum((net * net * ways for net, ways in often.items()), Fraction(0)) / total
+    hits = Fraction(sum(ways for net, ways in often.items() if net > 0), total)
+    return float(-mean), sqrt(square - mean * mean), float(hits)
+
+
+SIMULATED: Final = "simulated"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What each wager of a game is worth that can be placed under the options."""
+
+    game: str
+    options: Mapping[str, Any]
+    """All of them, as a round record writes them."""
+    wagers: Mapping[str, Worth]
+    composition: Mapping[str, int]
+    """The cards that it is valued from: how many there are of each."""
+    chart: Mapping[str, Any] | None = None
+    """The strategy that it assumes, where the game has decisions."""
+
+    @property
+    def method(self) -> Method:
+        """Exact only if every wager is."""
+        return SIMULATED if any(worth.method == SIMULATED for worth in self.wagers.values()) else "exact"
+
+    def facts(self) -> dict[str, Any]:
+        """The sheet for programs."""
+        return {
+            "game": self.game,
+            "options": dict(self.options),
+            "composition": dict(self.composition),
+            "wagers": {name: worth.facts() for name, worth in self.wagers.items()},
+            "chart": self.chart,
+            "method": self.method,
+        }
