@@ -1,0 +1,232 @@
+"""What blackjack is worth to the house: the game by its best chart, insurance, and the wagers on the first cards.
+
+The house edge is exact, splits too. The deviation and how often a seat wins hang on how the hands of a split go together,
+which is not exact here: rounds without a split are valued exactly, those with one are dealt by chance, from each pair and
+upcard as many as it is likely. What that leaves open is told with the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from tables.games.blackjack import Rules
+from tables.games.cards import Composition
+from tables.maths.blackjack_chart import Chart, improved, pay_of, play_of, start, upcard_of, value_of, values_of
+from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
+from tables.maths.blackjack_hands import OUT, SPLIT, Ends, Shoe, Stake, choosing, drawing, lattice, place, standing
+from tables.maths.blackjack_round import Pay, Upcard, first_ends, no_natural, with_splits, without_splits
+from tables.maths.blackjack_sides import insurance, perfect_pairs, twenty_one_plus_three
+from tables.maths.blackjack_simulation import MOST, simulate_splits
+from tables.maths.situation import Unknowable
+from tables.maths.standard import by_rank, shoe_of, spelled
+from tables.maths.worth import Sheet, Worth, exact
+
+SPLIT_ROUNDS: Final = 4_000_000
+"""So many rounds with splits are dealt for the deviation and the hits."""
+_LEAST_ROUNDS: Final = 1000
+"""From each pair and upcard at least so many, to tell its variance."""
+_SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
+Measure = Callable[[float], float]
+
+
+class Moments(NamedTuple):
+    """What a seat wins, its square, and whether it wins, on average; then the standard errors of the last two."""
+
+    mean: float
+    square: float
+    hits: float
+    square_error: float = 0.0
+    hits_error: float = 0.0
+
+    def worth(self) -> Worth:
+        """As every game tells it."""
+        deviation = sqrt(self.square - self.mean**2)
+        errors = {"standard_deviation": self.square_error / (2 * deviation), "hit_frequency": self.hits_error}
+        return Worth(-self.mean, deviation, self.hits, standard_errors=errors if self.hits_error else {})
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Three first cards that lead to a split: how likely, in ranks, 0 an ace, 12 a king."""
+
+    chance: float
+    upcard: int
+    pair: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best chart of a shoe by the options, and what it is worth."""
+
+    rules: Rules
+    ranks: Composition
+    chart: Chart
+    mean: float
+    """What the seat wins of its bet, exactly."""
+    square: float
+    """The mean of the square of what it wins, and how often it wins, in rounds that do not come to a split."""
+    hits: float
+
+    @cached_property
+    def openings(self) -> tuple[Opening, ...]:
+        """All that lead to a split."""
+        return tuple(_openings(self.rules, self.ranks, self.chart))
+
+    def moments(self, rounds: int = SPLIT_ROUNDS, seed: int = 1) -> Moments:
+        """With the rounds that come to a split, of which so many are dealt."""
+        square, hits, square_error, hits_error = self.square, self.hits, 0.0, 0.0
+        total = sum(opening.chance for opening in self.openings)
+        ranks = self.ranks if self.rules.split_by == "rank" else _tens_alike(self.ranks)
+        tenths = np.arange(-MOST, MOST + 1) / 10
+        for number, opening in enumerate(self.openings):
+            share = max(_LEAST_ROUNDS, round(rounds * opening.chance / total))
+            tally = simulate_splits(
+                self.rules, self.chart, ranks, opening.upcard, opening.pair, rounds=share, seed=seed << 32 | number
+            )
+            chances = tally.ends.sum(axis=0) / share
+            second, fourth = float(chances @ tenths**2), float(chances @ tenths**4)
+            square += opening.chance * second
+            hits += opening.chance * tally.hits
+            square_error += opening.chance**2 * (fourth - second**2) / share
+            hits_error += opening.chance**2 * tally.hits * (1 - tally.hits) / share
+        return Moments(self.mean, square, hits, sqrt(square_error), sqrt(hits_error))
+
+
+def solve(rules: Rules, ranks: Composition) -> Solution:
+    """The best chart, upcard by upcard, and what is exact of its worth."""
+    play, pay = play_of(rules), pay_of(rules)
+    rows, sums = [], [0.0, 0.0, 0.0]
+    for upcard, held in enumerate(values_of(ranks)):
+        if not held:
+            rows.append(start(upcard))
+            continue
+        table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+        rows.append(improved(table, upcard, rules))
+        sums[0] += chance * with_splits(table, rows[-1], play, pay)
+        sums[1] += chance * without_splits(table, rows[-1], play, _measured(pay, lambda net: net * net))
+        sums[2] += chance * without_splits(table, rows[-1], play, _measured(pay, lambda net: float(net > 0)))
+    return Solution(rules, ranks, Chart(tuple(rows)), *sums)
+
+
+def _measured(pay: Pay, measure: Measure) -> Pay:
+    """Of everything that is won, something else."""
+    stakes = (Stake(*map(measure, stake)) for stake in pay[:4])
+    return Pay(*stakes, measure(pay.blackjack), measure(pay.surrender), pay.surrender_first, measure(pay.beaten))
+
+
+def _tens_alike(ranks: Sequence[int]) -> Composition:
+    """The cards where no ten differs from another: all are called ten."""
+    return (*ranks[:TEN], sum(ranks[TEN:]), 0, 0, 0)
+
+
+def _openings(rules: Rules, ranks: Composition, chart: Chart) -> Iterator[Opening]:
+    """How likely each pair is dealt against each upcard that is split; the dealer has shown no blackjack."""
+    held = ranks if rules.split_by == "rank" else _tens_alike(ranks)
+    size = sum(held)
+    for upcard, ups in enumerate(held):
+        for pair, count in enumerate(held):
+            same = count - (pair == upcard)
+            splits = rules.splits > 0 and chart.rows[value_of(upcard + 1)].pairs[value_of(pair + 1)] == SPLIT
+            if not ups or same < 2 or not splits:
+                continue
+            chance = ups * same * (same - 1) / (size * (size - 1) * (size - 2))
+            out = (value_of(upcard + 1), value_of(pair + 1), value_of(pair + 1))
+            yield Opening(chance * _unbeaten(rules, ranks, *out), upcard, pair)
+
+
+def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *others: int) -> float:
+    """How likely the dealer does not show a blackjack under an upcard, where these are out too."""
+    hole = natural(upcard)
+    if rules.hole != "peek" or hole == OUT:
+        return 1.0
+    return 1.0 - (values_of(ranks)[hole] - others.count(hole)) / (sum(ranks) - 1 - len(others))
+
+
+# --- One decision ------------------------------------------------------------------------------------------------
+
+
+class Decision(NamedTuple):
+    """What each way to play a hand is worth, in bets; after a hit the best is done, card by card."""
+
+    stand: float
+    hit: float
+    double: float
+
+
+def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) -> Decision:
+    """What a hand is worth against an upcard, exactly, from so many unseen cards of each rank; all cards by rank, 1-13.
+
+    A dealer who looks has looked. ``double`` is told whether or not the options allow it.
+    """
+    values = [value_of(rank) for rank in hand]
+    where = place(tuple(values))
+    if where == OUT or len(hand) < 2:
+        raise Unknowable("a hand that decides has two cards or more, and not more than 21")
+    held = np.array(values_of(unseen), np.float64)
+    for value in values:
+        held[value] += 1
+    dealer, pay, hands = tree(value_of(upcard), rules.soft17 == "hit"), pay_of(rules), lattice()
+    shoe = Shoe(held, float(held.sum()), dealer.natural)
+    ends = Ends(*first_ends(hands, dealer, held))
+    stands, twice = standing(ends, pay.single), standing(ends, pay.double)
+    safe = no_natural(hands, shoe, where) if rules.hole == "peek" else 1.0
+    return Decision(
+        stand=float(stands[where]) / safe,
+        hit=drawing(hands, shoe, pay.single, where, choosing(hands, shoe, pay.single, stands)) / safe,
+        double=drawing(hands, shoe, pay.double, where, twice) / safe,
+    )
+
+
+# --- The sheet ---------------------------------------------------------------------------------------------------
+
+
+def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
+    """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
+    suits = any(bet in rules.spread for bet in _SUITED)
+    cards = shoe_of(composition, rules.decks, _most_cards(rules, composition), suits=suits)
+    ranks = by_rank(cards)
+    solution = solve(rules, ranks)
+    return Sheet(
+        "blackjack",
+        msgspec.to_builtins(rules),
+        {"main": solution.moments().worth(), **_beside(rules, cards)},
+        spelled(cards),
+        solution.chart.table(),
+    )
+
+
+def _beside(rules: Rules, cards: Composition) -> dict[str, Worth]:
+    """The other wagers that can be placed."""
+    worths: dict[str, Worth] = {}
+    ranks = by_rank(cards)
+    if rules.insurance and ranks[ACE]:
+        worths["insurance"] = exact(insurance(ranks))
+    for bet, results in (("perfect_pairs", perfect_pairs), ("twenty_one_plus_three", twenty_one_plus_three)):
+        if bet in rules.spread:
+            worths[bet] = exact(results(cards))
+    return worths
+
+
+def _most_cards(rules: Rules, composition: Composition | None) -> int:
+    """More cards than any round takes: each hand has at most 20 points before its last card, and low cards come first."""
+    if composition is None:
+        return 0
+    hands = rules.splits + 2
+    points, cards = 20 * hands, 0
+    for value, held in zip(VALUES, values_of(by_rank(composition)), strict=True):
+        drawn = min(held, points // (value + 1))
+        points -= drawn * (value + 1)
+        cards += drawn
+    return cards + hands
+
+
+def worth_of(table: Upcard, rules: Rules, chart: Chart, upcard: int) -> float:
+    """What a seat wins of its bet against an upcard by any chart."""
+    return with_splits(table, chart.rows[upcard], play_of(rules), pay_of(rules))
