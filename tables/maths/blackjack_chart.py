@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from tables.games.blackjack import Rules
-from tables.maths.blackjack_dealer import ACE, KINDS, TEN, VALUES, tree
+from tables.maths.blackjack_dealer import ACE, KINDS, TEN, VALUES, Places, tree
 from tables.maths.blackjack_hands import (
     DOUBLE,
     DOUBLE_STAND,
@@ -21,7 +21,6 @@ from tables.maths.blackjack_hands import (
     SURRENDER,
     SURRENDER_SPLIT,
     SURRENDER_STAND,
-    Bytes,
     Row,
     Shoe,
     Stake,
@@ -95,7 +94,7 @@ def chart_of(table: Table) -> Chart:
 
 def start(upcard: int) -> Row:
     """A plain chart that the best one is found from: hit what cannot bust, stand like the dealer, split aces and eights."""
-    hard, soft, pairs = (np.full(size, HIT, np.uint8) for size in (22, 22, KINDS))
+    hard, soft, pairs = (np.full(size, HIT, np.int64) for size in (22, 22, KINDS))
     weak = upcard in range(1, 6)
     hard[12 if weak else 17 :] = STAND
     soft[18:] = STAND
@@ -282,6 +281,6 @@ def _pair_letter(table: Upcard, row: Row, value: int, rules: Rules) -> int:
     return SURRENDER_SPLIT if best == SPLIT else SURRENDER_STAND if best in STANDS else SURRENDER
 
 
-def letters_of(row: Row) -> Bytes:
+def letters_of(row: Row) -> Places:
     """A column as numbers, for the simulator: hard totals, soft totals, pairs."""
     return np.concatenate([row.hard, row.soft, row.pairs])

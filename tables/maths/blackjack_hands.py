@@ -14,12 +14,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, VALUES, Floats, Places, Tree, best, ends
 from tables.maths.compiled import jit
-
-Bytes = NDArray[np.uint8]
 
 LETTERS: Final = ("H", "S", "D", "Ds", "P", "R", "Rs", "Rp")
 """Hit; stand; double, else hit or stand; split; surrender, else hit, stand or split. A letter's number is its place."""
@@ -34,7 +31,7 @@ _SETS: Final = 8
 class Lattice(NamedTuple):
     """All hands that are not too many, by rising hard total; the empty one is the first."""
 
-    held: Bytes
+    held: Places
     cards: Places
     total: Places
     soft: Places
@@ -45,9 +42,9 @@ class Lattice(NamedTuple):
 class Row(NamedTuple):
     """A chart's column of one upcard: the letter for each total, hard and soft, and for each pair's value."""
 
-    hard: Bytes
-    soft: Bytes
-    pairs: Bytes
+    hard: Places
+    soft: Places
+    pairs: Places
 
 
 class Ends(NamedTuple):
@@ -90,7 +87,7 @@ def lattice() -> Lattice:
     places = {hand: place for place, hand in enumerate(hands)}
     counted = [best(_hard(hand), hand[ACE] > 0) for hand in hands]
     return Lattice(
-        held=np.array(hands, np.uint8),
+        held=np.array(hands, np.int64),
         cards=np.array([sum(hand) for hand in hands], np.int64),
         total=np.array([total for total, _ in counted], np.int64),
         soft=np.array([soft for _, soft in counted], np.int64),

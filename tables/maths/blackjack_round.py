@@ -320,13 +320,18 @@ def without_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
 
 
 @jit
-def with_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
-    """What a round counts for against this upcard, the rounds with splits among them."""
-    total = without_splits(table, row, play, pay)
+def splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
+    """What the rounds count for that come to a split."""
+    total = 0.0
     for value in range(KINDS):
         if pair_letter(row, table.hands, value, play) == SPLIT:
             total += (table.pairs.chance * split(table, value, row, play, pay)).sum()
     return total
+
+
+def with_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
+    """What a round counts for against this upcard."""
+    return without_splits(table, row, play, pay) + splits(table, row, play, pay)
 
 
 @jit

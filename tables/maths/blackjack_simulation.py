@@ -25,11 +25,10 @@ from tables.maths.blackjack_hands import (
     SURRENDER,
     SURRENDER_SPLIT,
     SURRENDER_STAND,
-    Bytes,
 )
 from tables.maths.blackjack_round import MOST_HANDS
 from tables.maths.compiled import jit
-from tables.maths.simulation import Words, dice_of, draw
+from tables.maths.simulation import Bytes, Words, dice_of, draw
 
 Counts = NDArray[np.int64]
 
@@ -136,7 +135,7 @@ def house_of(rules: Rules) -> House:
     )
 
 
-def columns(chart: Chart) -> Bytes:
+def columns(chart: Chart) -> Counts:
     """The chart as the loop reads it: a row for each upcard's value."""
     return np.array([letters_of(row) for row in chart.rows])
 
@@ -175,7 +174,7 @@ def simulate_splits(
 
 
 @jit
-def _deal(dice: Words, rounds: int, last: int, cards: Bytes, house: House, letters: Bytes, ends: Counts) -> None:
+def _deal(dice: Words, rounds: int, last: int, cards: Bytes, house: House, letters: Counts, ends: Counts) -> None:
     """Rounds as the table deals them."""
     standing, left = np.zeros((MOST_HANDS, 2), np.int64), np.array([len(cards)])
     for _ in range(rounds):
@@ -191,7 +190,7 @@ def _deal(dice: Words, rounds: int, last: int, cards: Bytes, house: House, lette
 
 @jit
 def _deal_pairs(
-    dice: Words, rounds: int, cards: Bytes, start: Counts, house: House, letters: Bytes, ends: Counts
+    dice: Words, rounds: int, cards: Bytes, start: Counts, house: House, letters: Counts, ends: Counts
 ) -> None:
     """Rounds that begin with the same three cards; the others lie in ``cards``."""
     standing, left = np.zeros((MOST_HANDS, 2), np.int64), np.array([len(cards)])
@@ -213,7 +212,7 @@ def _deal_pairs(
 @jit
 def _card(cards: Bytes, left: Counts, dice: Words) -> int:
     """The next card's rank, 0 an ace, 12 a king."""
-    rank = draw(cards, left[0], dice)
+    rank = np.int64(draw(cards, left[0], dice))
     left[0] -= 1
     return rank
 
@@ -229,7 +228,7 @@ def _blackjack(first: int, second: int) -> bool:
 
 
 @jit
-def _letter(letters: Bytes, hard: int, aces: int) -> int:
+def _letter(letters: Counts, hard: int, aces: int) -> int:
     """What the chart says for a total that is not too many."""
     return int(letters[_SOFT + hard + 10]) if aces and hard <= 11 else int(letters[_HARD + hard])
 
@@ -244,7 +243,7 @@ def _play(
     up: int,
     hole: int,
     house: House,
-    letters: Bytes,
+    letters: Counts,
     standing: Counts,
 ) -> tuple[int, int]:
     """A round from its first cards on: what the seat wins, in tenths of its bet, and whether it split.

@@ -16,6 +16,6 @@ def jit(function: Function) -> Function:
     It keeps no lock while it runs, so threads run it side by side.
     """
     try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+        return cast(Function, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
     except RuntimeError:
-        return cast(Function, numba.njit(nogil=True)(function))
+        return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
