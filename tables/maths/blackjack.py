@@ -47,9 +47,11 @@ class Moments(NamedTuple):
 
     def worth(self) -> Worth:
         """As every game tells it."""
-        deviation = sqrt(self.square - self.mean**2)
-        errors = {"standard_deviation": self.square_error / (2 * deviation), "hit_frequency": self.hits_error}
-        return Worth(-self.mean, deviation, self.hits, standard_errors=errors if self.hits_error else {})
+        deviation = sqrt(max(self.square - self.mean**2, 0.0))
+        errors = {}
+        if self.square_error or self.hits_error:
+            errors = {"standard_deviation": self.square_error / (2 * deviation), "hit_frequency": self.hits_error}
+        return Worth(-self.mean, deviation, self.hits, standard_errors=errors)
 
 
 @dataclass(frozen=True)
