@@ -1,8 +1,8 @@
 """What blackjack is worth to the house: the game by its best chart, insurance, and the wagers on the first cards.
 
-The house edge is exact, splits too. The deviation and how often a seat wins hang on how the hands of a split go together,
-which is not exact here: rounds without a split are valued exactly, those with one are dealt by chance, from each pair and
-upcard as many as it is likely. What that leaves open is told with the numbers.
+The house edge is exact, splits too. The deviation and how often a seat wins hang on how the hands of a split go
+together, which is not exact here: rounds without a split are valued exactly, those with one are dealt by chance, from
+each pair and upcard as many as it is likely. What that leaves open is told with the numbers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,25 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import Composition
-from tables.maths.blackjack_chart import Chart, improved, pay_of, play_of, start, upcard_of, value_of, values_of
+from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
-from tables.maths.blackjack_hands import OUT, SPLIT, Ends, Shoe, Stake, choosing, drawing, lattice, place, standing
-from tables.maths.blackjack_round import Pay, Upcard, first_ends, no_natural, with_splits, without_splits
+from tables.maths.blackjack_hands import (
+    OUT,
+    SPLIT,
+    Ends,
+    Shoe,
+    Stake,
+    Stakes,
+    choosing,
+    drawing,
+    lattice,
+    no_natural,
+    place,
+    standing,
+)
+from tables.maths.blackjack_round import Pay, Terms, first_ends, with_splits, without_splits
 from tables.maths.blackjack_sides import insurance, perfect_pairs, twenty_one_plus_three
-from tables.maths.blackjack_simulation import MOST, simulate_splits
+from tables.maths.blackjack_simulation import MOST, Dealt, simulate_splits
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Sheet, Worth, exact
@@ -89,9 +102,8 @@ class Solution:
         tenths = np.arange(-MOST, MOST + 1) / 10
         for number, opening in enumerate(self.openings):
             share = max(_LEAST_ROUNDS, round(rounds * opening.chance / total))
-            tally = simulate_splits(
-                self.rules, self.chart, ranks, opening.upcard, opening.pair, rounds=share, seed=seed << 32 | number
-            )
+            dealt = Dealt(ranks, opening.upcard, opening.pair)
+            tally = simulate_splits(self.rules, self.chart, dealt, share, seed << 32 | number)
             chances = tally.ends.sum(axis=0) / share
             second, fourth = float(chances @ tenths**2), float(chances @ tenths**4)
             square += opening.chance * second
@@ -103,7 +115,8 @@ class Solution:
 
 def solve(rules: Rules, ranks: Composition) -> Solution:
     """The best chart, upcard by upcard, and what is exact of its worth."""
-    play, pay = play_of(rules), pay_of(rules)
+    terms = terms_of(rules)
+    squares, wins = _measured(terms, lambda net: net * net), _measured(terms, lambda net: float(net > 0))
     rows, sums = [], [0.0, 0.0, 0.0]
     for upcard, held in enumerate(values_of(ranks)):
         if not held:
@@ -111,16 +124,27 @@ def solve(rules: Rules, ranks: Composition) -> Solution:
             continue
         table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
         rows.append(improved(table, upcard, rules))
-        sums[0] += chance * with_splits(table, rows[-1], play, pay)
-        sums[1] += chance * without_splits(table, rows[-1], play, _measured(pay, lambda net: net * net))
-        sums[2] += chance * without_splits(table, rows[-1], play, _measured(pay, lambda net: float(net > 0)))
+        sums[0] += chance * with_splits(table, rows[-1], terms)
+        sums[1] += chance * without_splits(table, rows[-1], squares)
+        sums[2] += chance * without_splits(table, rows[-1], wins)
     return Solution(rules, ranks, Chart(tuple(rows)), *sums)
 
 
-def _measured(pay: Pay, measure: Measure) -> Pay:
-    """Of everything that is won, something else."""
-    stakes = (Stake(*map(measure, stake)) for stake in pay[:4])
-    return Pay(*stakes, measure(pay.blackjack), measure(pay.surrender), pay.surrender_first, measure(pay.beaten))
+def _measured(terms: Terms, measure: Measure) -> Terms:
+    """Something else of everything that is won."""
+    pay = terms.pay
+    first, later = (Stakes(*(Stake(*map(measure, stake)) for stake in stakes)) for stakes in (pay.first, pay.later))
+    return Terms(
+        terms.play,
+        Pay(
+            first,
+            later,
+            blackjack=measure(pay.blackjack),
+            surrender=measure(pay.surrender),
+            surrender_first=pay.surrender_first,
+            beaten=measure(pay.beaten),
+        ),
+    )
 
 
 def _tens_alike(ranks: Sequence[int]) -> Composition:
@@ -177,12 +201,12 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
     dealer, pay, hands = tree(value_of(upcard), rules.soft17 == "hit"), pay_of(rules), lattice()
     shoe = Shoe(held, float(held.sum()), dealer.natural)
     ends = Ends(*first_ends(hands, dealer, held))
-    stands, twice = standing(ends, pay.single), standing(ends, pay.double)
+    stands, twice = standing(ends, pay.first.single), standing(ends, pay.first.double)
     safe = no_natural(hands, shoe, where) if rules.hole == "peek" else 1.0
     return Decision(
         stand=float(stands[where]) / safe,
-        hit=drawing(hands, shoe, pay.single, where, choosing(hands, shoe, pay.single, stands)) / safe,
-        double=drawing(hands, shoe, pay.double, where, twice) / safe,
+        hit=drawing(hands, shoe, pay.first.single, where, choosing(hands, shoe, pay.first.single, stands)) / safe,
+        double=drawing(hands, shoe, pay.first.double, where, twice) / safe,
     )
 
 
@@ -217,7 +241,7 @@ def _beside(rules: Rules, cards: Composition) -> dict[str, Worth]:
 
 
 def _most_cards(rules: Rules, composition: Composition | None) -> int:
-    """More cards than any round takes: each hand has at most 20 points before its last card, and low cards come first."""
+    """No round takes more: each hand has at most 20 points before its last card, and low cards make most of them."""
     if composition is None:
         return 0
     hands = rules.splits + 2
@@ -227,8 +251,3 @@ def _most_cards(rules: Rules, composition: Composition | None) -> int:
         points -= drawn * (value + 1)
         cards += drawn
     return cards + hands
-
-
-def worth_of(table: Upcard, rules: Rules, chart: Chart, upcard: int) -> float:
-    """What a seat wins of its bet against an upcard by any chart."""
-    return with_splits(table, chart.rows[upcard], play_of(rules), pay_of(rules))

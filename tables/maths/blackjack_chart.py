@@ -24,19 +24,20 @@ from tables.maths.blackjack_hands import (
     Row,
     Shoe,
     Stake,
+    Stakes,
     lattice,
 )
 from tables.maths.blackjack_round import (
     Pairs,
     Pay,
     Play,
+    Terms,
     Upcard,
     all_split_ends,
     first_ends,
     first_letters,
     with_splits,
 )
-from tables.maths.situation import Unknowable
 
 UPCARDS: Final = (*"23456789", "T", "A")
 HARD: Final = range(5, 21)
@@ -93,7 +94,7 @@ def chart_of(table: Table) -> Chart:
 
 
 def start(upcard: int) -> Row:
-    """A plain chart that the best one is found from: hit what cannot bust, stand like the dealer, split aces and eights."""
+    """A plain chart that the search of the best one begins with: split nothing, double nothing."""
     hard, soft, pairs = (np.full(size, HIT, np.int64) for size in (22, 22, KINDS))
     weak = upcard in range(1, 6)
     hard[12 if weak else 17 :] = STAND
@@ -131,17 +132,19 @@ def pay_of(rules: Rules) -> Pay:
     """What a seat wins at each end, as a part of its bet."""
     pays, stake = blackjack_odds(rules)
     looks = rules.hole == "peek"
-    single, double = _stake(rules, 1, later=False), _stake(rules, 2, later=False)
     return Pay(
-        single,
-        double,
-        _stake(rules, 1, later=True),
-        _stake(rules, 2, later=True),
+        first=Stakes(_stake(rules, 1, later=False), _stake(rules, 2, later=False)),
+        later=Stakes(_stake(rules, 1, later=True), _stake(rules, 2, later=True)),
         blackjack=pays / stake,
         surrender=-0.5,
         surrender_first=int(not looks),
         beaten=-1.0 if looks else 0.0,
     )
+
+
+def terms_of(rules: Rules) -> Terms:
+    """The options, as far as a seat feels them."""
+    return Terms(play_of(rules), pay_of(rules))
 
 
 def _stake(rules: Rules, bets: int, *, later: bool) -> Stake:
@@ -214,63 +217,52 @@ def improved(table: Upcard, upcard: int, rules: Rules) -> Row:
     """The best letters against an upcard: no other letter in any cell would be worth more in the whole round.
 
     Cell by cell the letter that is worth most is taken, with every hand, later cards and splits counted, until a
-    whole turn changes nothing.
+    whole turn changes nothing. Higher totals come first, for shorter hands lead to longer ones.
     """
-    row, play, pay = start(upcard), play_of(rules), pay_of(rules)
-    changed = True
-    while changed:
-        changed = any([*_improve_totals(table, row, rules), *_improve_pairs(table, row, play, pay, rules)])
+    row, terms = start(upcard), terms_of(rules)
+    before: list[list[int]] = []
+    while before != (before := [letters.tolist() for letters in row]):
+        for total in reversed(HARD):
+            row.hard[total] = _best_letter(table, row, terms, (row.hard, total), _letters(rules, total, soft=False))
+        for total in reversed(SOFT):
+            row.soft[total] = _best_letter(table, row, terms, (row.soft, total), _letters(rules, total, soft=True))
+        for value in VALUES:
+            row.pairs[value] = _pair_letter(table, row, value, rules)
     return row
 
 
-def _improve_totals(table: Upcard, row: Row, rules: Rules) -> list[bool]:
-    """Betters the letters of totals, the highest first, for shorter hands lead to longer ones. Which have changed."""
-    changes = []
-    play, pay = play_of(rules), pay_of(rules)
-    for letters, totals, soft in ((row.hard, HARD, False), (row.soft, SOFT, True)):
-        for total in reversed(totals):
-            held = letters[total]
-            best, most = held, with_splits(table, row, play, pay)
-            for code in _letters(rules, total, soft):
-                letters[total] = code
-                worth = with_splits(table, row, play, pay)
-                if worth > most + _GAIN:
-                    best, most = code, worth
-            letters[total] = best
-            changes.append(bool(best != held))
-    return changes
+def _best_letter(table: Upcard, row: Row, terms: Terms, cell: tuple[Places, int], codes: tuple[int, ...]) -> int:
+    """Which letter in a cell is worth most; of letters that are worth the same the one that is there."""
+    letters, place = cell
+    best, most = int(letters[place]), with_splits(table, row, terms)
+    for code in codes:
+        letters[place] = code
+        worth = with_splits(table, row, terms)
+        if worth > most + _GAIN:
+            best, most = code, worth
+    return best
 
 
-def _letters(rules: Rules, total: int, soft: bool) -> tuple[int, ...]:
+def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
     """What can be sensible for a total: nobody stands on what one card more cannot spoil."""
     play = play_of(rules)
     may_double = play.soft == 1 if soft else play.least <= total <= play.most
     stands = soft or total >= 12
-    codes = (HIT, *((STAND,) if stands else ()))
+    codes: tuple[int, ...] = (HIT, STAND) if stands else (HIT,)
     if may_double:
-        codes = (*codes, DOUBLE, *((DOUBLE_STAND,) if stands else ()))
+        codes += (DOUBLE, DOUBLE_STAND) if stands else (DOUBLE,)
     if rules.surrender == "late":
-        codes = (*codes, SURRENDER, *((SURRENDER_STAND,) if stands else ()))
+        codes += (SURRENDER, SURRENDER_STAND) if stands else (SURRENDER,)
     return codes
-
-
-def _improve_pairs(table: Upcard, row: Row, play: Play, pay: Pay, rules: Rules) -> list[bool]:
-    """Betters the letters of pairs. Which have changed."""
-    changes = []
-    for value in VALUES:
-        held = row.pairs[value]
-        row.pairs[value] = _pair_letter(table, row, value, rules)
-        changes.append(bool(row.pairs[value] != held))
-    return changes
 
 
 def _pair_letter(table: Upcard, row: Row, value: int, rules: Rules) -> int:
     """The letter that is worth most for a pair; of letters that are worth the same its total's, then the shorter."""
-    play, pay = play_of(rules), pay_of(rules)
-    worth = first_letters(table, value, row, play, pay)
+    terms = terms_of(rules)
+    worth = first_letters(table, value, row, terms)
     total = int(row.soft[12] if value == ACE else row.hard[2 * (value + 1)])
     codes = [code for code in (total, *_letters(rules, 2 * (value + 1), soft=value == ACE)) if code < SPLIT]
-    if play.hands >= 2 and (value != ACE or play.ace_hands >= 2):
+    if terms.play.hands >= 2:
         codes.append(SPLIT)
     best = codes[0]
     for code in codes:

@@ -1,13 +1,12 @@
 """The dealer of a blackjack table: how likely each of his totals is, from any cards left, exactly.
 
-The dealer has no choice, so how often a set of cards comes to be his hand does not hang on the shoe: it is a number of
-orders. A set with m(r) cards of value r, k cards in all, comes in each of its orders with the probability
-c(r)(c(r) - 1)...(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards left have value
-r. That is the enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of sequences: about 900
-for each upcard.
+The dealer has no choice, so in how many orders a set of cards comes to be his hand does not hang on the shoe. A set
+with m(r) cards of value r, k cards in all, comes in each of its orders with the probability c(r)(c(r) - 1)...
+(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards left have value r. That is the
+enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of sequences: some 900 for an upcard.
 
-All sets stand in a tree: each is the one before it and a card that is not lower than those that joined before. So each costs
-one multiplication.
+All sets stand in a tree: each is the one before it and a card that is not lower than those that joined before. So each
+costs one multiplication.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def tree(upcard: int, hits_soft_17: bool) -> Tree:
     ends, orders = _hands(upcard, hits_soft_17)
     places: dict[Drawn, int] = {(): 0}
     rows = [(0, 0, 0, 0, 0, 0.0)]
-    for drawn in sorted({drawn[:size] for drawn in orders for size in range(1, len(drawn) + 1)}, key=len):
+    for drawn in sorted({whole[:size] for whole in orders for size in range(1, len(whole) + 1)}, key=len):
         parent, value = drawn[:-1], drawn[-1]
         rows.append(
             (places[parent], value, parent.count(value), len(drawn), ends.get(drawn, 0), float(orders.get(drawn, 0)))

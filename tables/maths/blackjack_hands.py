@@ -3,9 +3,9 @@
 A hand is a set of cards, for no order of them matters. Unseen cards are exchangeable, so a hand's further cards, those
 of other hands, and the dealer's may be thought of as drawn in any order, as long as nobody looks ahead.
 
-What a dealer who looks under his upcard has is known: no blackjack. That makes the hole card unlike the other unseen cards.
-So nothing here is conditioned on it. Every value is the mean of (what is won, or 0 where the dealer has a blackjack); who
-divides it by the chance of no blackjack has the conditional mean.
+Of a dealer who looks under his upcard it is known that he has no blackjack. That makes the hole card unlike the
+other unseen cards, so nothing here is conditioned on it: every value is the mean of what is won, and of 0 where the
+dealer has a blackjack. Divided by the chance of no blackjack that is the conditional mean.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ LETTERS: Final = ("H", "S", "D", "Ds", "P", "R", "Rs", "Rp")
 """Hit; stand; double, else hit or stand; split; surrender, else hit, stand or split. A letter's number is its place."""
 HIT, STAND, DOUBLE, DOUBLE_STAND, SPLIT, SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT = range(len(LETTERS))
 STANDS: Final = (STAND, DOUBLE_STAND, SURRENDER_STAND)
+DOUBLES: Final = (DOUBLE, DOUBLE_STAND)
+SURRENDERS: Final = (SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT)
 OUT: Final = -1
 """No hand: too many."""
 _SETS: Final = 8
@@ -56,7 +58,7 @@ class Ends(NamedTuple):
 
 
 class Stake(NamedTuple):
-    """What a hand with its stake counts for at each end; results themselves, or their squares, or whether they are wins."""
+    """What a hand with its stake counts for at each end: what it wins, or the square of that, or 1 for a win."""
 
     win: float
     lose: float
@@ -64,6 +66,13 @@ class Stake(NamedTuple):
     """It stands, and the dealer has a blackjack."""
     bust_natural: float
     """It is too many, and the dealer has a blackjack."""
+
+
+class Stakes(NamedTuple):
+    """A hand with one bet on it, and with two."""
+
+    single: Stake
+    double: Stake
 
 
 class Shoe(NamedTuple):
@@ -176,7 +185,7 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
                 left - 1.0
             )
         mean += free * (stake.lose * (1.0 - natural) + stake.bust_natural * natural)
-    return mean / left
+    return float(mean / left)
 
 
 @jit
@@ -196,7 +205,7 @@ def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stands: Floats) 
         if hands.cards[hand] < 2:
             continue
         code = letter(hands, row, hand)
-        if code == STAND or code == DOUBLE_STAND or code == SURRENDER_STAND:
+        if code in STANDS:
             values[hand] = stands[hand]
         else:
             values[hand] = drawing(hands, shoe, stake, hand, values)

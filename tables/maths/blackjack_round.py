@@ -1,15 +1,16 @@
-"""A seat's whole round of blackjack against one upcard, by a chart: first hands, doubles, surrenders and splits, exactly.
+"""A seat's whole round against one upcard, by a chart: first hands, doubles, surrenders and splits, exactly.
 
-**Splits.** Let hands grow from a pair of p, and call "second card" what each of them gets first. Whether there is one hand
-more depends on second cards alone. By exchangeability these may be thought of as drawn first, one after the other, and the
-cards that hands hit and those of the dealer afterwards. So a split of M hands at most is a short tree of second cards: p or
-not p. What a hand is worth at its end hangs on k, how many other p are out, and j, how many second cards of other hands are
-out of which nobody knows but that they are not p. For j = 0 it is a lone hand from a smaller shoe. And since the next unseen
-card is p, with some chance P, or is not,
+**Splits.** Let hands grow from a pair of p, and call "second card" what each of them gets first. Whether there is one
+hand more depends on second cards alone. By exchangeability these may be thought of as drawn first, one after the other,
+and the cards that hands hit and those of the dealer afterwards. So a split into M hands at most is a short tree of
+second cards: p or not p. What a hand is worth in the end hangs on k, how many other p are out, and j, how many second
+cards of other hands are out of which nobody knows but that they are not p. For j = 0 it is a lone hand from a smaller
+shoe. And since the next unseen card is p, with some chance P, or is not,
 
     Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
 
-which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however hands hang together.
+which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however hands hang
+together.
 """
 
 from __future__ import annotations
@@ -20,18 +21,15 @@ import numpy as np
 
 from tables.maths.blackjack_dealer import ACE, KINDS, TEN, Floats, Places, Tree
 from tables.maths.blackjack_hands import (
-    DOUBLE,
-    DOUBLE_STAND,
+    DOUBLES,
     SPLIT,
-    STAND,
-    SURRENDER,
-    SURRENDER_SPLIT,
-    SURRENDER_STAND,
+    STANDS,
+    SURRENDERS,
     Ends,
     Lattice,
     Row,
     Shoe,
-    Stake,
+    Stakes,
     drawing,
     letter,
     no_natural,
@@ -64,11 +62,9 @@ class Play(NamedTuple):
 class Pay(NamedTuple):
     """What the ends of a round count for."""
 
-    single: Stake
-    double: Stake
-    later_single: Stake
+    first: Stakes
+    later: Stakes
     """The same for the hands of a split that follow its first."""
-    later_double: Stake
     blackjack: float
     surrender: float
     surrender_first: int
@@ -77,8 +73,15 @@ class Pay(NamedTuple):
     """The dealer looked and has a blackjack; the seat has none."""
 
 
+class Terms(NamedTuple):
+    """The options, as far as a seat feels them."""
+
+    play: Play
+    pay: Pay
+
+
 class Pairs(NamedTuple):
-    """The pairs that may be split: by value, how likely, and how many of the same are there before the pair is dealt."""
+    """The pairs that may be split: by value, how likely, and how many of the same there are before the deal."""
 
     value: Places
     chance: Floats
@@ -86,7 +89,7 @@ class Pairs(NamedTuple):
 
 
 class Upcard(NamedTuple):
-    """All that can be said before a chart is: the cards left beside an upcard, and how each hand ends that stands."""
+    """What no chart changes: the cards left beside an upcard, and how each hand ends that stands."""
 
     hands: Lattice
     shoe: Shoe
@@ -129,14 +132,14 @@ def doubles(hands: Lattice, play: Play, hand: int) -> bool:
     """Whether a hand of two cards may be doubled, as far as its total goes."""
     if hands.soft[hand]:
         return play.soft == 1
-    return play.least <= hands.total[hand] <= play.most
+    return bool(play.least <= hands.total[hand] <= play.most)
 
 
 class Solved(NamedTuple):
     """What every hand counts for, with what it stands for."""
 
     shoe: Shoe
-    ends: Ends
+    stakes: Stakes
     stands: Floats
     twice: Floats
     """If it stands on a doubled stake."""
@@ -145,39 +148,37 @@ class Solved(NamedTuple):
 
 
 @jit
-def solved(hands: Lattice, shoe: Shoe, ends: Floats, row: Row, single: Stake, double: Stake) -> Solved:
+def solved(hands: Lattice, shoe: Shoe, ends: Floats, row: Row, stakes: Stakes) -> Solved:
     """Every hand from one shoe."""
     each = Ends(ends[0], ends[1], ends[2])
-    stands = standing(each, single)
-    return Solved(shoe, each, stands, standing(each, double), playing(hands, shoe, row, single, stands))
+    stands = standing(each, stakes.single)
+    return Solved(shoe, stakes, stands, standing(each, stakes.double), playing(hands, shoe, row, stakes.single, stands))
 
 
 @jit
-def two_cards(
-    hands: Lattice, hand: int, code: int, may_double: bool, of: Solved, single: Stake, double: Stake
-) -> float:
+def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved) -> float:
     """What a hand of two cards counts for that neither splits nor surrenders, by a letter."""
-    if may_double and (code == DOUBLE or code == DOUBLE_STAND):
-        return drawing(hands, of.shoe, double, hand, of.twice)
-    if code == STAND or code == DOUBLE_STAND or code == SURRENDER_STAND:
+    if may_double and code in DOUBLES:
+        return drawing(hands, of.shoe, of.stakes.double, hand, of.twice)
+    if code in STANDS:
         return float(of.stands[hand])
-    return drawing(hands, of.shoe, single, hand, of.plays)
+    return drawing(hands, of.shoe, of.stakes.single, hand, of.plays)
 
 
 @jit
-def first_hand(table: Upcard, hand: int, code: int, play: Play, pay: Pay, of: Solved) -> float:
+def first_hand(table: Upcard, hand: int, code: int, terms: Terms, of: Solved) -> float:
     """What the first two cards count for by a letter; a split counts for nothing here but where the dealer looked."""
-    hands, safe = table.hands, no_natural(table.hands, table.shoe, hand)
+    hands, pay, safe = table.hands, terms.pay, no_natural(table.hands, table.shoe, hand)
     beaten = pay.beaten * (1.0 - safe)
     if code == SPLIT:
         return beaten
-    if code == SURRENDER or code == SURRENDER_STAND or code == SURRENDER_SPLIT:
+    if code in SURRENDERS:
         return pay.surrender * (1.0 if pay.surrender_first else safe) + beaten
-    return beaten + two_cards(hands, hand, code, doubles(hands, play, hand), of, pay.single, pay.double)
+    return beaten + two_cards(hands, hand, code, doubles(hands, terms.play, hand), of)
 
 
 @jit
-def second_cards(table: Upcard, value: int, row: Row, play: Play, single: Stake, double: Stake) -> Floats:
+def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes) -> Floats:
     """What a split hand counts for, by how many others of its value are out, and its second card."""
     hands = table.hands
     counts = np.zeros((OTHERS + 1, KINDS))
@@ -190,15 +191,15 @@ def second_cards(table: Upcard, value: int, row: Row, play: Play, single: Stake,
         shoe = Shoe(unseen, table.shoe.size - out, table.shoe.natural)
         if value == ACE and not play.hit_aces:
             ends = table.split_ends[value, out]
-            stands = standing(Ends(ends[0], ends[1], ends[2]), single)
+            stands = standing(Ends(ends[0], ends[1], ends[2]), stakes.single)
             for second in range(KINDS):
                 counts[out, second] = stands[hands.onward[hands.onward[0, value], second]]
             continue
-        of = solved(hands, shoe, table.split_ends[value, out], row, single, double)
+        of = solved(hands, shoe, table.split_ends[value, out], row, stakes)
         for second in range(KINDS):
             hand = hands.onward[hands.onward[0, value], second]
             may_double = play.after_split == 1 and doubles(hands, play, hand)
-            counts[out, second] = two_cards(hands, hand, letter(hands, row, hand), may_double, of, single, double)
+            counts[out, second] = two_cards(hands, hand, letter(hands, row, hand), may_double, of)
     return counts
 
 
@@ -268,13 +269,13 @@ def split_tree(
 
 
 @jit
-def split(table: Upcard, value: int, row: Row, play: Play, pay: Pay) -> Floats:
+def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
     """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
-    totals = np.zeros(len(table.pairs.value))
+    totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
     held, most = table.shoe.held, play.ace_hands if value == ACE else play.hands
-    later_counts = second_cards(table, value, row, play, pay.later_single, pay.later_double)
-    apart = pay.single.natural != pay.later_single.natural
-    counts = second_cards(table, value, row, play, pay.single, pay.double) if apart else later_counts
+    later_counts = second_cards(table, value, row, play, pay.later)
+    apart = pay.first.single.natural != pay.later.single.natural
+    counts = second_cards(table, value, row, play, pay.first) if apart else later_counts
     for place in range(len(totals)):
         same = table.pairs.same[place]
         if table.pairs.value[place] == value and same >= 2.0:
@@ -294,10 +295,10 @@ def pair_letter(row: Row, hands: Lattice, value: int, play: Play) -> int:
 
 
 @jit
-def without_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
+def without_splits(table: Upcard, row: Row, terms: Terms) -> float:
     """What a round counts for against this upcard; one that comes to a split counts for 0."""
     hands, shoe = table.hands, table.shoe
-    of = solved(hands, shoe, table.ends, row, pay.single, pay.double)
+    of = solved(hands, shoe, table.ends, row, terms.pay.first)
     draws = shoe.size * (shoe.size - 1.0)
     total = 0.0
     for low in range(KINDS):
@@ -305,42 +306,42 @@ def without_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
             hand = hands.onward[hands.onward[0, low], high]
             chance = 2.0 * shoe.held[low] * shoe.held[high] / draws
             if low == ACE and high == TEN:
-                total += chance * pay.blackjack * no_natural(hands, shoe, hand)
+                total += chance * terms.pay.blackjack * no_natural(hands, shoe, hand)
             elif chance > 0.0:
-                total += chance * first_hand(table, hand, letter(hands, row, hand), play, pay, of)
+                total += chance * first_hand(table, hand, letter(hands, row, hand), terms, of)
     for place in range(len(table.pairs.value)):
         value, chance = table.pairs.value[place], table.pairs.chance[place]
         hand = hands.onward[hands.onward[0, value], value]
         if chance > 0.0:
-            total += chance * first_hand(table, hand, pair_letter(row, hands, value, play), play, pay, of)
+            total += chance * first_hand(table, hand, pair_letter(row, hands, value, terms.play), terms, of)
     if table.tens > 0.0:
         hand = hands.onward[hands.onward[0, TEN], TEN]
-        total += table.tens * first_hand(table, hand, letter(hands, row, hand), play, pay, of)
+        total += table.tens * first_hand(table, hand, letter(hands, row, hand), terms, of)
     return total
 
 
 @jit
-def splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
+def splits(table: Upcard, row: Row, terms: Terms) -> float:
     """What the rounds count for that come to a split."""
     total = 0.0
     for value in range(KINDS):
-        if pair_letter(row, table.hands, value, play) == SPLIT:
-            total += (table.pairs.chance * split(table, value, row, play, pay)).sum()
+        if pair_letter(row, table.hands, value, terms.play) == SPLIT:
+            total += (table.pairs.chance * split(table, value, row, terms)).sum()
     return total
 
 
-def with_splits(table: Upcard, row: Row, play: Play, pay: Pay) -> float:
+def with_splits(table: Upcard, row: Row, terms: Terms) -> float:
     """What a round counts for against this upcard."""
-    return without_splits(table, row, play, pay) + splits(table, row, play, pay)
+    return without_splits(table, row, terms) + splits(table, row, terms)
 
 
 @jit
-def first_letters(table: Upcard, value: int, row: Row, play: Play, pay: Pay) -> Floats:
+def first_letters(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
     """What a pair of a value counts for by each letter, over all its pairs; splits as in ``split``."""
-    of = solved(table.hands, table.shoe, table.ends, row, pay.single, pay.double)
+    of = solved(table.hands, table.shoe, table.ends, row, terms.pay.first)
     hand = table.hands.onward[table.hands.onward[0, value], value]
     chance = table.pairs.chance[table.pairs.value == value].sum()
-    counts = np.array([chance * first_hand(table, hand, code, play, pay, of) for code in range(8)])
-    if play.hands >= 2:
-        counts[SPLIT] += (table.pairs.chance * split(table, value, row, play, pay)).sum()
+    counts = np.array([chance * first_hand(table, hand, code, terms, of) for code in range(8)])
+    if terms.play.hands >= 2:
+        counts[SPLIT] += (table.pairs.chance * split(table, value, row, terms)).sum()
     return counts

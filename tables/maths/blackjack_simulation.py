@@ -5,7 +5,7 @@ It knows nothing of the exact values but the chart: cards are drawn one by one, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -17,17 +17,9 @@ from numpy.typing import NDArray
 from tables.games.blackjack import Rules
 from tables.maths.blackjack_chart import Chart, blackjack_odds, letters_of, play_of
 from tables.maths.blackjack_dealer import ACE, TEN
-from tables.maths.blackjack_hands import (
-    DOUBLE,
-    DOUBLE_STAND,
-    SPLIT,
-    STAND,
-    SURRENDER,
-    SURRENDER_SPLIT,
-    SURRENDER_STAND,
-)
+from tables.maths.blackjack_hands import DOUBLES, SPLIT, STAND, STANDS, SURRENDERS
 from tables.maths.blackjack_round import MOST_HANDS
-from tables.maths.compiled import jit
+from tables.maths.compiled import inlined, jit
 from tables.maths.simulation import Bytes, Words, dice_of, draw
 
 Counts = NDArray[np.int64]
@@ -39,6 +31,7 @@ LEAST_LEFT: Final = 60
 """No round begins with so few cards, for it might need more: four hands and the dealer's."""
 _HARD, _SOFT, _PAIRS = 0, 22, 44
 _NEVER: Final = 10**9
+NO_CARD: Final = -1
 
 
 class House(NamedTuple):
@@ -57,6 +50,22 @@ class House(NamedTuple):
     original_only: int
     blackjack: int
     """What it pays, in tenths of the bet."""
+
+
+class Deck(NamedTuple):
+    """The cards in any order, how many of them are left to draw, in front, and the dice that draw them."""
+
+    cards: Bytes
+    left: Counts
+    dice: Words
+
+
+class Dealt(NamedTuple):
+    """A shoe by rank, and which of it were dealt: a pair's rank to the seat, and an upcard's; 0 an ace, 12 a king."""
+
+    ranks: Sequence[int]
+    upcard: int
+    pair: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,81 +149,77 @@ def columns(chart: Chart) -> Counts:
     return np.array([letters_of(row) for row in chart.rows])
 
 
-def simulate(
-    rules: Rules, chart: Chart, rounds: int, seed: int, ranks: tuple[int, ...] | None = None, cut: int | None = None
-) -> Tally:
+def simulate(rules: Rules, chart: Chart, rounds: int, seed: int, cut: int | None = None) -> Tally:
     """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
 
-    Each is dealt from the whole shoe, or, with ``cut``, from what the rounds before it left until no more than so many
-    cards are left. ``ranks`` is the shoe by rank, ace to king; without it: full decks.
+    Each is dealt from full decks, or, with ``cut``, from what the rounds before it left until no more than so many
+    cards are left.
     """
     tally = nothing()
-    held = np.array(ranks or (4 * rules.decks,) * 13, np.int64)
-    cards = np.repeat(np.arange(13), held).astype(np.uint8)
     last = _NEVER if cut is None else max(cut, LEAST_LEFT)
-    _deal(dice_of(np.uint64(seed % 2**64)), rounds, last, cards, house_of(rules), columns(chart), tally.ends)
+    deck = _deck((4 * rules.decks,) * 13, seed)
+    _deal(deck, rounds, (last, house_of(rules)), columns(chart), tally.ends)
     return tally
 
 
-def simulate_splits(
-    rules: Rules, chart: Chart, ranks: tuple[int, ...], upcard: int, pair: int, rounds: int, seed: int
-) -> Tally:
+def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed: int) -> Tally:
     """Deals so many rounds that begin with a rank's pair against an upcard's rank, and no dealer's blackjack seen."""
     tally = nothing()
-    held = np.array(ranks, np.int64)
-    held[upcard] -= 1
-    held[pair] -= 2
-    cards = np.repeat(np.arange(13), held).astype(np.uint8)
-    start = np.array([pair, upcard, pair], np.int64)
-    _deal_pairs(dice_of(np.uint64(seed % 2**64)), rounds, cards, start, house_of(rules), columns(chart), tally.ends)
+    held = [*dealt.ranks]
+    held[dealt.upcard] -= 1
+    held[dealt.pair] -= 2
+    start = (dealt.pair, dealt.pair, dealt.upcard)
+    _deal_pairs(_deck(held, seed), rounds, (start, house_of(rules)), columns(chart), tally.ends)
     return tally
+
+
+def _deck(held: Sequence[int], seed: int) -> Deck:
+    cards = np.repeat(np.arange(13), held).astype(np.uint8)
+    return Deck(cards, np.array([len(cards)]), dice_of(np.uint64(seed % 2**64)))
 
 
 # --- the loop, in machine code: whole numbers only ---------------------------------------------------------------
 
 
 @jit
-def _deal(dice: Words, rounds: int, last: int, cards: Bytes, house: House, letters: Counts, ends: Counts) -> None:
-    """Rounds as the table deals them."""
-    standing, left = np.zeros((MOST_HANDS, 2), np.int64), np.array([len(cards)])
+def _deal(deck: Deck, rounds: int, table: tuple[int, House], letters: Counts, ends: Counts) -> None:
+    """Rounds as the table deals them. ``table`` is with how many cards left no round begins, and the options."""
+    standing = np.zeros((MOST_HANDS, 2), np.int64)
+    last, house = table
     for _ in range(rounds):
-        if left[0] <= last:
-            left[0] = len(cards)
-        first = _card(cards, left, dice)
-        up = _card(cards, left, dice)
-        second = _card(cards, left, dice)
-        hole = _card(cards, left, dice) if house.looks else -1
-        net, split = _play(cards, left, dice, first, second, up, hole, house, letters[min(up, TEN)], standing)
+        if deck.left[0] <= last:
+            deck.left[0] = len(deck.cards)
+        first = _card(deck)
+        up = _card(deck)
+        second = _card(deck)
+        hole = _card(deck) if house.looks else NO_CARD
+        net, split = _play(deck, (first, second, up, hole), house, letters[min(up, TEN)], standing)
         ends[split, MOST + net] += 1
 
 
 @jit
 def _deal_pairs(
-    dice: Words, rounds: int, cards: Bytes, start: Counts, house: House, letters: Counts, ends: Counts
+    deck: Deck, rounds: int, table: tuple[tuple[int, int, int], House], letters: Counts, ends: Counts
 ) -> None:
-    """Rounds that begin with the same three cards; the others lie in ``cards``."""
-    standing, left = np.zeros((MOST_HANDS, 2), np.int64), np.array([len(cards)])
-    first, up, second = start
+    """Rounds that begin with the same three cards, which the deck is without, and no blackjack that the dealer sees."""
+    standing = np.zeros((MOST_HANDS, 2), np.int64)
+    (first, second, up), house = table
     for _ in range(rounds):
-        hole = -1
-        if house.looks:
-            left[0] = len(cards)
-            hole = _card(cards, left, dice)
-            while _blackjack(up, hole):
-                left[0] = len(cards)
-                hole = _card(cards, left, dice)
-        else:
-            left[0] = len(cards)
-        net, split = _play(cards, left, dice, first, second, up, hole, house, letters[min(up, TEN)], standing)
+        deck.left[0] = len(deck.cards)
+        hole = _card(deck) if house.looks else NO_CARD
+        while house.looks and _blackjack(up, hole):
+            deck.left[0] = len(deck.cards)
+            hole = _card(deck)
+        net, split = _play(deck, (first, second, up, hole), house, letters[min(up, TEN)], standing)
         ends[split, MOST + net] += 1
 
 
-@jit
-def _card(cards: Bytes, left: Counts, dice: Words) -> int:
+@inlined
+def _card(deck: Deck) -> int:
     """The next card's rank, 0 an ace, 12 a king."""
-    rank = np.int64(draw(cards, left[0], dice))
-    left[0] -= 1
-    return rank
+    left = deck.left[0]
+    deck.left[0] = left - 1
+    return int(np.int64(draw(deck.cards, left, deck.dice)))
 
 
 @jit
@@ -233,98 +238,114 @@ def _letter(letters: Counts, hard: int, aces: int) -> int:
     return int(letters[_SOFT + hard + 10]) if aces and hard <= 11 else int(letters[_HARD + hard])
 
 
-@jit
+@inlined
 def _play(
-    cards: Bytes,
-    left: Counts,
-    dice: Words,
-    first: int,
-    second: int,
-    up: int,
-    hole: int,
-    house: House,
-    letters: Counts,
-    standing: Counts,
+    deck: Deck, dealt: tuple[int, int, int, int], house: House, letters: Counts, standing: Counts
 ) -> tuple[int, int]:
     """A round from its first cards on: what the seat wins, in tenths of its bet, and whether it split.
 
-    ``standing`` is room for the hands that stand: the total and the bets of each; hands that are too many have 0 bets.
+    ``dealt`` is the seat's two cards, the upcard, and the hole card. ``standing`` is room for the finished hands: the
+    total and the bets of each; a hand that is too many has 0 bets there.
     """
+    first, second, up, hole = dealt
     if house.looks and _blackjack(up, hole):
         return (0 if _blackjack(first, second) else -10), 0
     if _blackjack(first, second):
-        if not house.looks and (up == ACE or up >= TEN) and _blackjack(up, _card(cards, left, dice)):
+        if not house.looks and (up == ACE or up >= TEN) and _blackjack(up, _card(deck)):
             return 0, 0
         return house.blackjack, 0
-    net, hands, waiting, stands = 0, 1, 0, 0
-    count = 0
+    net, hands, waiting, count, stands = 0, 1, 0, 0, 0
     while True:
-        points = _points(first) + _points(second)
-        aces = (first == ACE) + (second == ACE)
-        same = first == second if house.by_rank else min(first, TEN) == min(second, TEN)
-        code = _letter(letters, points, aces)
-        if same and int(letters[_PAIRS + min(first, TEN)]) != SPLIT:
-            code = int(letters[_PAIRS + min(first, TEN)])
-        elif same and hands < (house.ace_hands if first == ACE and hands > 1 else house.hands):
+        code = _hand_letter(letters, first, second, house)
+        if code == SPLIT and hands < (house.ace_hands if first == ACE and hands > 1 else house.hands):
             hands += 1
             waiting += 1
-            second = _card(cards, left, dice)
+            second = _card(deck)
             continue
-        if hands == 1 and (code == SURRENDER or code == SURRENDER_STAND or code == SURRENDER_SPLIT):
+        if code == SPLIT:
+            code = _letter(letters, _points(first) + _points(second), first == ACE)
+        if hands == 1 and code in SURRENDERS:
             return -5, 0
-        bets = 1
-        if hands == 1 or first != ACE or house.hit_aces:
-            soft = aces > 0 and points <= 11
-            inside = house.doubles_soft if soft else house.doubles_least <= points <= house.doubles_most
-            if (code == DOUBLE or code == DOUBLE_STAND) and inside and (hands == 1 or house.after_split):
-                bets = 2
-                rank = _card(cards, left, dice)
-                points += _points(rank)
-                aces += rank == ACE
-            else:
-                while not (code == STAND or code == DOUBLE_STAND or code == SURRENDER_STAND):
-                    rank = _card(cards, left, dice)
-                    points += _points(rank)
-                    aces += rank == ACE
-                    if points > 21:
-                        break
-                    code = _letter(letters, points, aces)
+        if hands > 1 and first == ACE and not house.hit_aces:
+            code = STAND
+        may_double = hands == 1 or house.after_split == 1
+        points, bets = _finish(deck, (first, second), (code, may_double), house, letters)
         if points > 21:
             net -= 10 * bets
             bets = 0
-        elif aces and points <= 11:
-            points += 10
         standing[count, 0] = points
         standing[count, 1] = bets
-        stands += bets > 0
+        stands += bets
         count += 1
         if waiting == 0:
             break
         waiting -= 1
-        second = _card(cards, left, dice)
-    split = int(hands > 1)
-    if stands == 0:
-        return net, split
-    if not house.looks:
-        hole = _card(cards, left, dice)
+        second = _card(deck)
+    if stands:
+        net += _settle(deck, (up, hole), house, standing[:count])
+    return net, int(hands > 1)
+
+
+@inlined
+def _hand_letter(letters: Counts, first: int, second: int, house: House) -> int:
+    """What the chart says for two cards: for a pair, or for their total."""
+    alike = first == second if house.by_rank else min(first, TEN) == min(second, TEN)
+    if alike:
+        return int(letters[_PAIRS + min(first, TEN)])
+    return _letter(letters, _points(first) + _points(second), first == ACE or second == ACE)
+
+
+@inlined
+def _finish(
+    deck: Deck, hand: tuple[int, int], choice: tuple[int, bool], house: House, letters: Counts
+) -> tuple[int, int]:
+    """The total and the bets of a hand of two cards that neither splits nor surrenders. ``choice`` is its letter, and
+    whether it might double."""
+    code, may_double = choice
+    points, aces = _points(hand[0]) + _points(hand[1]), (hand[0] == ACE) + (hand[1] == ACE)
+    soft, bets = aces > 0 and points <= 11, 1
+    inside = house.doubles_soft == 1 if soft else house.doubles_least <= points <= house.doubles_most
+    if code in DOUBLES and may_double and inside:
+        rank = _card(deck)
+        points += _points(rank)
+        aces += rank == ACE
+        bets = 2
+    else:
+        while code not in STANDS:
+            rank = _card(deck)
+            points += _points(rank)
+            aces += rank == ACE
+            if points > 21:
+                break
+            code = _letter(letters, points, aces)
+    return (points + 10 if aces and points <= 11 else points), bets
+
+
+@inlined
+def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts) -> int:
+    """What the hands that stand win together, in tenths of the bet."""
+    up, hole = dealer
+    if hole == NO_CARD:
+        hole = _card(deck)
+    net = 0
     if _blackjack(up, hole):
-        for hand in range(count):
+        for hand in range(len(standing)):
             bets = standing[hand, 1]
             if house.original_only:
                 bets = min(bets, 1) if hand == 0 else 0
             net -= 10 * bets
-        return net, split
-    dealer = _dealer(cards, left, dice, up, hole, house.hits_soft_17)
-    for hand in range(count):
-        if dealer > 21 or standing[hand, 0] > dealer:
+        return net
+    total = _dealer(deck, up, hole, house.hits_soft_17)
+    for hand in range(len(standing)):
+        if total > 21 or standing[hand, 0] > total:
             net += 10 * standing[hand, 1]
-        elif standing[hand, 0] < dealer:
+        elif standing[hand, 0] < total:
             net -= 10 * standing[hand, 1]
-    return net, split
+    return net
 
 
-@jit
-def _dealer(cards: Bytes, left: Counts, dice: Words, up: int, hole: int, hits_soft_17: int) -> int:
+@inlined
+def _dealer(deck: Deck, up: int, hole: int, hits_soft_17: int) -> int:
     """The dealer's total."""
     points, aces = _points(up) + _points(hole), (up == ACE) + (hole == ACE)
     while True:
@@ -332,6 +353,6 @@ def _dealer(cards: Bytes, left: Counts, dice: Words, up: int, hole: int, hits_so
         total = points + 10 if soft else points
         if total > 17 or (total == 17 and not (soft and hits_soft_17)):
             return total
-        rank = _card(cards, left, dice)
+        rank = _card(deck)
         points += _points(rank)
         aces += rank == ACE

@@ -9,7 +9,7 @@ import pytest
 
 from tables.games.blackjack import Rules
 from tables.maths.blackjack import Solution, decide, solve
-from tables.maths.blackjack_chart import Chart, chart_of, pay_of, play_of, upcard_of
+from tables.maths.blackjack_chart import Chart, chart_of, terms_of, upcard_of
 from tables.maths.blackjack_dealer import probabilities
 from tables.maths.blackjack_hands import LETTERS, Row
 from tables.maths.blackjack_round import with_splits
@@ -260,7 +260,8 @@ def test_the_chart_is_read_as_it_is_printed() -> None:
     assert [*table["hard"]] == [str(count) for count in range(5, 21)]
     assert [*table["soft"]] == [f"A{other}" for other in range(2, 10)]
     assert [*table["pairs"]] == [2 * sign for sign in "23456789TA"]
-    assert table["hard"]["15"]["T"] == "R" and table["hard"]["17"]["A"] == "Rs" and table["pairs"]["88"]["A"] == "Rp"
+    cells = table["hard"]["15"]["T"], table["hard"]["17"]["A"], table["pairs"]["88"]["A"]
+    assert cells == ("R", "Rs", "Rp")
 
 
 @pytest.mark.parametrize("upcard", [0, 5, 9])
@@ -268,8 +269,8 @@ def test_no_change_of_one_cell_gains(upcard: int) -> None:
     """Harm: a search that stops before it is at the best chart."""
     rules = Rules(decks=1, surrender="late")
     table, row = upcard_of(rules, (4,) * 13, upcard), full(decks=1, surrender="late").chart.rows[upcard]
-    play, pay = play_of(rules), pay_of(rules)
-    best = with_splits(table, row, play, pay)
+    terms = terms_of(rules)
+    best = with_splits(table, row, terms)
     for kind, cells in (("hard", range(5, 21)), ("soft", range(13, 21)), ("pairs", range(10))):
         for cell in cells:
             for letter in range(len(LETTERS)):
@@ -277,7 +278,7 @@ def test_no_change_of_one_cell_gains(upcard: int) -> None:
                     continue
                 other = Row(*(letters.copy() for letters in row))
                 getattr(other, kind)[cell] = letter
-                assert with_splits(table, other, play, pay) <= best + CLOSE, (kind, cell, LETTERS[letter])
+                assert with_splits(table, other, terms) <= best + CLOSE, (kind, cell, LETTERS[letter])
 
 
 def test_what_cannot_be_dealt_has_a_plain_column() -> None:

@@ -1,4 +1,4 @@
-"""The sheet of blackjack and its simulator: every wager, what is refused, and rounds by chance beside the exact value."""
+"""The sheet of blackjack and its simulator: wagers, what is refused, and rounds by chance beside the exact value."""
 
 import json
 from collections import Counter
@@ -109,7 +109,7 @@ def test_three_cards_pay_by_the_best_that_they_are(cards: str, pays: int) -> Non
 
 def test_ways_are_counted_as_cards_are_dealt() -> None:
     """Harm: two copies of a card taken for one."""
-    cards = [STANDARD.number(card) for card in "Ah Ah Ad As Kh Qh 2h 2h 3h 3s".split()]
+    cards = [STANDARD.number(card) for card in ("Ah", "Ah", "Ad", "As", "Kh", "Qh", "2h", "2h", "3h", "3s")]
     for count, wager in ((2, perfect_pairs), (3, twenty_one_plus_three)):
         dealt = Counter(next(iter(wager(STANDARD.count(drawn)))) for drawn in permutations(cards, count))
         ways = wager(STANDARD.count(cards))
@@ -158,7 +158,7 @@ def test_a_shoe_of_tens_alone_pushes_for_ever() -> None:
 
 
 def test_a_composition_counts() -> None:
-    """Harm: the edge of a full shoe told for one that is not. A shoe that is rich in tens and aces is good to the seat."""
+    """Harm: the edge of a full shoe told for one that is not. Tens and aces are good to the seat."""
     rich = (32, *(20,) * 8, *(32,) * 4)
     worths = sheet(Rules(decks=8), rich).wagers
     assert worths["main"].house_edge < 0
