@@ -1,9 +1,10 @@
 """The dealer of a blackjack table: how likely each of his totals is, from any cards left, exactly.
 
-The dealer has no choice, so in how many orders a set of cards comes to be his hand does not hang on the shoe. A set
-with m(r) cards of value r, k cards in all, comes in each of its orders with the probability c(r)(c(r) - 1)...
-(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards left have value r. That is the
-enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of sequences: some 900 for an upcard.
+The dealer has no choice, so in how many orders a set of cards comes to be his hand does not hang on the shoe. Let
+m(r) be how many cards of value r a set has, k in all. It comes in each of its orders with the probability
+c(r)(c(r) - 1)...(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards left have
+value r. That is the enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of sequences: some
+900 for an upcard.
 
 All sets stand in a tree: each is the one before it and a card that is not lower than those that joined before. So each
 costs one multiplication.
