@@ -138,7 +138,7 @@ class TransferAdmin(ReadOnly):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
-    list_display = ("book", "place", "seat")
+    list_display = ("book", "place", "seat", "wager")
     list_filter = ("book",)
     list_select_related = ("book",)
 

@@ -60,9 +60,9 @@ def open_house() -> Book:
     return _open(HOUSE, [(place, None) for place in (ISSUE, VAULT, CAGE, PLAYERS, OVER_SHORT, CASH, BANK)])
 
 
-def open_table_book(name: str, seats: int, *, pot: bool = False) -> Book:
+def open_table_book(name: str, seats: int, *, pot: bool = False, wagers: Iterable[str] = ()) -> Book:
     """A table's book with its rack, its drop box, what is on the way to and from the cage, and a place per seat: on
-    the layout, or beside a pot for the chips that a player put in play.
+    the layout, for each wager where they lie apart, or beside a pot for the chips that a player put in play.
 
     Made when it is not there yet; places that a table gained are added, none is ever taken away.
     """
@@ -72,26 +72,32 @@ def open_table_book(name: str, seats: int, *, pot: bool = False) -> Book:
         (place, None) for place in (RACK, TRANSIT, PLAYERS, OVER_SHORT, DROP_BOX, BOXES, CASH_OVER_SHORT)
     ]
     own += [(POT, None)] if pot else []
-    return _open(name, own + [(SEAT if pot else LAYOUT, seat) for seat in range(1, seats + 1)])
+    own += [(SEAT if pot else LAYOUT, seat) for seat in range(1, seats + 1)]
+    return _open(name, own + [(LAYOUT, (seat, wager)) for seat in range(1, seats + 1) for wager in wagers])
 
 
 def _open(name: str, places: Iterable[Place]) -> Book:
     with transaction.atomic():
         book, _ = Book.objects.get_or_create(name=name)
-        Account.objects.bulk_create(
-            [Account(book=book, place=place, seat=seat) for place, seat in places], ignore_conflicts=True
-        )
+        Account.objects.bulk_create([_account(book, place) for place in places], ignore_conflicts=True)
     return book
+
+
+def _account(book: Book, place: Place) -> Account:
+    name, spot = place
+    seat, wager = spot if isinstance(spot, tuple) else (spot, None)
+    return Account(book=book, place=name, seat=seat, wager=wager)
 
 
 def chart(book_id: int) -> Chart:
     """The accounts that entries of this book may move chips between."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT place, seat, id FROM ledger_account WHERE book_id = %s OR place = ANY(%s)",
+            "SELECT place, seat, wager, id FROM ledger_account WHERE book_id = %s OR place = ANY(%s)",
             [book_id, sorted(HOUSE_PLACES)],
         )
-        return Chart(book_id, {(place, seat): account for place, seat, account in cursor.fetchall()})
+        rows = cursor.fetchall()
+    return Chart(book_id, {(place, (seat, wager) if wager else seat): account for place, seat, wager, account in rows})
 
 
 # --- Balances -------------------------------------------------------------------------------------------------
@@ -137,7 +143,7 @@ def net_effect(books: Sequence[int]) -> dict[int, int]:
 
 def balances(book_id: int) -> dict[Account, int]:
     """What lies in each place of this book now. The house's places are moved by every book, so all are added up."""
-    accounts = list(Account.objects.filter(book_id=book_id).order_by("place", "seat"))
+    accounts = list(Account.objects.filter(book_id=book_id).order_by("place", "seat", "wager"))
     shared = any(account.place in HOUSE_PLACES for account in accounts)
     net = net_effect(all_books() if shared else [book_id])
     return {account: net.get(account.pk, 0) for account in accounts}

@@ -160,16 +160,21 @@ class Notice(models.Model):
 
 
 class Account(AppendOnly):
-    """Somewhere chips can be: a place of one book, and on the layout a seat. It has no balance to overwrite."""
+    """Somewhere chips can be: a place of one book, on the layout of a seat, and where its wagers lie apart, of a wager.
+    It has no balance to overwrite."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="accounts")
     place = models.CharField(max_length=16, choices=[(place, place.replace("_", " ")) for place in PLACES])
     seat = models.SmallIntegerField(null=True, blank=True)
+    wager = models.CharField(max_length=24, null=True, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["book", "place", "seat"], nulls_distinct=False, name="ledger_account_place"
+                fields=["book", "place", "seat", "wager"], nulls_distinct=False, name="ledger_account_place"
+            ),
+            models.CheckConstraint(
+                name="ledger_account_wager_on_layout", condition=Q(wager=None) | Q(place="layout", seat__isnull=False)
             ),
             models.UniqueConstraint(
                 fields=["place"], condition=Q(place__in=sorted(HOUSE_PLACES)), name="ledger_account_one_house"
@@ -183,7 +188,12 @@ class Account(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return self.place if self.seat is None else f"{self.place} {self.seat}"
+        return " ".join(str(part) for part in (self.place, self.seat, self.wager) if part is not None)
+
+    @property
+    def spot(self) -> int | tuple[int, str] | None:
+        """Where it is, of those places that each seat has."""
+        return self.seat if self.seat is None or self.wager is None else (self.seat, self.wager)
 
 
 class Transfer(AppendOnly):

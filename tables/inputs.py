@@ -16,7 +16,14 @@ from tables.refusals import Refused, sentence
 class KeyCard(Struct, frozen=True, tag_field="do", tag="card"):
     """A card was turned (keyed shoes). For a seat that is to decide, it means that the seat took a card."""
 
-    rank: int
+    rank: int | str
+    """As a round record writes it: a rank of the Pairs family, or a standard card, "T" or "Th"."""
+
+
+class PlaceBets(Struct, frozen=True, tag_field="do", tag="bets"):
+    """Several bets at once: those of the round before, of a seat or of the whole table."""
+
+    bets: tuple[Bet, ...]
 
 
 class Deal(Struct, frozen=True, tag_field="do", tag="deal"):
@@ -205,8 +212,11 @@ class PlaceCutCard(Struct, frozen=True, tag_field="do", tag="place_cut_card"):
     """The cut card is in its place."""
 
 
-class Burn(Struct, frozen=True, tag_field="do", tag="burn"):
+class Burn(Struct, frozen=True, tag_field="do", tag="burn", omit_defaults=True):
     """The first cards were burned; the shoe is ready."""
+
+    turned: int = 0
+    """The first card, where a game turns it to see how many are burned."""
 
 
 class CutCardOut(Struct, frozen=True, tag_field="do", tag="cut_card_out"):
@@ -217,7 +227,7 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
     """The shoe leaves the table."""
 
 
-GameInput = Bet | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
+GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut

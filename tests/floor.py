@@ -21,7 +21,6 @@ from ledger.models import Account
 from tables import dealing, inputs, pepper, standing
 from tables.board.picture import Board, board
 from tables.dealing import Answer
-from tables.games.cards import shoe
 from tables.games.catalog import GAMES
 from tables.games.felt import AskChoice, Choice
 from tables.log.entries.chips import DenominationAdded
@@ -103,7 +102,8 @@ def table(name: str = "Rocket 1", **given: Any) -> Table:
     } | given
     pot = GAMES[str(chosen.get("game", "rocket"))].kind == "pot"
     note(TableAdded(name=name), SETS_UP)
-    made = Table.objects.create(name=name, seats=seats, book=cage.open_table_book(name, seats, pot=pot), **chosen)
+    book = cage.open_table_book(name, seats, pot=pot, wagers=GAMES[str(chosen.get("game", "rocket"))].spots)
+    made = Table.objects.create(name=name, seats=seats, book=book, **chosen)
     for value, colour, face in CHIPS:
         chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         made.denominations.add(chip)
@@ -197,7 +197,9 @@ class Hand:
         while (due := self.board.due) not in ("bets", "seats"):
             step = {"load": "load_shoe", "shuffle": "shuffle_shoe", "cut": "place_cut_card", "burn": "burn"}
             if due == "check":
-                self("check_decks", counts=shoe(self.board.shoe.decks if self.board.shoe else 1))
+                self("check_decks", counts=self.board.deck_columns)
+            elif due == "burn" and self.board.turns_burn:
+                self("burn", turned=1)
             else:
                 self(step[due])
 

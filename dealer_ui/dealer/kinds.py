@@ -18,6 +18,8 @@ class Felt(ABC):
     round_is_called: str
     sells_chips: bool
     """Whether a player who buys in takes the chips along; or else they lie at a seat, which says so itself."""
+    seats: str = "dealer_ui/dealer/_seats.html"
+    """The template of the seats."""
     centre: str
     """The template of what lies before the dealer: the house's cards, or the middle and the pot."""
     cards: str
@@ -66,6 +68,18 @@ class HouseFelt(Felt):
         return f"{money(board.min_cents)} to {money(board.max_cents)}{steps}{cap}"
 
 
+class SpreadFelt(HouseFelt):
+    """Against the house, with several wagers at a seat, and standard cards."""
+
+    name = "spread"
+    seats = "dealer_ui/dealer/_spread_seats.html"
+    centre = "dealer_ui/dealer/_hands_row.html"
+
+    def terms(self, board: Board) -> str:
+        cap = f"; the table's cap is {money(board.cap_cents)}" if board.cap_cents else ""
+        return f"{GAMES[board.table.game].title}, {money(board.min_cents)} to {money(board.max_cents)} a wager{cap}"
+
+
 class PotFelt(Felt):
     """For a pot."""
 
@@ -96,9 +110,14 @@ class PotFelt(Felt):
         return terms
 
 
-_FELTS: Final[dict[bool, Felt]] = {True: HouseFelt(), False: PotFelt()}
+_FELTS: Final[dict[tuple[bool, bool], Felt]] = {
+    (True, False): HouseFelt(),
+    (True, True): SpreadFelt(),
+    (False, False): PotFelt(),
+}
+"""By whether each seat plays against the house, and whether its wagers lie apart."""
 
 
 def felt_of(board: Board) -> Felt:
     """How what is on the table lies."""
-    return _FELTS[board.banked]
+    return _FELTS[board.banked, board.side_by_side]

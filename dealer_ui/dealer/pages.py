@@ -25,7 +25,6 @@ from dealer_ui.numbers import amount_cents
 from tables import dealing
 from tables import standing as standings
 from tables.board.picture import board
-from tables.games.cards import RANKS
 from tables.games.felt import Bet
 from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
 from tables.log.fold import Standing
@@ -250,11 +249,21 @@ def _entered(form: QueryDict) -> Input:
         return CashOut(_seat(form)) if "off" in form else _buy_in(form)
     if form.get("do") == "cash":
         return _cash(form)
+    if "spot" in form:
+        return _on_spot(form)
     if "amount" in form:
         return Bet(_seat(form), 0 if "off" in form else amount_cents(form.get("amount", "")))
     if "count1" in form:
-        return CheckDecks(tuple(_count(form, rank) for rank in RANKS))
+        columns = sum(name.startswith("count") for name in form)
+        return CheckDecks(tuple(_count(form, column) for column in range(1, columns + 1)))
     raise Refused("bad_input", "Nothing was entered.", 400)
+
+
+def _on_spot(form: QueryDict) -> Bet:
+    """The amount in hand on a wager of a seat; without an amount, what lies there is taken off."""
+    seat, _, wager = form.get("spot", "").partition(":")
+    amount = form.get("amount", "").strip()
+    return Bet(_number(seat), amount_cents(amount) if amount else 0, wager)
 
 
 def _buy_in(form: QueryDict) -> BuyIn:
@@ -284,10 +293,10 @@ def _number(typed: str) -> int:
     return int(typed)
 
 
-def _count(form: QueryDict, rank: int) -> int:
-    typed: Any = form.get(f"count{rank}", "").strip()
+def _count(form: QueryDict, column: int) -> int:
+    typed: Any = form.get(f"count{column}", "").strip()
     if not (typed.isascii() and typed.isdecimal() and len(typed) <= 3):
-        raise Refused("bad_counts", f"The column of {rank}s needs a count, in digits.", 422)
+        raise Refused("bad_counts", f"The column of {column}s needs a count, in digits.", 422)
     return int(typed)
 
 

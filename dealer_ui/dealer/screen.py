@@ -17,12 +17,12 @@ from tables.board import secrecy
 from tables.board.buttons import Button
 from tables.board.picture import Board, SeatBox
 from tables.board.words import OutcomeLine
-from tables.games.cards import RANKS
+from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card
 from tables.games.game import Part
-from tables.games.script import words_of
-from tables.inputs import KeyCard, spell
+from tables.games.told import words_of
+from tables.inputs import Burn, KeyCard, PlaceBets, spell
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
@@ -36,18 +36,29 @@ _TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One of the ten card keys."""
+    """A card key: of a card, or of a rank whose suit is asked for next."""
 
-    rank: int
+    label: str
     hotkey: str
     value: str
+    opens: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suits:
+    """The four cards of a rank, as keys."""
+
+    name: str
+    rank: str
+    keys: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of a deck check: what was counted (or is expected), and what a whole shoe has."""
 
-    rank: int
+    card: int
+    name: str
     counted: str
     whole: int
 
@@ -115,7 +126,7 @@ class Screen:
             return self.board.due
         if self.board.due == "seats":
             return "seats" if self.primary else "step"
-        if self.board.card_keys or self._names_a_hand:
+        if self.board.card_keys or self._names_a_hand or self._turns_burn:
             return "cards"
         return "pick" if self.ways.pane else "step"
 
@@ -128,6 +139,11 @@ class Screen:
         return pane is not None and pane.kind == "cards" and of == {"hand"}
 
     @property
+    def _turns_burn(self) -> bool:
+        """Whether the card of the burn that is turned is keyed now."""
+        return self.board.due == "burn" and self.board.turns_burn
+
+    @property
     def _choosing(self) -> list[Button]:
         return [button for button in self.board.buttons if button.input["do"] == "choose"]
 
@@ -138,8 +154,28 @@ class Screen:
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
-        """The ten large keys, 0 standing for 10."""
-        return tuple(Key(rank, str(rank % 10), json.dumps(spell(KeyCard(rank)))) for rank in RANKS)
+        """The large keys: the ten ranks of the family, 0 standing for 10; or the ranks of standard cards."""
+        names = self.board.card_names
+        if not self.board.side_by_side:
+            return tuple(Key(str(rank), str(rank % 10), json.dumps(spell(KeyCard(rank)))) for rank in RANKS)
+        if len(names) == len(RANK_SIGNS):
+            return tuple(self._card_key(str(name)) for name in names)
+        return tuple(Key(_tens(rank), _hotkey(rank), "", opens=f"suits-{rank}") for rank in RANK_SIGNS)
+
+    @cached_property
+    def suits(self) -> tuple[Suits, ...]:
+        """The panes that the keys of ranks open, where suits are looked at."""
+        if not any(key.opens for key in self.keys):
+            return ()
+        return tuple(
+            Suits(f"suits-{rank}", _tens(rank), tuple(self._card_key(rank + suit) for suit in SUIT_SIGNS))
+            for rank in RANK_SIGNS
+        )
+
+    def _card_key(self, name: str) -> Key:
+        entered = Burn(self.board.card_names.index(name) + 1) if self._turns_burn else KeyCard(name)
+        label = _tens(name[0]) if len(name) == 1 else _SUITS[name[1]]
+        return Key(label, _hotkey(name[0]) if len(name) == 1 else name[1].upper(), json.dumps(spell(entered)))
 
     @cached_property
     def primary(self) -> Press | None:
@@ -249,9 +285,25 @@ class Screen:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The ten columns of a deck check."""
-        wholes = zip(RANKS, self.board.deck_columns, strict=False)
-        return tuple(Column(rank, self.typed.get(f"count{rank}", str(whole)), whole) for rank, whole in wholes)
+        """The columns of a deck check."""
+        wholes = enumerate(zip(self.board.card_names, self.board.deck_columns, strict=False), 1)
+        return tuple(
+            Column(card, str(name), self.typed.get(f"count{card}", str(whole)), whole) for card, (name, whole) in wholes
+        )
+
+    @property
+    def amount_in_hand(self) -> str:
+        """Where wagers lie apart, the amount stays for the next spot that is tapped."""
+        return self.typed.get("amount", "") if self.board.side_by_side else ""
+
+    @cached_property
+    def same_bets(self) -> Press | None:
+        """The bets of the round before, of all seats that have none yet, in one tap."""
+        bets = [bet for box in self.board.seats for bet in _earlier(box)]
+        if not bets:
+            return None
+        total = sum(bet.amount_cents for bet in bets)
+        return Press(f"Same bets, {money(total)}", json.dumps(spell(PlaceBets(tuple(bets)))), "R", "bet")
 
     @property
     def tray(self) -> tuple[Denomination, ...]:
@@ -309,7 +361,34 @@ def _press(button: Button) -> Press:
     return Press(button.label, json.dumps(button.input), button.hotkey, button.input["do"])
 
 
+_SUITS: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+
+
+def _tens(rank: str) -> str:
+    return "10" if rank == "T" else rank
+
+
+def _hotkey(rank: str) -> str:
+    return "0" if rank == "T" else rank
+
+
+def _earlier(box: SeatBox) -> list[Bet]:
+    """What a seat bet in the round before, if it can bet that again and has not bet yet."""
+    if any(spot.cents for spot in box.spots):
+        return []
+    return [
+        Bet(box.seat, spot.last_cents, spot.wager)
+        for spot in box.spots
+        if spot.ask and spot.last_cents and spot.last_cents in spot.ask.nearest(spot.last_cents)
+    ]
+
+
 def _again(box: SeatBox) -> Press | None:
+    if bets := _earlier(box):
+        total = sum(bet.amount_cents for bet in bets)
+        return Press(f"Again {money(total)}", json.dumps(spell(PlaceBets(tuple(bets)))), "", "bet")
+    if box.spots:
+        return None
     ask, amount = box.ask, box.last_bet_cents
     if ask is None or box.bet_cents or not amount or amount not in ask.nearest(amount):
         return None

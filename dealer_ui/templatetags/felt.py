@@ -101,6 +101,64 @@ def _fan(stack: tuple[int, ...]) -> SafeString:
     )
 
 
+# --- Standard cards --------------------------------------------------------------------------------------------
+
+_SUIT_NAMES: Final = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
+_SUIT_SHAPES: Final = {
+    "s": "M50 18C62 38 84 46 84 66a17 17 0 0 1-29 12c1 9 4 13 9 16H36c5-3 8-7 9-16A17 17 0 0 1 16 66C16 46 38 38 50"
+    " 18Z",
+    "h": "M50 92C30 72 16 60 16 42a17 17 0 0 1 34-5 17 17 0 0 1 34 5c0 18-14 30-34 50Z",
+    "d": "M50 16 80 55 50 94 20 55Z",
+    "c": "M50 18a17 17 0 0 1 14 27 17 17 0 1 1-9 31c1 10 4 15 9 18H36c5-3 8-8 9-18a17 17 0 1 1-9-31A17 17 0 0 1 50 18Z",
+}
+_SUIT_INKS: Final = {"s": "#161a18", "h": "#b3261e", "d": "#1c4c9c", "c": "#0d6660"}
+"""Four colours, so that no two suits are alike in dim light; their shapes say it without colour."""
+_RANK_NAMES: Final = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
+
+
+@register.filter
+def suit_name(letter: str) -> str:
+    """A suit in words."""
+    return _SUIT_NAMES[letter.upper()]
+
+
+@register.simple_tag
+@lru_cache(maxsize=128)
+def face(name: str) -> SafeString:
+    """One standard card, with its suit where that is known."""
+    rank, suit = name[0], name[1:]
+    ink = _SUIT_INKS.get(suit, "#161a18")
+    words = _RANK_NAMES.get(rank, rank) + (f" of {suit_name(suit)}" if suit else "")
+    shape = (
+        format_html('<path d="{}" fill="{}" transform="translate(14 50) scale(.72)"/>', _SUIT_SHAPES[suit], ink)
+        if suit
+        else ""
+    )
+    return format_html(
+        '<svg class="card card--standard" viewBox="0 0 100 140" role="img" aria-label="{}"><rect x="1" y="1" width="98"'
+        ' height="138" rx="11" fill="#fbf7ec" stroke="#c9bfa6" stroke-width="2"/><text x="{}" y="{}" fill="{}"'
+        ' font-size="{}" font-weight="800" text-anchor="middle">{}</text>{}</svg>',
+        words,
+        28 if suit else 50,
+        50 if suit else 92,
+        ink,
+        48 if suit else 64,
+        "10" if rank == "T" else rank,
+        shape,
+    )
+
+
+@register.simple_tag
+def faces(cards: Sequence[str], facedown: int = 0) -> SafeString:
+    """A hand of standard cards as it lies, with its facedown ones after those that are seen."""
+    shown = format_html_join("", "{}", ((face(card),) for card in cards))
+    down = _drawn(("facedown",) * facedown)
+    words = f"{facedown} facedown" if facedown else ""
+    return format_html(
+        '<span class="fan">{}{}</span>{}', shown, down, format_html('<span class="unseen">{}</span>', words)
+    )
+
+
 @register.simple_tag
 def backs(count: int) -> SafeString:
     """Facedown cards: how many."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from ledger.proof.chain import Broken, Entry, Fault
 from ledger.proof.chips import REVERSAL
 
-Place = tuple[str, int | None]
+Place = tuple[str, int | tuple[int, str] | None]
+"""A place of a book, and of those that each seat has, the seat; where its wagers lie apart, the seat and the wager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Chart:
     ids: Mapping[Place, int]
 
     def move(self, kind: str, source: str | Place, target: str | Place, amount_cents: int) -> Move:
-        """A movement between places; a seat's place on the layout is ("layout", seat)."""
+        """A movement between places; a seat's place on the layout is ("layout", seat), or ("layout", (seat, wager))."""
         start, end = ((place, None) if isinstance(place, str) else place for place in (source, target))
         return Move(
             kind,

@@ -59,13 +59,14 @@ def hash_at(book: Book, seq: int) -> bytes:
 
 
 def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
-    """[account, place, seat, cents] for every place of a book, and what it did to those that all books share."""
+    """[account, place, seat, cents] for every place of a book, and what it did to those that all books share; where a
+    seat's wagers lie apart, its seat is [seat, wager]."""
     balances = {account: cents for account, _, _, cents in (before["accounts"] if before else ())}
     changes = moved_cents(book.pk, first - 1, last)
     places = Account.objects.filter(Q(book=book) | Q(place__in=sorted(HOUSE_PLACES)))
     return [
-        [account, place, seat, balances.get(account, 0) + changes.get(account, 0)]
-        for account, place, seat in places.order_by("pk").values_list("pk", "place", "seat")
+        [place.pk, place.place, place.spot, balances.get(place.pk, 0) + changes.get(place.pk, 0)]
+        for place in places.order_by("pk")
     ]
 
 

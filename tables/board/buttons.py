@@ -9,10 +9,10 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
-from tables.games.cards import shoe as full_shoe
-from tables.games.felt import AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
+from tables.games.cards import PAIRS, Composition
+from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
 from tables.games.game import Words
-from tables.games.script import words_of
+from tables.games.told import words_of
 from tables.inputs import (
     Burn,
     CashOut,
@@ -34,6 +34,7 @@ from tables.inputs import (
     spell,
 )
 from tables.log.fold import Round
+from tables.log.kinds import kind_of
 from tables.models import ShoeSource
 from tables.play import pots, rounds, shoes
 from tables.refusals import Refused
@@ -53,6 +54,8 @@ class Button:
 
 
 _CUT_KEY: Final = "C"
+_CARD_LETTERS: Final = set("AJQK")
+"""Standard cards are keyed by these too."""
 
 _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
     "load": ("Shoe is loaded", LoadShoe()),
@@ -102,17 +105,22 @@ class Entries:
             return "bets"
         if isinstance(first, AskCard):
             return "deal" if self.is_house_shoe else "card"
+        if isinstance(first, AskChoice) and first.seat == DEALER and self.is_house_shoe:
+            return "deal"  # the house shoe knows what lies there, and tells what a look would tell
         return "choose" if isinstance(first, AskChoice) else "reshuffle"
 
     def buttons(
         self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
     ) -> Iterable[Button]:
-        if due in _SHOE_INPUTS:
+        if due == "burn" and kind_of(self.scene.game).turns_burn:
+            pass  # the card that is turned is keyed
+        elif due in _SHOE_INPUTS:
             label, entered = _SHOE_INPUTS[due]
             yield Button(label, spell(entered), "Enter", primary=True)
         elif due == "check":
-            counts = full_shoe(self.scene.game.decks(self.scene.rules))
-            yield Button("All ten columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
+            counts = deck_columns(self.scene)
+            number = "ten" if len(counts) == len(PAIRS.deck) else str(len(counts))
+            yield Button(f"All {number} columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
         elif due == "seats":
             yield from self._between_games()
         elif due == "pay":
@@ -142,7 +150,7 @@ class Entries:
     def _choices(self, ask: AskChoice, keyed: bool) -> Iterable[Button]:
         current = self.scene.standing.round
         assert current is not None  # noqa: S101 -- it asks
-        hotkeys = _hotkeys(current.game.words, ask)
+        hotkeys = _hotkeys(current.game.words, ask, cards_have_letters=bool(current.game.spots))
         for choice in ask.choices:
             if choice.draws and keyed:
                 continue  # naming its card means that it was chosen: no more inputs than there are events
@@ -176,6 +184,11 @@ class Entries:
         return True
 
 
+def deck_columns(scene: Scene) -> Composition:
+    """What a whole shoe of the table has in each column of a deck check."""
+    return kind_of(scene.game).pack(scene.rules).shoes[scene.game.decks(scene.rules)]
+
+
 def waiting_for(current: Round | None, prompts: Sequence[Prompt]) -> tuple[int, ...]:
     """The seats that are to choose and hold cards that nobody else may know."""
     if current is None or not current.secret:
@@ -189,7 +202,7 @@ def can_be_keyed(current: Round | None, prompts: Sequence[Prompt]) -> bool:
     An empty shoe is shuffled before its next card: until then none can be keyed, not even to say "hit".
     """
     first = prompts[0] if prompts else None
-    if isinstance(first, AskCard):
+    if isinstance(first, AskCard) or (isinstance(first, AskChoice) and first.seat == DEALER):
         return True
     if current is None or not isinstance(first, AskChoice) or not current.game.cards_left(current.state):
         return False
@@ -204,9 +217,9 @@ def _named(choice: Choice) -> str:
     return words + (f": seat {choice.target}" if choice.target is not None else "")
 
 
-def _hotkeys(words: Mapping[str, Words], ask: AskChoice) -> dict[str, str]:
+def _hotkeys(words: Mapping[str, Words], ask: AskChoice, *, cards_have_letters: bool) -> dict[str, str]:
     """A letter for each choice of a seat: the first one of its label that is free."""
-    taken = {_CUT_KEY}
+    taken = {_CUT_KEY} | (_CARD_LETTERS if cards_have_letters else set())
     keys = {}
     for name in dict.fromkeys(choice.name for choice in ask.choices):
         letters = words_of(words, name).label.upper()

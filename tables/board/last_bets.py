@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from django.db.models import Subquery
 
 from ledger.models import LogEntry, Transfer
-from tables.games.felt import AskBet
-from tables.log.fold import Standing
+from tables.games.felt import MAIN, AskBet, Bet
+from tables.log.fold import Round, Standing
+from tables.past import as_of
 
-_NONE: Final[Mapping[int, int]] = {}
+Spot = tuple[int, str]
+"""A seat and a wager."""
+_NONE: Final[Mapping[Spot, int]] = {}
 
 
-def last_bets(book_id: int, standing: Standing) -> Mapping[int, int]:
-    """By seat, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
+def last_bets(book_id: int, standing: Standing) -> Mapping[Spot, int]:
+    """By seat and wager, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
     current = standing.round
     if current is None:
         return _NONE
     if current.over:
-        return {payout.seat: payout.staked_cents for payout in current.house_payouts}
-    takes_bets = any(isinstance(prompt, AskBet) for prompt in current.game.prompts(current.state))
-    return _stakes_before(book_id, current.number, current.first_seq) if takes_bets else _NONE
+        return _placed(current)
+    if not any(isinstance(prompt, AskBet) for prompt in current.game.prompts(current.state)):
+        return _NONE
+    if current.game.spots:
+        return _placed_before(book_id, current.number, current.first_seq)
+    return _stakes_before(book_id, current.number, current.first_seq)
 
 
-def _stakes_before(book_id: int, number: int, first_seq: int) -> Mapping[int, int]:
+@lru_cache(maxsize=1_000)
+def _placed_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
+    """The bets of the round before, told again from its entries: its stakes hold doubles and splits too. What lies
+    before an entry never changes, so it is told once."""
+    before = as_of(book_id, number - 1, first_seq - 1)
+    return _placed(before.round) if before else _NONE
+
+
+def _placed(current: Round) -> Mapping[Spot, int]:
+    """What was placed before the cards."""
+    bets: dict[Spot, int] = {}
+    for play in current.plays:
+        for action in play.actions:
+            if isinstance(action, Bet):
+                bets[action.seat, action.wager] = action.amount_cents
+    return {spot: cents for spot, cents in bets.items() if cents}
+
+
+def _stakes_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
     """The stakes that settled the round before: the fold of a standing has no more than the newest round."""
     plays = LogEntry.objects.filter(book=book_id, round=number - 1, subject="round", kind="play", seq__lt=first_seq)
     stakes = Transfer.objects.filter(book=book_id, seq=Subquery(plays.order_by("-seq").values("seq")[:1]), kind="stake")
-    return {seat or 0: cents for seat, cents in stakes.values_list("target__seat", "amount_cents")}
+    return {(seat or 0, MAIN): cents for seat, cents in stakes.values_list("target__seat", "amount_cents")}

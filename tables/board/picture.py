@@ -9,22 +9,66 @@ from typing import Final
 from ledger.proof.chips import Denomination
 from tables import standing
 from tables.board import secrecy
-from tables.board.buttons import Button, Entries, can_be_keyed, waiting_for
+from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
 from tables.board.last_bets import last_bets
 from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
-from tables.games.cards import DECK_SIZE
-from tables.games.cards import shoe as full_shoe
+from tables.games.cards import PAIRS, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, MIDDLE, AskBet, AskCard, AskChoice, Payout, Phrase, Prompt, SeatView, View
+from tables.games.felt import (
+    DEALER,
+    MAIN,
+    MIDDLE,
+    PLACE_NAMES,
+    AskBet,
+    AskCard,
+    AskChoice,
+    HandView,
+    Payout,
+    Phrase,
+    Prompt,
+    SeatView,
+    View,
+)
 from tables.games.game import Part
 from tables.inputs import (
     Choose,
 )
 from tables.log.fold import Round, Standing
+from tables.log.kinds import kind_of
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
 from tables.play.kinds import dealing_at
 from tables.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class SpotBox:
+    """One wager of a seat: what lies there, and what may be bet."""
+
+    wager: str
+    title: str
+    cents: int
+    chips: tuple[Chips, ...]
+    outcome: str = ""
+    ask: AskBet | None = None
+    last_cents: int = 0
+    """What lay there in the round before."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandBox:
+    """One hand of standard cards as it lies."""
+
+    number: int
+    name: str
+    cards: tuple[str, ...]
+    """As they are written: "T", "Th"."""
+    facedown: int
+    says: str
+    state: str
+    acting: bool
+    place: int
+    """Whose it is: a seat, or a place before the dealer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +101,10 @@ class SeatBox:
     """Whether it can be dealt in to the next game for a pot."""
     plays: bool = False
     """Whether it is dealt in, if nobody says otherwise: a seat that sat out still does."""
+    spots: tuple[SpotBox, ...] = ()
+    """Its wagers, where they lie apart."""
+    hands: tuple[HandBox, ...] = ()
+    """Its hands, where it may have several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +169,15 @@ class Board:
     """How many seats follow it."""
     shoe: ShoeBox | None
     deck_columns: tuple[int, ...]
-    """The ten counts that a whole shoe has, while the decks are checked."""
+    """The counts that a whole shoe has, a card each, while the decks are checked."""
+    card_names: tuple[int | str, ...]
+    """How each card of the table's pack is written."""
+    side_by_side: bool
+    """Whether the wagers of a seat lie apart."""
+    hands: tuple[HandBox, ...]
+    """The hands before the dealer, in games on standard cards."""
+    turns_burn: bool
+    """Whether the first card of a shoe is turned, to see how many are burned."""
     denominations: tuple[Denomination, ...]
     min_cents: int
     max_cents: int
@@ -197,7 +253,11 @@ class _Drawing:
             pay=self.telling.line(to_pay[0]) if to_pay else None,
             pay_after=max(len(to_pay) - 1, 0),
             shoe=self._shoe(current),
-            deck_columns=full_shoe(scene.game.decks(scene.rules)) if due == "check" else (),
+            deck_columns=deck_columns(scene) if due == "check" else (),
+            card_names=kind_of(scene.game).pack(scene.rules).spellings,
+            side_by_side=bool(game.spots),
+            hands=tuple(_hands(view.hands or (), shown, here, DEALER)) if view and shown else (),
+            turns_burn=kind_of(scene.game).turns_burn,
             denominations=self.denominations,
             min_cents=limits.min_cents,
             max_cents=limits.max_cents,
@@ -213,7 +273,7 @@ class _Drawing:
         acting: int | None,
         waiting: Sequence[int],
     ) -> Iterable[SeatBox]:
-        asks = {prompt.seat: prompt for prompt in prompts if isinstance(prompt, AskBet)}
+        asks = {(prompt.seat, prompt.wager): prompt for prompt in prompts if isinstance(prompt, AskBet)}
         before, coins = last_bets(self.scene.table.book_id, self.scene.standing), self.scene.standing.stacks
         lying = {box.seat: box for box in view.seats} if view else {}
         playing, chosen = dealing_at(self.scene).playing(self.scene), _chosen(shown, waiting)
@@ -227,8 +287,10 @@ class _Drawing:
                 stack=box.stack,
                 acting=seat == acting or seat in waiting,
                 outcome=self.telling.line(box.payout) if box.payout else None,
-                ask=asks.get(seat),
-                last_bet_cents=before.get(seat, 0),
+                ask=asks.get((seat, MAIN)),
+                last_bet_cents=before.get((seat, MAIN), 0),
+                spots=tuple(self._spots(box, asks, before)),
+                hands=tuple(_hands(box.hands or (), shown, prompts, seat)),
                 hand_size=box.hand_size,
                 kept=tuple(sorted(box.kept)),
                 score=box.score,
@@ -241,6 +303,28 @@ class _Drawing:
                 plays=playing.get(seat, False),
             )
 
+    def _spots(
+        self, box: SeatView, asks: Mapping[tuple[int, str], AskBet], before: Mapping[tuple[int, str], int]
+    ) -> Iterable[SpotBox]:
+        """The wagers that a seat may place now; once bets are closed, those that it has."""
+        lying = {wager.bet: wager for wager in box.wagers or () if wager.hand in (None, 1)}
+        titles = {wager.name: wager.title for wager in kind_of(self.scene.game).wagers(self.scene.rules)}
+        if not self.scene.game.spots:
+            return
+        open_ = [wager for seat, wager in asks if seat == box.seat]
+        for name in open_ or [wager.bet for wager in box.wagers or () if wager.hand in (None, 1)]:
+            wager = lying.get(name)
+            cents = sum(other.cents for other in box.wagers or () if other.bet == name)
+            yield SpotBox(
+                wager=name,
+                title=titles.get(name, name.replace("_", " ").capitalize()),
+                cents=cents,
+                chips=self.telling.in_chips(cents),
+                outcome=wager.outcome if wager else "",
+                ask=asks.get((box.seat, name)),
+                last_cents=before.get((box.seat, name), 0),
+            )
+
     @staticmethod
     def _latest(current: Round | None) -> tuple[Payout, ...]:
         return tuple(map(current.in_cents, current.plays[-1].decided)) if current and current.plays else ()
@@ -249,7 +333,7 @@ class _Drawing:
         shoe = self.scene.standing.shoe
         if shoe is None:
             return None
-        size = left = shoe.decks * DECK_SIZE
+        size = left = shoe.decks * shoe.pack.size
         if current is not None:
             left = current.game.cards_left(current.state)
         elif shoe.stage == "ready":
@@ -276,6 +360,29 @@ def _chosen(current: Round | None, waiting: Sequence[int]) -> frozenset[int]:
     since = min(current.asked.get(seat, current.first_seq) for seat in waiting)
     later = (action for play in current.plays if play.seq > since for action in play.actions)
     return frozenset(action.seat for action in later if isinstance(action, Choose))
+
+
+_PLACES: Final = {name: place for place, name in PLACE_NAMES.items()}
+"""Where the hands before the dealer lie, by their names."""
+
+
+def _hands(hands: Sequence[HandView], shown: Round | None, prompts: Sequence[Prompt], place: int) -> Iterable[HandBox]:
+    first, pack = prompts[0] if prompts else None, pack_of(shown.opening.dealt) if shown else PAIRS
+    for hand in hands:
+        own = _PLACES.get(hand.name, place)
+        acting = isinstance(first, AskCard) and first.to == own and first.hand in (0, hand.number)
+        acting = acting or (isinstance(first, AskChoice) and first.seat == own and first.hand in (0, hand.number))
+        cards = tuple(str(pack.spell(card)) for card in hand.cards)
+        yield HandBox(
+            number=hand.number,
+            name=hand.name,
+            cards=cards,
+            facedown=hand.facedown,
+            says=hand.says,
+            state=hand.state,
+            acting=acting,
+            place=own,
+        )
 
 
 def _acting(prompts: Sequence[Prompt]) -> int | None:

@@ -10,9 +10,11 @@ from typing import Final
 from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
 from tables.board import payments
+from tables.games.cards import PAIRS
 from tables.games.felt import Payout, Phrase, Prompt
 from tables.games.game import Kind
 from tables.log.fold import Round
+from tables.log.kinds import kind_of
 from tables.scene import Scene
 
 
@@ -39,6 +41,18 @@ class OutcomeLine:
     keep: tuple[Chips, ...] = ()
     give_back: tuple[Chips, ...] = ()
     pay: tuple[Chips, ...] = ()
+    wagers: tuple[WagerLine, ...] = ()
+    """Each wager by itself, in games where they lie apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class WagerLine:
+    """What became of one wager."""
+
+    title: str
+    outcome: str
+    net_cents: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,7 @@ _WORDS: Final = {
     "dealer": Phrase("Sign in to deal.", "", "A table is dealt by the dealer who is signed in there."),
     "load": Phrase("Load the shoe.", "New shoe.", "A shoe of the table's number of decks."),
     "check": Phrase(
-        "Spread the decks in ten columns and count them.", "Checking the decks.", "Rank r appears r times in each deck."
+        "Spread the decks in columns and count them.", "Checking the decks.", "Each card as often as its deck has it."
     ),
     "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
     "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
@@ -94,7 +108,13 @@ class Telling(ABC):
         if due == "pay":
             line = self.line(to_pay[0])
             return Phrase(f"Seat {line.seat}: {line.hands}.", "Paying right to left.", line.why)
+        if due == "check" and kind_of(self.scene.game).pack(self.scene.rules) is PAIRS:
+            do = "Spread the decks in ten columns and count them."
+            return Phrase(do, "Checking the decks.", "Rank r appears r times in each deck.")
         if due == "burn":
+            if kind_of(self.scene.game).turns_burn:
+                rule = "Burn as many cards as it counts, ten for a ten or a face."
+                return Phrase("Turn the first card and name it.", "Burning.", rule)
             burn = self.scene.game.burned(self.scene.rules)
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
         if due == "seats":
@@ -179,6 +199,15 @@ class HouseTelling(Telling):
             keep=self.in_chips(keep),
             give_back=self.in_chips(back),
             pay=self.in_chips(pay),
+            wagers=tuple(
+                WagerLine(
+                    title=wager.bet.replace("_", " ") + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
+                    outcome=wager.outcome,
+                    net_cents=wager.returned_cents - wager.staked_cents,
+                    why=wager.why,
+                )
+                for wager in payout.wagers
+            ),
         )
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Struct
-from tables.games.odds import Rounding
+from tables.games.cards import RANK_OF
+from tables.games.felt import BANKER_HAND, PLAYER_HAND, AskCard, Illegal, Phrase
+from tables.games.game import Due, Part, Script, Wager
+from tables.games.house_layout import Hand, HouseLayout
+from tables.games.house_script import HouseScript, State, hand_named
+from tables.games.odds import EVEN, HouseRules, Odds
 
 Side = Literal["tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6"]
 
 
-class Rules(Struct, frozen=True):
+class Rules(HouseRules, frozen=True):
     """The operator's options."""
 
     decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 8
@@ -23,5 +29,178 @@ class Rules(Struct, frozen=True):
     tie_pays: Annotated[Literal[8, 9], Meta(description="What a tie pays, to one.")] = 8
     super_6_pays: Annotated[Literal[12, 15], Meta(description="What super 6 pays, to one.")] = 12
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ("tie", "player_pair", "banker_pair")
-    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+
+
+COUNTS: Final = (0, *(rank if rank < 10 else 0 for rank in map(RANK_OF.__getitem__, range(1, 53))))
+"""What a card counts, by its number: tens and faces nothing."""
+BANKER_DRAWS: Final = {
+    3: frozenset(range(10)) - {8},
+    4: frozenset(range(2, 8)),
+    5: frozenset(range(4, 8)),
+    6: frozenset({6, 7}),
+}
+"""What the player's third card has to count for a banker with so many points to draw; with less he always does, with
+more never."""
+_COMMISSION: Final = Odds(19, 20)
+_HALF: Final = Odds(1, 2)
+_PAIR: Final = Odds(11)
+_DRAGON_7: Final = Odds(40)
+_PANDA_8: Final = Odds(25)
+_ONLY_WITH: Final[Mapping[str, str]] = {"dragon_7": "ez", "panda_8": "ez", "super_6": "six_pays_half"}
+_TITLES: Final[Mapping[str, str]] = {
+    "player": "Player",
+    "banker": "Banker",
+    "tie": "Tie",
+    "player_pair": "Player pair",
+    "banker_pair": "Banker pair",
+    "dragon_7": "Dragon 7",
+    "panda_8": "Panda 8",
+    "super_6": "Super 6",
+}
+
+
+class Baccarat(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "baccarat"
+    title: ClassVar[str] = "Baccarat"
+    parts: ClassVar[Mapping[Part, str]] = {"hands": "player and banker"}
+    cards: ClassVar[Mapping[Due, str]] = {
+        "middle": "Two cards each, by turns, the player's first; a third by the drawing rule."
+    }
+    behind_cut: ClassVar[int] = 14
+    turns_burn: ClassVar[bool] = True
+    rounds_after_cut: ClassVar[int] = 1
+    spots: ClassVar[tuple[str, ...]] = tuple(_TITLES)
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def burned_on(self, turned: int) -> int:
+        """As many as it counts, and ten for a ten or a face."""
+        return COUNTS[turned] or 10
+
+    def spread(self, rules: Rules) -> Sequence[str]:
+        """Some side bets go with one commission only."""
+        for name in super().spread(rules):
+            if _ONLY_WITH.get(name, rules.commission) != rules.commission:
+                says = f"{name} is spread with {_ONLY_WITH[name]} only, not with {rules.commission}"
+                raise Illegal("bad_spread", says, place="options.spread")
+        return rules.spread
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """One of the two sides, and the side bets."""
+        return _wagers(rules.spread)
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """Two cards each, a third by the drawing rule, and the wagers are settled."""
+        player, banker = Hand(PLAYER_HAND, name="player"), Hand(BANKER_HAND, name="banker")
+        layout.hands = [player, banker]
+        for hand in (player, banker, player, banker):
+            yield from layout.deal(hand)
+        if max(total(player.cards), total(banker.cards)) < 8:
+            if total(player.cards) <= 5:
+                yield from layout.deal(player)
+            if banker_draws(player.cards, banker.cards):
+                yield from layout.deal(banker)
+        _settle(rules, layout, player.cards, banker.cards)
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """The points."""
+        return str(total(cards))
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """The drawing rule, for the hand that it is about."""
+        player, banker = hand_named(state, "player").cards, hand_named(state, "banker").cards
+        if len(banker) < 2:
+            name = "player" if prompt.to == PLAYER_HAND else "banker"
+            rule = "Two cards each, by turns, the player's first."
+            return Phrase(f"Card for the {name}.", f"{name.capitalize()}.", rule)
+        if prompt.to == PLAYER_HAND:
+            points, rule = total(player), "The player draws on 0 to 5 and stands on 6 and 7."
+            return Phrase(f"Player {points}: draws. Card for the player.", f"Player {points} draws.", rule)
+        points = total(banker)
+        if len(player) == 2:
+            stood, rule = total(player), "Where the player stands, the banker draws on 0 to 5."
+            return Phrase(
+                f"Player {stood} stands. Banker {points}: draws. Card for the banker.",
+                f"Player stands. Banker {points} draws.",
+                rule,
+            )
+        third = COUNTS[player[2]]
+        return Phrase(
+            f"Banker {points} draws on the player's {third}. Card for the banker.",
+            f"Banker {points} draws.",
+            _rule_of(points),
+        )
+
+
+# --- the rules --------------------------------------------------------------------------------------------------
+
+
+def total(cards: Sequence[int]) -> int:
+    """The points of a hand: what its cards count, modulo ten."""
+    return sum([COUNTS[card] for card in cards]) % 10
+
+
+def banker_draws(player: Sequence[int], banker: Sequence[int]) -> bool:
+    """Whether the banker takes a third card, after the player's turn."""
+    points = total(banker)
+    if len(player) == 2:
+        return points <= 5
+    return points <= 2 or COUNTS[player[2]] in BANKER_DRAWS.get(points, ())
+
+
+def _rule_of(points: int) -> str:
+    if points <= 2:
+        return "The banker draws on 0, 1 and 2 whatever the player's third card is."
+    counts = sorted(BANKER_DRAWS[points])
+    on = "anything but an 8" if points == 3 else f"{counts[0]} to {counts[-1]}"
+    return f"With {points} the banker draws on a third card of the player that counts {on}."
+
+
+@cache
+def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
+    opposite = {"player": "banker", "banker": "player"}
+    return tuple(Wager(name, _TITLES[name], opposite=opposite.get(name, "")) for name in ("player", "banker", *spread))
+
+
+def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Sequence[int]) -> None:
+    """Every wager by the two hands."""
+    points = total(player), total(banker)
+    winner = "player" if points[0] > points[1] else "banker" if points[1] > points[0] else "tie"
+    why = f"{winner} {max(points)} to {min(points)}" if winner != "tie" else f"tie at {points[0]}"
+    pushes = winner == "banker" and rules.commission == "ez" and (points[1], len(banker)) == (7, 3)
+    pays: dict[str, Odds] = {}
+    if winner == "tie":
+        pays["tie"] = Odds(rules.tie_pays)
+    elif not pushes:
+        pays[winner] = _even_or_less(rules, points[1]) if winner == "banker" else EVEN
+    if pushes:
+        pays["dragon_7"] = _DRAGON_7
+    if winner == "player" and (points[0], len(player)) == (8, 3):
+        pays["panda_8"] = _PANDA_8
+    if winner == "banker" and points[1] == 6:
+        pays["super_6"] = Odds(rules.super_6_pays)
+    if RANK_OF[player[0]] == RANK_OF[player[1]]:
+        pays["player_pair"] = _PAIR
+    if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
+        pays["banker_pair"] = _PAIR
+    back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
+    for spot in layout.spots:
+        for stake in spot.stakes:
+            if stake.bet in pays:
+                layout.pay(stake, pays[stake.bet], f"{why}, pays {pays[stake.bet]}")
+            elif stake.bet in back:
+                layout.push(stake, why if winner == "tie" else f"{why} with a three-card 7")
+            else:
+                layout.lose(stake, why)
+
+
+def _even_or_less(rules: Rules, points: int) -> Odds:
+    """What a banker's win pays."""
+    if rules.commission == "five_percent":
+        return _COMMISSION
+    return _HALF if rules.commission == "six_pays_half" and points == 6 else EVEN

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Struct
-from tables.games.odds import Rounding
+from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
+from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase
+from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import EVEN, HouseRules, Odds, half
+from tables.games.told import say_choices
 
 Side = Literal["perfect_pairs", "twenty_one_plus_three"]
 
 
-class Rules(Struct, frozen=True):
+class Rules(HouseRules, frozen=True):
     """The operator's options."""
 
     decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 6
@@ -40,5 +47,382 @@ class Rules(Struct, frozen=True):
         ),
     ] = "peek"
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ()
-    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+
+
+ACE, TEN, MOST = 1, 10, 21
+STANDS: Final = 17
+NO_BLACKJACK: Final = "no_blackjack"
+VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
+"""What a card is worth, by its number; an ace 1."""
+_BLACKJACK: Final[Mapping[str, Odds]] = {"3:2": Odds(3, 2), "6:5": Odds(6, 5), "1:1": EVEN}
+_DOUBLED_ON: Final[Mapping[str, range]] = {"9_to_11": range(9, 12), "10_to_11": range(10, 12)}
+_INSURANCE: Final = Odds(2)
+_PAIRS: Final = {"perfect pair": Odds(25), "coloured pair": Odds(12), "mixed pair": Odds(6)}
+_THREES: Final = {
+    "the same card thrice": Odds(100),
+    "straight flush": Odds(40),
+    "three of a kind": Odds(30),
+    "straight": Odds(10),
+    "flush": Odds(5),
+}
+
+
+class Blackjack(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "blackjack"
+    title: ClassVar[str] = "Blackjack"
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "insure": Words("Insurance", "Place half of the bet on the line.", "Insurance pays 2 to 1 on a blackjack."),
+        "decline": Words("No insurance", "Go on to the next seat.", "A seat may do without."),
+        NO_BLACKJACK: Words(
+            "No blackjack", "Leave the hole card facedown, and go on.", "Under an ace or a ten the dealer looks."
+        ),
+        "hit": Words("Hit", "Deal a card to the hand.", "More than 21 busts, and loses at once."),
+        "stand": Words("Stand", "Go on to the next hand.", "A hand of 21 stands by itself."),
+        "double": Words("Double", "Place the bet once more, deal one card.", "One card, and the hand stands."),
+        "split": Words("Split", "Place the bet once more, and part the cards.", "Each card begins a hand of its own."),
+        "surrender": Words("Surrender", "Take half of the bet and the cards.", "The house takes half of the bet."),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "Two cards to each seat; the dealer's second one lies facedown where the house deals a hole card.",
+        "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
+    }
+    suited: ClassVar[frozenset[str]] = frozenset({"perfect_pairs", "twenty_one_plus_three"})
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", "perfect_pairs", "twenty_one_plus_three")
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def at_cut(self, rules: Rules) -> int:
+        """A quarter of the shoe lies behind the cut card."""
+        return 0 if self.is_fresh_each_round(rules) else rules.decks * 13
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The bet, and the side bets that go with it."""
+        return _wagers(rules.spread)
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """Cards, insurance, the peek; seat by seat, hand by hand; then the dealer's hand."""
+        yield from _first_cards(rules, layout)
+        _settle_side_bets(layout)
+        yield from _offer_insurance(rules, layout)
+        if rules.hole == "peek" and _upcard(layout) in (ACE, TEN):
+            yield from _peek(layout)
+            _settle_insurance(layout)
+        if not has_blackjack(layout.dealer.cards):
+            for spot in layout.spots:
+                yield from _play_seat(rules, layout, spot)
+            yield from _dealers_turn(rules, layout)
+            _settle_insurance(layout)
+        for spot in layout.spots:
+            for hand in spot.hands:
+                _settle(rules, layout, spot, hand)
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """The total, and whether it is soft."""
+        if has_blackjack(cards):
+            return "blackjack"
+        points = total(cards)
+        return f"soft {points}" if is_soft(cards) and points < MOST else str(points)
+
+    def say_choice(self, state: State, prompt: AskChoice, money: Money) -> Phrase:
+        """What the hand has, and what it may do."""
+        if prompt.seat == DEALER:
+            return Phrase(
+                "Look at your hole card: say that there is no blackjack, or turn it.",
+                "Checking for blackjack.",
+                self.words[NO_BLACKJACK].rule,
+            )
+        spot = next(spot for spot in state.spots if spot.seat == prompt.seat)
+        who = f"Seat {prompt.seat}" + (f", hand {prompt.hand}" if len(spot.hands) > 1 else "")
+        cards = spot.hands[prompt.hand - 1].cards
+        return say_choices(self.words, prompt, money, who=f"{who}, {self.worth(cards)}")
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """Whose card it is; for the dealer, the rule that he follows."""
+        if prompt.to != DEALER:
+            hand = f", hand {prompt.hand}" if prompt.hand > 1 else ""
+            return Phrase(f"Card for seat {prompt.to}{hand}.", f"Seat {prompt.to}.", self.cards["seat"])
+        cards = tuple(card for card in state.hands[0].cards if card != UNKNOWN)
+        if prompt.shown:
+            return Phrase("Turn your hole card.", "Dealer shows.", self.cards["turn"])
+        if not cards:
+            return Phrase("Card for yourself, faceup.", "Dealer's card.", self.cards["seat"])
+        rule = "The dealer draws to 16 and stands on 17" + (
+            ", and draws on a soft 17." if state.rules.soft17 == "hit" else ", a soft one too."
+        )
+        return Phrase(f"Dealer has {self.worth(cards)}: draws.", f"Dealer {self.worth(cards)}, draws.", rule)
+
+
+# --- what hands are worth ---------------------------------------------------------------------------------------
+
+
+def total(cards: Sequence[int]) -> int:
+    """The points of a hand, an ace as 11 where that does not bust it."""
+    points = sum([VALUE_OF[card] for card in cards])
+    return points + 10 if points <= 11 and _has_ace(cards) else points
+
+
+def is_soft(cards: Sequence[int]) -> bool:
+    """Whether an ace counts 11 in it."""
+    return _has_ace(cards) and sum([VALUE_OF[card] for card in cards]) <= 11
+
+
+def _has_ace(cards: Sequence[int]) -> bool:
+    return any(VALUE_OF[card] == ACE for card in cards)
+
+
+def has_blackjack(cards: Sequence[int]) -> bool:
+    """Whether two cards are an ace and a card worth ten."""
+    return len(cards) == 2 and UNKNOWN not in cards and total(cards) == MOST
+
+
+# --- before the decisions ---------------------------------------------------------------------------------------
+
+
+@cache
+def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
+    titles = {"perfect_pairs": "Perfect pairs", "twenty_one_plus_three": "21+3"}
+    return (Wager(MAIN, "Bet"), *(Wager(name, titles[name], needs=MAIN) for name in spread))
+
+
+def _first_cards(rules: Rules, layout: HouseLayout) -> Script[None]:
+    for spot in layout.spots:
+        spot.hands.append(Hand(spot.seat))
+        spot.stakes[0].hand = 1
+        yield from layout.deal(spot.hand)
+    yield from layout.deal(layout.dealer)
+    for spot in layout.spots:
+        yield from layout.deal(spot.hand)
+    if rules.hole == "peek":
+        yield from layout.lay(1, layout.dealer)
+
+
+def _upcard(layout: HouseLayout) -> int:
+    return VALUE_OF[layout.dealer.cards[0]]
+
+
+def _offer_insurance(rules: Rules, layout: HouseLayout) -> Script[None]:
+    if not rules.insurance or _upcard(layout) != ACE:
+        return
+    for spot in layout.spots:
+        price = half(spot.stakes[0].cents, rules.unit)
+        if 0 < price <= layout.room_cents():
+            choices = (Choice("insure", price), Choice("decline"))
+            if (yield from layout.choose(spot.hand, choices)) == "insure":
+                spot.stakes.append(Stake("insurance", price))
+
+
+def _peek(layout: HouseLayout) -> Script[None]:
+    """The dealer looks: a hole card that makes a blackjack is turned, of any other it is said that it makes none."""
+    makes_one = ACE if _upcard(layout) == TEN else TEN
+    others = tuple(card for card in range(1, len(layout.gone) + 1) if VALUE_OF[card] != makes_one)
+    word = AskChoice(DEALER, (Choice(NO_BLACKJACK),))
+    action = yield (word, layout.turning(layout.dealer, 1, others))
+    if type(action) is not Choose:
+        layout.turned(layout.dealer, 1, action)
+    else:
+        layout.ruled_out = tuple(card for card in range(1, len(layout.gone) + 1) if VALUE_OF[card] == makes_one)
+
+
+def _settle_insurance(layout: HouseLayout) -> None:
+    for _, stake in layout.stakes("insurance"):
+        if has_blackjack(layout.dealer.cards):
+            layout.pay(stake, _INSURANCE, f"the dealer has a blackjack, pays {_INSURANCE}")
+        else:
+            layout.lose(stake, "the dealer has no blackjack")
+
+
+# --- the seats' decisions ---------------------------------------------------------------------------------------
+
+
+def _play_seat(rules: Rules, layout: HouseLayout, spot: Spot) -> Script[None]:
+    if has_blackjack(spot.hand.cards):
+        spot.hand.state = "blackjack"
+        return
+    place = 0
+    while place < len(spot.hands):
+        yield from _play_hand(rules, layout, spot, spot.hands[place])
+        place += 1
+
+
+def _play_hand(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> Script[None]:
+    """One hand, to its end; a split leaves its second card as a hand of its own, which comes next."""
+    stake = spot.stakes[hand.number - 1]
+    while True:
+        if len(hand.cards) == 1:
+            yield from layout.deal(hand)
+        points = total(hand.cards)
+        if points >= MOST:
+            break
+        choices = _choices(rules, layout, spot, hand)
+        choice = yield from layout.choose(hand, choices)
+        if choice == "stand":
+            break
+        if choice == "surrender":
+            hand.state = "surrender"
+            layout.halve(stake, "surrenders for half of the bet", "surrender")
+            return
+        if choice == "split":
+            _split(spot, hand)
+            continue
+        if choice == "double":
+            stake.cents *= 2
+            hand.is_doubled = True
+        yield from layout.deal(hand)
+        if choice == "double":
+            break
+    hand.state = "stands"
+    if total(hand.cards) > MOST:
+        hand.state = "bust"
+        layout.lose(stake, f"busts with {total(hand.cards)}", "bust")
+
+
+def _choices(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> tuple[Choice, ...]:
+    """What a hand may do, that has no 21."""
+    cards, bet_cents = hand.cards, spot.stakes[hand.number - 1].cents
+    is_split, first_two = len(spot.hands) > 1, len(cards) == 2
+    room = first_two and bet_cents <= layout.room_cents()
+    of_aces = is_split and VALUE_OF[cards[0]] == ACE
+    may_split = room and len(spot.hands) <= rules.splits and _is_pair(rules, cards)
+    if of_aces and not rules.resplit_aces:
+        may_split = False
+    split = (Choice("split", bet_cents),) if may_split else ()
+    if of_aces and not rules.hit_split_aces:
+        return (Choice("stand"), *split)
+    may_double = room and (rules.double_after_split or not is_split) and _may_double(rules, cards)
+    double = (Choice("double", bet_cents),) if may_double else ()
+    gives_up = rules.surrender == "late" and first_two and not is_split
+    surrender = (Choice("surrender"),) if gives_up else ()
+    return (Choice("hit", draws=True), Choice("stand"), *double, *split, *surrender)
+
+
+def _is_pair(rules: Rules, cards: Sequence[int]) -> bool:
+    of = VALUE_OF if rules.split_by == "value" else RANK_OF
+    return of[cards[0]] == of[cards[1]]
+
+
+def _may_double(rules: Rules, cards: Sequence[int]) -> bool:
+    if rules.double == "any_two":
+        return True
+    return not is_soft(cards) and total(cards) in _DOUBLED_ON[rules.double]
+
+
+def _split(spot: Spot, hand: Hand) -> None:
+    """The hand keeps its number and its first card; the other card is the hand that follows it."""
+    new = Hand(hand.seat)
+    new.cards.append(hand.cards.pop())
+    spot.hands.insert(hand.number, new)
+    spot.stakes.insert(hand.number, Stake(MAIN, spot.stakes[hand.number - 1].cents))
+    for number in range(1, len(spot.hands) + 1):
+        spot.hands[number - 1].number = spot.stakes[number - 1].hand = number
+
+
+# --- the dealer, and what becomes of it -------------------------------------------------------------------------
+
+
+def _dealers_turn(rules: Rules, layout: HouseLayout) -> Script[None]:
+    """The hole card is turned, or drawn where something waits for it; more cards only where a hand stands."""
+    dealer, waits = layout.dealer, any(hand.state == "stands" for spot in layout.spots for hand in spot.hands)
+    if rules.hole == "peek":
+        yield from layout.turn(dealer, layout.ruled_out)
+    elif waits or (_upcard(layout) in (ACE, TEN) and _waits_for_blackjack(layout)):
+        yield from layout.deal(dealer)
+    while waits and _draws(rules, dealer.cards):
+        yield from layout.deal(dealer)
+
+
+def _waits_for_blackjack(layout: HouseLayout) -> bool:
+    insured = any(True for _ in layout.stakes("insurance"))
+    return insured or any(hand.state == "blackjack" for spot in layout.spots for hand in spot.hands)
+
+
+def _draws(rules: Rules, cards: Sequence[int]) -> bool:
+    points = total(cards)
+    return points < STANDS or (points == STANDS and rules.soft17 == "hit" and is_soft(cards))
+
+
+def _settle(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> None:
+    """The bet of one hand, which is not decided yet."""
+    stake, dealer = spot.stakes[hand.number - 1], layout.dealer.cards
+    if stake.outcome:
+        return
+    own_blackjack = len(spot.hands) == 1 and has_blackjack(hand.cards)
+    if has_blackjack(dealer):
+        if own_blackjack:
+            layout.push(stake, "both have a blackjack")
+        elif rules.hole == "none_original":
+            _settle_original(layout, hand, stake)
+        else:
+            layout.lose(stake, "the dealer has a blackjack")
+    elif own_blackjack:
+        odds = _BLACKJACK[rules.blackjack_pays]
+        layout.pay(stake, odds, f"blackjack, pays {odds}", "blackjack")
+    else:
+        _compare(layout, stake, total(hand.cards), total(dealer))
+
+
+def _settle_original(layout: HouseLayout, hand: Hand, stake: Stake) -> None:
+    """A dealer's blackjack takes the original bet alone: that of the first hand, without its double."""
+    if stake.hand != 1:
+        layout.push(stake, "the dealer's blackjack takes original bets only")
+        return
+    layout.lose(stake, "the dealer has a blackjack")
+    original_cents = stake.cents // 2 if hand.is_doubled else stake.cents
+    stake.returned_cents = stake.cents - original_cents
+
+
+def _compare(layout: HouseLayout, stake: Stake, points: int, dealer: int) -> None:
+    if dealer > MOST:
+        layout.pay(stake, EVEN, f"{points}, the dealer busts with {dealer}")
+    elif points > dealer:
+        layout.pay(stake, EVEN, f"{points} against {dealer}")
+    elif points < dealer:
+        layout.lose(stake, f"{points} against {dealer}")
+    else:
+        layout.push(stake, f"both have {points}")
+
+
+# --- side bets --------------------------------------------------------------------------------------------------
+
+
+def _settle_side_bets(layout: HouseLayout) -> None:
+    """They go by the first two cards and the upcard."""
+    for name, says, pays in (
+        ("perfect_pairs", _pair, _PAIRS),
+        ("twenty_one_plus_three", _three, _THREES),
+    ):
+        for spot, stake in layout.stakes(name):
+            kind = says(tuple(spot.hand.cards), layout.dealer.cards[0])
+            if kind:
+                layout.pay(stake, pays[kind], f"{kind}, pays {pays[kind]}")
+            else:
+                layout.lose(stake, "nothing")
+
+
+def _pair(cards: tuple[int, ...], upcard: int) -> str:
+    first, second = cards
+    if RANK_OF[first] != RANK_OF[second]:
+        return ""
+    if first == second:
+        return "perfect pair"
+    reds = [SUIT_OF[card] in (1, 2) for card in cards]
+    return "coloured pair" if reds[0] == reds[1] else "mixed pair"
+
+
+def _three(cards: tuple[int, ...], upcard: int) -> str:
+    three = (*cards, upcard)
+    if len(set(three)) == 1:
+        return "the same card thrice"
+    ranks = sorted(RANK_OF[card] for card in three)
+    is_flush = len({SUIT_OF[card] for card in three}) == 1
+    is_straight = ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2] or ranks == [1, 12, 13]
+    if is_straight:
+        return "straight flush" if is_flush else "straight"
+    if ranks[0] == ranks[2]:
+        return "three of a kind"
+    return "flush" if is_flush else ""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Struct
-from tables.games.odds import Rounding
+from tables.games.cards import RANK_OF, RANK_SIGNS
+from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase
+from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import EVEN, HouseRules, Odds
 
 Side = Literal["tie"]
 
 
-class Rules(Struct, frozen=True):
+class Rules(HouseRules, frozen=True):
     """The operator's options."""
 
     decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 6
@@ -22,5 +28,145 @@ class Rules(Struct, frozen=True):
         Meta(description="What a second tie pays: even money on the raise, or on the first bet as well."),
     ] = "raise_only"
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ("tie",)
-    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+
+
+BURNED: Final = 3
+"""Cards burned before the cards of a war."""
+_TIE: Final = Odds(10)
+
+
+class CasinoWar(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "casino_war"
+    title: ClassVar[str] = "Casino War"
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "war": Words(
+            "Go to war",
+            "Place a wager of the same size beside the bet.",
+            "Higher in the war wins even money on the raise, and the bet pushes; lower loses both.",
+        ),
+        "surrender": Words(
+            "Surrender",
+            "Take half of the bet, give the rest back, clear the card.",
+            "A surrender costs half of the bet.",
+        ),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, one to the dealer; in a war one more."}
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "raise", "tie")
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def at_cut(self, rules: Rules) -> int:
+        """A quarter of the shoe lies behind the cut card."""
+        return 0 if self.is_fresh_each_round(rules) else rules.decks * 13
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The bet, which may have to be raised by as much again, and the tie."""
+        return _wagers(rules.spread)
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """A card each; those who tie decide, and go to war together."""
+        for spot in layout.spots:
+            spot.hands.append(Hand(spot.seat))
+            yield from layout.deal(spot.hand)
+        yield from layout.deal(layout.dealer)
+        tied = [spot for spot in layout.spots if _compare(layout, spot) == 0]
+        for spot in layout.spots:
+            _settle_tie(layout, spot, is_tie=spot in tied)
+            if spot not in tied:
+                _settle_first(layout, spot)
+        at_war = []
+        for spot in tied:
+            if (yield from self._goes_to_war(rules, layout, spot)):
+                at_war.append(spot)
+        if at_war:
+            yield from _war(rules, layout, at_war)
+
+    @staticmethod
+    def _goes_to_war(rules: Rules, layout: HouseLayout, spot: Spot) -> Script[bool]:
+        bet = spot.stakes[0]
+        surrender = (Choice("surrender"),) if rules.surrender else ()
+        choice = yield from layout.choose(spot.hand, (*surrender, Choice("war", bet.cents)))
+        if choice == "surrender":
+            layout.halve(bet, "surrenders for half of the bet", "surrender")
+            return False
+        spot.stakes.insert(1, Stake("raise", bet.cents))
+        return True
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """The rank that counts: the latest."""
+        return RANK_SIGNS[RANK_OF[cards[-1]] - 1]
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """Whose card it is, and whether it is one of a war."""
+        place = "yourself" if prompt.to == DEALER else f"seat {prompt.to}"
+        if any(wager.bet == "raise" for spot in state.spots for wager in spot.wagers):
+            is_first = not any(len(spot.hands[0].cards) > 1 for spot in state.spots)
+            burn = f"Burn {BURNED} cards. " if is_first else ""
+            rule = "Three cards are burned once; then one to each seat at war, clockwise, and one to the dealer."
+            return Phrase(f"{burn}War card for {place}.", "Going to war.", rule)
+        return Phrase(f"Card for {place}.", "Cards.", "One card to each seat, one to the dealer; the ace is high.")
+
+
+@cache
+def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
+    return (Wager(MAIN, "Bet", times=2), *(Wager(name, "Tie", needs=MAIN) for name in spread))
+
+
+def _high(card: int) -> int:
+    """The rank of a card, the ace above the king."""
+    rank = RANK_OF[card]
+    return 14 if rank == 1 else rank
+
+
+def _compare(layout: HouseLayout, spot: Spot) -> int:
+    """How much higher a seat's latest card is than the dealer's."""
+    return _high(spot.hand.cards[-1]) - _high(layout.dealer.cards[-1])
+
+
+def _cards(layout: HouseLayout, spot: Spot) -> str:
+    seat, dealer = (RANK_SIGNS[RANK_OF[hand.cards[-1]] - 1] for hand in (spot.hand, layout.dealer))
+    return f"{seat} against {dealer}"
+
+
+def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:
+    """The first cards decide it, whatever happens then."""
+    tie = spot.stake("tie")
+    if tie is None:
+        return
+    if is_tie:
+        layout.pay(tie, _TIE, f"{_cards(layout, spot)}, pays {_TIE}")
+    else:
+        layout.lose(tie, _cards(layout, spot))
+
+
+def _settle_first(layout: HouseLayout, spot: Spot) -> None:
+    bet, cards = spot.stakes[0], _cards(layout, spot)
+    if _compare(layout, spot) > 0:
+        layout.pay(bet, EVEN, cards)
+    else:
+        layout.lose(bet, cards)
+
+
+def _war(rules: Rules, layout: HouseLayout, at_war: Sequence[Spot]) -> Script[None]:
+    yield from layout.burn(BURNED)
+    for spot in at_war:
+        yield from layout.deal(spot.hand)
+    yield from layout.deal(layout.dealer)
+    for spot in at_war:
+        bet, raised = spot.stakes[:2]
+        cards, difference = f"war, {_cards(layout, spot)}", _compare(layout, spot)
+        if difference < 0:
+            layout.lose(bet, cards)
+            layout.lose(raised, cards)
+            continue
+        layout.pay(raised, EVEN, cards)
+        if difference == 0 and rules.second_tie == "bonus":
+            layout.pay(bet, EVEN, f"{cards}, the bonus of a second tie")
+        else:
+            layout.push(bet, cards)

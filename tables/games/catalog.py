@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tables.games.baccarat import Baccarat
+from tables.games.blackjack import Blackjack
 from tables.games.blackstone import Blackstone
+from tables.games.casino_war import CasinoWar
+from tables.games.dragon_tiger import DragonTiger
 from tables.games.five_cards import FiveCards
 from tables.games.game import Game
 from tables.games.goblin_poker import GoblinPoker
@@ -17,13 +21,18 @@ from tables.games.regent import Regent
 from tables.games.rocket import Rocket
 from tables.games.starboard import Starboard
 from tables.games.sweep import Sweep
+from tables.games.three_card_poker import ThreeCardPoker
 from tables.games.troll_guts import TrollGuts
 from tables.games.venture import Venture
 
 GAMES: Final[dict[str, Game[Any, Any]]] = {
     game.name: game
     for game in (
+        Baccarat(),
+        Blackjack(),
         Blackstone(),
+        CasinoWar(),
+        DragonTiger(),
         FiveCards(),
         GoblinPoker(),
         Hawthorn(),
@@ -35,6 +44,7 @@ GAMES: Final[dict[str, Game[Any, Any]]] = {
         Rocket(),
         Starboard(),
         Sweep(),
+        ThreeCardPoker(),
         TrollGuts(),
         Venture(),
     )

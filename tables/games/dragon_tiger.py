@@ -2,21 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Struct
-from tables.games.odds import Rounding
+from tables.games.cards import RANK_OF, RANK_SIGNS
+from tables.games.felt import DRAGON, PLACE_NAMES, TIGER, AskCard, Phrase
+from tables.games.game import Due, Part, Script, Wager
+from tables.games.house_layout import Hand, HouseLayout
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import EVEN, HouseRules, Odds
 
 Side = Literal["tie", "suited_tie"]
 
 
-class Rules(Struct, frozen=True):
+class Rules(HouseRules, frozen=True):
     """The operator's options."""
 
     decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 8
     tie_pays: Annotated[Literal[8, 11], Meta(description="What a tie pays, to one.")] = 8
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ("tie",)
-    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+
+
+_SUITED_TIE: Final = Odds(50)
+
+
+_OPPOSITE: Final = {"dragon": "tiger", "tiger": "dragon"}
+
+
+class DragonTiger(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "dragon_tiger"
+    title: ClassVar[str] = "Dragon Tiger"
+    parts: ClassVar[Mapping[Part, str]] = {"hands": "dragon and tiger"}
+    cards: ClassVar[Mapping[Due, str]] = {"middle": "One card to the dragon, one to the tiger."}
+    behind_cut: ClassVar[int] = 14
+    rounds_after_cut: ClassVar[int] = 1
+    suited: ClassVar[frozenset[str]] = frozenset({"suited_tie"})
+    spots: ClassVar[tuple[str, ...]] = ("dragon", "tiger", "tie", "suited_tie")
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The two sides, and the ties."""
+        return _wagers(rules.spread)
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """A card each; the higher one wins."""
+        dragon, tiger = Hand(DRAGON, name="dragon"), Hand(TIGER, name="tiger")
+        layout.hands = [dragon, tiger]
+        yield from layout.deal(dragon)
+        yield from layout.deal(tiger)
+        _settle(rules, layout, dragon.cards[0], tiger.cards[0])
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """The rank."""
+        return RANK_SIGNS[RANK_OF[cards[0]] - 1]
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """Whose card it is."""
+        name = PLACE_NAMES[prompt.to]
+        return Phrase(f"Card for the {name}.", f"{name.capitalize()}.", "The higher card wins; the ace is low.")
+
+
+@cache
+def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
+    names = ("dragon", "tiger", *spread)
+    return tuple(Wager(name, name.replace("_", " ").capitalize(), opposite=_OPPOSITE.get(name, "")) for name in names)
+
+
+def _settle(rules: Rules, layout: HouseLayout, dragon: int, tiger: int) -> None:
+    ranks = RANK_OF[dragon], RANK_OF[tiger]
+    high, low = (RANK_SIGNS[rank - 1] for rank in (max(ranks), min(ranks)))
+    winner = "dragon" if ranks[0] > ranks[1] else "tiger"
+    is_tie = ranks[0] == ranks[1]
+    why = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
+    pays = {"tie": Odds(rules.tie_pays)} if is_tie else {winner: EVEN}
+    if dragon == tiger:
+        pays["suited_tie"] = _SUITED_TIE
+    for spot in layout.spots:
+        for stake in spot.stakes:
+            if stake.bet in pays:
+                layout.pay(stake, pays[stake.bet], f"{why}, pays {pays[stake.bet]}")
+            elif is_tie and stake.bet in ("dragon", "tiger"):
+                layout.halve(stake, f"{why}, the house takes half", "half")
+            else:
+                layout.lose(stake, why)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.cards import NOTHING, Composition
+from tables.games.cards import NOTHING, PAIRS, WHOLE, Composition, pack_of
 
 Money = Callable[[int], str]
 """Says an amount in the house's own way; games do not know the currency."""
@@ -23,8 +23,21 @@ Item = TypeVar("Item")
 DEALER: Final = 0
 MIDDLE: Final = -1
 """Where cards lie that are nobody's."""
+PLAYER_HAND, BANKER_HAND, DRAGON, TIGER = -2, -3, -4, -5
+"""The hands before the dealer that seats bet on, in games that have two."""
+PLACE_NAMES: Final = {
+    DEALER: "dealer",
+    MIDDLE: "middle",
+    PLAYER_HAND: "player",
+    BANKER_HAND: "banker",
+    DRAGON: "dragon",
+    TIGER: "tiger",
+}
+"""The places of the layout that are no seats, as they are called."""
 MOST_CENTS: Final = 10**15
 """No bet is larger than this, so that every sum fits the ledger's 64-bit amounts."""
+MAIN: Final = "main"
+"""The wager of a game that has but one, and the first one of most others."""
 
 
 class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
@@ -34,11 +47,12 @@ class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 # --- Actions: everything that changes a round ------------------------------------------------------------------
 
 
-class Bet(Struct, frozen=True, tag_field="do", tag="bet"):
+class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
     """A seat's bet is placed, or replaced; 0 takes it off the layout."""
 
     seat: int
     amount_cents: int
+    wager: str = MAIN
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
@@ -49,6 +63,7 @@ class Card(Struct, frozen=True, tag_field="do", tag="card"):
     """A card was turned faceup, for a seat or for the dealer (0)."""
 
     rank: int
+    """The card, by its number in the game's pack: in the Pairs family, its rank."""
     to: int
 
 
@@ -114,14 +129,26 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     placed_cents: int = 0
     capped: bool = False
     """Whether the table's exposure cap, not its maximum, sets ``high_cents``."""
+    step_is: str = "ten chip units"
+    wager: str = MAIN
+    needs: str = ""
+    """The wager that this seat has to place first."""
+    opposite: str = ""
+    """The wager of this seat that excludes this one."""
 
     def admits(self, action: Action) -> Action | None:
-        """This seat's bet; raises Illegal when it is out of range or no multiple of the step."""
-        if type(action) is not Bet or action.seat != self.seat:
+        """This seat's bet on this wager; raises Illegal when it is out of range or no multiple of the step, and where
+        the seat's other wagers do not allow it."""
+        if type(action) is not Bet or action.seat != self.seat or action.wager != self.wager:
             return None
         amount = action.amount_cents
         if amount == 0 and self.placed_cents:
             return action
+        if self.opposite:
+            says = f"seat {self.seat}: {self.wager} and {self.opposite} are opposite sides; it has one of them"
+            raise Illegal("opposite_sides", says, seat=self.seat)
+        if self.needs:
+            raise Illegal("bad_bet", f"seat {self.seat}: {self.wager} goes with {self.needs}; place that first")
         if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
             raise self._objection(amount)
         return action
@@ -144,14 +171,15 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         elif amount > self.high_cents:
             wrong, bound = "is over the maximum of {bound}", self.high_cents
         else:
-            wrong, bound = "is no multiple of {bound}, ten chip units", self.step_cents
+            wrong, bound = f"is no multiple of {{bound}}, {self.step_is}", self.step_cents
         nearest = self.nearest(amount)
         names = [f"nearest{place}" for place in range(len(nearest))]
         legal = (
             f"the nearest legal bet is {' or '.join(f'{{{name}}}' for name in names)}" if names else "no bet fits here"
         )
         cents = {"amount": amount, "bound": bound, **dict(zip(names, nearest, strict=True))}
-        template = f"seat {self.seat}: {{amount}} {wrong}; {legal}"
+        on = "" if self.wager == MAIN else f" on {self.wager}"
+        template = f"seat {self.seat}: {{amount}}{on} {wrong}; {legal}"
         return Illegal("bad_bet", template, cents, seat=self.seat, nearest_cents=nearest)
 
 
@@ -176,28 +204,48 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     """Whether it comes from a few cards that were shuffled apart from the deck; ``gone`` is then all but these."""
     shown: bool = False
     """Whether it lies there already, facedown and unknown, and is turned now: no card leaves the deck."""
+    hand: int = 0
+    """Which of the hands there, where one place has several."""
+    barred: tuple[int, ...] = ()
+    """The cards that it cannot be, by what was said of it: one that the dealer peeked at."""
+    lies_at: int = 0
+    """Of a card that lies there already: how many cards the shoe had left when it was dealt, itself among them; below
+    zero where the shoe was shuffled since."""
 
     @property
     def may_come(self) -> tuple[int, ...]:
-        """The ranks of all cards that may come, each as often as it may, in ascending order."""
-        return tuple(rank for rank, out in enumerate(self.gone, 1) for _ in range(rank * self.decks - out))
+        """All cards that may come, each as often as it may, in ascending order."""
+        whole = WHOLE[len(self.gone)][self.decks]
+        return tuple(
+            card
+            for card, (held, out) in enumerate(zip(whole, self.gone, strict=True), 1)
+            if card not in self.barred
+            for _ in range(held - out)
+        )
 
     def admits(self, action: Action) -> Action | None:
-        """A card to this place; raises Illegal for a rank that the shoe cannot hold any more."""
+        """A card to this place; raises Illegal for one that the shoe cannot hold any more."""
         if type(action) is not Card or action.to != self.to:
             return None
-        rank = action.rank
-        if 1 <= rank <= 10 and self.gone[rank - 1] < rank * self.decks:
+        card, gone = action.rank, self.gone
+        held = WHOLE[len(gone)][self.decks]
+        if 1 <= card <= len(gone) and gone[card - 1] < held[card - 1] and card not in self.barred:
             return action
-        raise self._objection(rank)
+        raise self._objection(card)
 
-    def _objection(self, rank: int) -> Illegal:
-        if not 1 <= rank <= 10:
-            return Illegal("no_such_card", f"there is no card {rank}: ranks are 1 to 10")
+    def _objection(self, card: int) -> Illegal:
+        pack = pack_of(self.gone)
+        if not 1 <= card <= len(self.gone):
+            ranks = "ranks are 1 to 10" if pack is PAIRS else f"cards are 1 to {len(self.gone)}"
+            return Illegal("no_such_card", f"there is no card {card}: {ranks}")
+        name, held = pack.spell(card), WHOLE[len(self.gone)][self.decks][card - 1]
+        if card in self.barred:
+            says = f"it cannot be a {name}: the dealer looked at it, and that would have been said"
+            return Illegal("impossible_card", says, rank=card)
         if self.apart:
-            return Illegal("impossible_card", f"no {rank} is among the cards that were shuffled apart", rank=rank)
-        has = "the only one is" if rank * self.decks == 1 else f"all {rank * self.decks} are"
-        return Illegal("impossible_card", f"no {rank} can be left in this shoe: {has} out already", rank=rank)
+            return Illegal("impossible_card", f"no {name} is among the cards that were shuffled apart", rank=card)
+        has = "the only one is" if held == 1 else f"all {held} are"
+        return Illegal("impossible_card", f"no {name} can be left in this shoe: {has} out already", rank=card)
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):
@@ -242,6 +290,8 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
     choices: tuple[Choice, ...]
     names_things: bool = False
     """Whether a choice names a card, a seat or a count."""
+    hand: int = 0
+    """Which of the seat's hands it decides about, where it may have several."""
 
     def admits(self, action: Action) -> Action | None:
         """One of the choices, with all that it names; raises Illegal for another choice of this seat."""
@@ -305,12 +355,29 @@ class Phrase(Struct, frozen=True):
 # --- What a round is opened with, and what comes out of it -----------------------------------------------------
 
 
+class WagerLimits(Struct, frozen=True):
+    """The limits of one wager."""
+
+    wager: str
+    min_cents: int
+    max_cents: int
+
+
 class Limits(Struct, frozen=True):
     """The table's limits for one bet, and for the house's whole exposure in one round (``None``: no cap)."""
 
     min_cents: int = 1
     max_cents: int = MOST_CENTS
     cap_cents: int | None = None
+    wagers: tuple[WagerLimits, ...] | UnsetType = UNSET
+    """The wagers that have limits of their own."""
+
+    def of(self, wager: str) -> tuple[int, int]:
+        """The least and the most that may lie on a wager, in minor units."""
+        for own in self.wagers or ():
+            if own.wager == wager:
+                return own.min_cents, own.max_cents
+        return self.min_cents, self.max_cents
 
 
 class Rake(Struct, frozen=True):
@@ -354,6 +421,21 @@ class Opening(Struct, frozen=True):
     """What the house takes of a pot. ``None``: nothing."""
     blind: bool = False
     """Whether the cards are physical ones: what is dealt facedown is then unknown until it is turned."""
+    unseen: int | UnsetType = UNSET
+    """How many cards left the shoe since its shuffle that nobody saw: burned ones. Where the game's rules have none."""
+
+
+class Settled(Struct, frozen=True, omit_defaults=True):
+    """What became of one wager (minor units)."""
+
+    bet: str
+    staked_cents: int
+    returned_cents: int
+    outcome: str
+    why: str
+    hand: int | None = None
+    broken_cents: str = ""
+    """What rounding kept of its winnings, as a fraction of a minor unit; below zero, what it added."""
 
 
 class Payout(Struct, frozen=True, omit_defaults=True):
@@ -367,11 +449,33 @@ class Payout(Struct, frozen=True, omit_defaults=True):
     why: str
     score: int | None = None
     """Points, in games that are scored."""
+    wagers: tuple[Settled, ...] = ()
+    """Each wager by itself, in games that have several."""
 
     @property
     def net_cents(self) -> int:
         """What the player won (positive) or lost (negative)."""
         return self.returned_cents - self.staked_cents
+
+
+class WagerView(Struct, frozen=True):
+    """A wager as it lies."""
+
+    bet: str
+    cents: int
+    hand: int | None = None
+    outcome: str = ""
+
+
+class HandView(Struct, frozen=True):
+    """One hand as it lies: its faceup cards, how many facedown ones, and what is said of it ("soft 17")."""
+
+    number: int
+    cards: tuple[int, ...]
+    facedown: int = 0
+    name: str = ""
+    says: str = ""
+    state: str = ""
 
 
 class SeatView(Struct, frozen=True):
@@ -393,6 +497,10 @@ class SeatView(Struct, frozen=True):
     """Coins left on the table. ``None``: nobody asks."""
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """The seat's side of each column: the target, and the cards laid to it."""
+    wagers: tuple[WagerView, ...] | UnsetType = UNSET
+    """Each wager, in games that have several."""
+    hands: tuple[HandView, ...] | UnsetType = UNSET
+    """Each hand, in games where a seat may have several."""
 
 
 class View(Struct, frozen=True):
@@ -409,6 +517,8 @@ class View(Struct, frozen=True):
     """How many facedown cards lie there that are nobody's."""
     pot: int = 0
     """Coins in the pot."""
+    hands: tuple[HandView, ...] | UnsetType = UNSET
+    """The hands before the dealer, in games on standard cards."""
 
 
 def put(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:

@@ -7,11 +7,11 @@ each other. The base class says which kind a game is, and what only that kind ha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from tables.games.cards import Composition
-from tables.games.felt import Action, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
+from tables.games.cards import Composition, Pack
+from tables.games.felt import Action, Card, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
 
 
 class Course(Protocol):
@@ -41,14 +41,18 @@ class Picture(Struct, frozen=True):
 State = TypeVar("State", bound=Picture)
 Rules = TypeVar("Rules")
 
+Result = TypeVar("Result")
+Script = Generator[tuple[Prompt, ...], Action, Result]
+"""Part of a game that is told: yields open prompts, is sent the action that answered, returns what came of it."""
+
 Kind = Literal["banked", "pot"]
 """A kind of game, as a key: whoever treats the two otherwise has an object for each, and picks it by this."""
 
 # --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
 
-Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns"]
+Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns", "hands"]
 """What may lie on a layout: each seat's faceup cards, its facedown ones, faceup and facedown cards that are nobody's,
-the pot, the button, points, the cards kept for them, and each seat's side of columns."""
+the pot, the button, points, the cards kept for them, each seat's side of columns, and hands before the dealer."""
 
 Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
 """What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
@@ -63,6 +67,19 @@ class Words(Struct, frozen=True):
     rule: str
     of: Literal["hand", "middle", "stack", "columns"] = "hand"
     """Where the cards lie that it names."""
+
+
+class Wager(Struct, frozen=True):
+    """A bet that a seat may place before the cards, of those that a game has."""
+
+    name: str
+    title: str
+    needs: str = ""
+    """The wager that it goes with; nothing where it may be placed alone."""
+    opposite: str = ""
+    """The wager that the same seat cannot have besides."""
+    times: int = 1
+    """How many times its size the house may have to answer for by further wagers that nobody is refused."""
 
 
 # --- What all games have in common -----------------------------------------------------------------------------
@@ -94,6 +111,12 @@ class Game(ABC, Generic[State, Rules]):
     rules_type: type[Rules]
     hides: ClassVar[bool]
     """Whether a seat may hold cards that nobody else knows."""
+    step_units: ClassVar[int] = 1
+    """Bets, or what is put in play, are multiples of so many chip units."""
+    spots: ClassVar[tuple[str, ...]] = ()
+    """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
+    rounds_after_cut: ClassVar[int] = 0
+    """How many rounds are dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]
     """Whether the dealer has cards in it too: a page draws them where the pot lies otherwise."""
 
@@ -136,6 +159,10 @@ class Game(ABC, Generic[State, Rules]):
     def cards_left(self, state: State) -> int:
         """How many cards can still be dealt before the shoe is empty."""
 
+    def in_dealt_order(self, cards: Sequence[Card]) -> list[int]:
+        """A round's cards as a record lists them, given in the order in which they were turned."""
+        return [card.rank for card in cards]
+
     @abstractmethod
     def decks(self, rules: Rules) -> int:
         """How many decks it is dealt from."""
@@ -144,16 +171,43 @@ class Game(ABC, Generic[State, Rules]):
     def burned(self, rules: Rules) -> int:
         """How many cards are burned after a shuffle."""
 
+    def is_fresh_each_round(self, rules: Rules) -> bool:
+        """Whether the cards are shuffled before every round."""
+        return False
+
 
 # --- The two kinds ---------------------------------------------------------------------------------------------
 
 
 class BankedGame(Game[State, Rules]):
-    """Each seat bets against the house, round after round out of one shoe, down to the cut card. Nothing is hidden."""
+    """Each seat bets against the house, round after round out of one shoe, down to the cut card.
+
+    What the system knows, everybody may see: a card that lies facedown is unknown to it until it is turned.
+    """
 
     kind: ClassVar[Literal["banked"]] = "banked"
     hides: ClassVar[bool] = False
     dealer_plays: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = False
+    """Whether a seat may have several wagers or hands: records and payouts then tell them one by one."""
+    turns_burn: ClassVar[bool] = False
+    """Whether the first card of a shoe is turned, and says how many are burned."""
+
+    @abstractmethod
+    def pack(self, rules: Rules) -> Pack:
+        """The cards that it is dealt with, told apart no more than its rules need."""
+
+    @abstractmethod
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The wagers that a table spreads under these rules, in the order in which they are named."""
+
+    def burned_on(self, turned: int) -> int:
+        """How many cards are burned after the one that was turned, where the game turns it."""
+        return 0
+
+    def unseen(self, state: State) -> int:
+        """How many cards left the shoe since its shuffle and nobody saw, where the rules do not say it."""
+        return 0
 
     @abstractmethod
     def at_cut(self, rules: Rules) -> int:

@@ -11,8 +11,8 @@ from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
 from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script, cards_to
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player, cards_to
 from tables.games.script import Scripted
 
 ANTE: Final = 1

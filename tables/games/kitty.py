@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from tables.games.captures import most_of_each_rank
 from tables.games.felt import MIDDLE, Choice, Illegal, Opening, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script, cards_to, say_paid
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player, cards_to, say_paid
 from tables.games.script import Scripted, State
 
 KITTY: Final = 7

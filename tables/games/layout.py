@@ -6,13 +6,12 @@ layout is its working memory, changed as the script goes; nobody outside ``scrip
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal
 
 from tables.games.cards import DECK, DECK_SIZE, RANKS, UNKNOWN, Composition, add, count
 from tables.games.felt import (
-    Action,
     AskCard,
     AskChoice,
     AskShuffle,
@@ -22,12 +21,8 @@ from tables.games.felt import (
     Illegal,
     Opening,
     Payment,
-    Prompt,
 )
-
-Result = TypeVar("Result")
-Script = Generator[tuple[Prompt, ...], Action, Result]
-"""Part of a game: yields open prompts, is sent the action that answered, returns what came of it."""
+from tables.games.game import Script
 
 
 class NoCard(Exception):

@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from tables.games.cards import UNKNOWN
 from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Script
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout
 from tables.games.script import Scripted
 
 HAND: Final = 6

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
+
+from msgspec import Meta
+
+from tables.games.felt import Struct
 
 Rounding = Literal["down", "up", "half_up"]
 """How winnings that are no whole chip units are rounded."""
+
+
+class HouseRules(Struct, frozen=True):
+    """The options of every house-banked game on standard cards."""
+
+    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
+    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
 
 
 class Odds(NamedTuple):

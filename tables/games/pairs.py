@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta
 
 from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
 EIGHT: Final = 8

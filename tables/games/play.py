@@ -9,8 +9,8 @@ from msgspec import structs
 
 from tables.games.cards import NOTHING
 from tables.games.felt import (
-    DEALER,
     MIDDLE,
+    PLACE_NAMES,
     Action,
     AskBet,
     AskCard,
@@ -121,8 +121,10 @@ def _expected(prompts: tuple[Prompt, ...]) -> str:
     if isinstance(first, AskChoice):
         return " and ".join(_decides(ask) for ask in prompts if isinstance(ask, AskChoice))
     if isinstance(first, AskCard):
-        places = {DEALER: "to the dealer", MIDDLE: "in the middle"}
-        return f"a card is due {places.get(first.to, f'to seat {first.to}')}"
+        if first.to == MIDDLE:
+            return "a card is due in the middle"
+        place = f"the {PLACE_NAMES[first.to]}" if first.to in PLACE_NAMES else f"seat {first.to}"
+        return f"a card is due to {place}"
     return "the shoe is empty: the discards must be shuffled first"
 
 

@@ -7,15 +7,14 @@ record, ``record_of`` writes one from a round's actions. Nothing here touches a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
-from tables.games.cards import NOTHING, Composition
+from tables.games.cards import Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import (
     Action,
@@ -30,76 +29,12 @@ from tables.games.felt import (
     Opening,
     Payout,
     Prompt,
-    Rake,
     Shuffle,
-    Struct,
 )
-from tables.games.game import BankedGame, Game, PotGame
+from tables.games.game import Game, PotGame
 from tables.games.play import complete, run
-
-FORMAT: Final = "round-record/1"
-_SEAT = Annotated[int, Meta(ge=1, le=99)]
-_COUNT = Annotated[int, Meta(ge=0)]
-_LONGEST: Final = 300
-
-
-class RecordError(Exception):
-    """A record that is no round: one line that names the place in the document, and the rule."""
-
-    def __init__(self, place: str, rule: str) -> None:
-        line = f"{place}: {rule}"
-        if len(line) > _LONGEST:
-            line = line[: _LONGEST - 1] + "…"
-        super().__init__("".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line))
-
-
-class RecordSeat(Struct, frozen=True):
-    """One seat, and its bet in house-banked games (minor units); in games for coins, what it has on the table."""
-
-    seat: _SEAT
-    bet: int | UnsetType = UNSET
-    coins: _COUNT | UnsetType = UNSET
-
-
-class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
-    """One decision, and what it names."""
-
-    seat: _SEAT
-    do: str
-    card: int | UnsetType = UNSET
-    cards: tuple[int, ...] | UnsetType = UNSET
-    target: int | UnsetType = UNSET
-    count: int | UnsetType = UNSET
-    from_: int | UnsetType = UNSET
-    column: int | UnsetType = UNSET
-
-    def named(self) -> dict[str, Any]:
-        """What the decision names, by the record's own keys."""
-        given = {key: getattr(self, attribute) for key, attribute in _NAMED.items()}
-        return {key: value for key, value in given.items() if value is not UNSET}
-
-
-_NAMED: Final = {name: name for name in ("card", "cards", "target", "count", "column")} | {"from": "from_"}
-_OWN: Final = {name: name for name in ("card", "cards", "target", "count")}
-"""What a decision may name, where a game does not call it otherwise."""
-
-
-class Record(Struct, frozen=True):
-    """A round record, as ``round-record/1`` spells it: docs/round-record.md."""
-
-    format: Literal["round-record/1"]
-    game: str
-    seats: tuple[RecordSeat, ...]
-    cards: tuple[int, ...]
-    actions: tuple[RecordAction, ...]
-    options: msgspec.Raw = msgspec.Raw(b"{}")
-    dealt: tuple[_COUNT, ...] | UnsetType = UNSET
-    button: _SEAT | UnsetType = UNSET
-    pot: _COUNT | UnsetType = UNSET
-    first: _SEAT | UnsetType = UNSET
-    rake: Rake | UnsetType = UNSET
-    blind: bool | UnsetType = UNSET
-
+from tables.games.record_document import FORMAT, Record, RecordAction, RecordError, invalid, parse
+from tables.games.record_forms import Form, choice_of, form_of, names_in, spelled_decision
 
 # --- judging ---------------------------------------------------------------------------------------------------
 
@@ -109,20 +44,23 @@ def judge(document: bytes | str) -> dict[str, Any]:
 
     Raises RecordError for anything that is no legal, possible round.
     """
-    record = _parse(document)
+    record = parse(document)
     game = GAMES.get(record.game)
     if game is None:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
-    rules = _rules(record, game)
-    opening = _opening(record, game)
-    answers = _Answers(record, game)
+    form, rules, place = form_of(game), _rules(record, game), "options"
     try:
+        pack = form.pack(record, rules)
+        opening = _opening(record, game, form.dealt(record, pack))
+        answers = _Answers(record, form, form.cards(record, pack), form.bets(record, rules))
+        place = answers.place
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
-        raise RecordError(illegal.facts.get("place", answers.place), illegal.sentence) from None
+        place = answers.place if place != "options" else place
+        raise RecordError(illegal.facts.get("place", place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
-    return _answer(game, state, prompts)
+    return _answer(game, form, state, prompts)
 
 
 def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
@@ -132,26 +70,18 @@ def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Itera
 
 def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
     """A round as a record, its decisions to the letter of the log: what was hashed once is hashed so for good."""
-    bets: dict[int, int] = {}
-    cards: list[int] = []
-    decisions: list[dict[str, Any]] = []
-    for action in actions:
-        if isinstance(action, Bet):
-            bets[action.seat] = action.amount_cents
-        elif isinstance(action, Card):
-            cards.append(action.rank)
-        elif isinstance(action, Choose):
-            decisions.append(_decision(game, action))
+    actions = [*actions]
+    content = {
+        "bets": [action for action in actions if isinstance(action, Bet)],
+        "cards": game.in_dealt_order([action for action in actions if isinstance(action, Card)]),
+    }
     record: dict[str, Any] = {
         "format": FORMAT,
         "game": game.name,
         "options": msgspec.to_builtins(rules),
-        "seats": _seats(game, opening, bets),
-        "cards": cards,
-        "actions": decisions,
+        "actions": [spelled_decision(game, action) for action in actions if isinstance(action, Choose)],
+        **form_of(game).spelled(content, opening),
     }
-    if opening.dealt != NOTHING:
-        record["dealt"] = list(opening.dealt)
     if opening.button is not None:
         record["button"] = opening.button
     if opening.pot:
@@ -160,77 +90,22 @@ def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions
         record["first"] = opening.first
     if opening.rake is not None:
         record["rake"] = msgspec.to_builtins(opening.rake)
-    if opening.blind:
+    if opening.blind and isinstance(game, PotGame):
         record["blind"] = True
     return record
 
 
-def _seats(game: Game[Any, Any], opening: Opening, bets: dict[int, int]) -> list[dict[str, int]]:
-    if opening.stacks:
-        return [{"seat": seat, "coins": coins} for seat, coins in zip(opening.seats, opening.stacks, strict=True)]
-    if isinstance(game, PotGame):
-        return [{"seat": seat} for seat in opening.seats]
-    return [{"seat": seat, "bet": cents} for seat, cents in sorted(bets.items()) if cents]
-
-
-def _decision(game: Game[Any, Any], action: Choose) -> dict[str, Any]:
-    named = {key: getattr(action, field) for key, field in (_OWN | dict(game.names)).items()}
-    taken = set(game.names.values())
-    spelled = {
-        key: value for key, value in named.items() if value is not None and (key in game.names or key not in taken)
-    }
-    return {"seat": action.seat, "do": action.choice, **spelled}
-
-
 # --- reading ---------------------------------------------------------------------------------------------------
-
-
-def _parse(document: bytes | str) -> Record:
-    try:
-        record = _decoder.decode(document)
-        # Of a key that is given twice, JSON readers take the last: that would be a guess.
-        _keys.decode(document if isinstance(document, str) else document.decode())
-    except msgspec.ValidationError as error:
-        raise _invalid(error) from None
-    except UnicodeError:
-        raise RecordError("record", "not JSON: not in UTF-8") from None
-    except (msgspec.DecodeError, json.JSONDecodeError) as error:
-        raise RecordError("record", f"not JSON: {str(error).removeprefix('JSON is malformed: ')}") from None
-    except RecursionError:
-        raise RecordError("record", "nested too deeply") from None
-    return record
-
-
-def _invalid(error: msgspec.ValidationError, within: str = "") -> RecordError:
-    """msgspec's ``... - at `$.seats[0].bet``` with the place first."""
-    text, _, path = str(error).rpartition(" - at `$")
-    if not text:
-        text, path = path, ""
-    place = f"{within}{path.rstrip('`')}".removeprefix(".")
-    return RecordError(place or "record", text[:1].lower() + text[1:])
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> None:
-    seen = set()
-    for key, _ in pairs:
-        if key in seen:
-            raise RecordError(key or '""', "this key is given twice in one object")
-        seen.add(key)
-
-
-_decoder = msgspec.json.Decoder(Record)
-_keys = json.JSONDecoder(object_pairs_hook=_each_once, parse_int=str)
-"""Looks at nothing but the keys (and so has no need to make numbers of digits)."""
 
 
 def _rules(record: Record, game: Game[Any, Any]) -> Any:
     try:
         return msgspec.json.decode(record.options, type=game.rules_type)
     except msgspec.ValidationError as error:
-        raise _invalid(error, "options") from None
+        raise invalid(error, "options") from None
 
 
-def _opening(record: Record, game: Game[Any, Any]) -> Opening:
+def _opening(record: Record, game: Game[Any, Any], dealt: Composition) -> Opening:
     for key in ("dealt", "button", "pot", "first", "rake", "blind"):
         if getattr(record, key) is not UNSET and key not in _uses(game):
             raise RecordError(key, f"{game.name} has no use for it")
@@ -241,9 +116,6 @@ def _opening(record: Record, game: Game[Any, Any]) -> Opening:
     for index, (seat, following) in enumerate(pairwise(seats), 1):
         if seat >= following:
             raise RecordError(f"seats[{index}]", f"seats stand clockwise, each once: {following} cannot follow {seat}")
-    dealt: Composition = NOTHING if isinstance(record.dealt, UnsetType) else record.dealt
-    if len(dealt) != len(NOTHING):
-        raise RecordError("dealt", f"ten counts, one a rank, not {len(dealt)}")
     button, pot, first = (None if value is UNSET else value for value in (record.button, record.pot, record.first))
     rake = None if isinstance(record.rake, UnsetType) else record.rake
     return Opening(
@@ -284,39 +156,42 @@ def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
 class _Answers:
     """Answers each prompt from the record, in its order; ``None`` when it has no further answer."""
 
-    def __init__(self, record: Record, game: Game[Any, Any]) -> None:
-        self.record = record
-        self.names = {key: field for key, field in _OWN.items() if field not in game.names.values()} | dict(game.names)
-        if not isinstance(game, BankedGame):
-            self._no_bets()
-        self.bets = self.cards = self.actions = 0
+    def __init__(self, record: Record, form: Form, cards: Sequence[int], bets: Sequence[tuple[str, Bet]]) -> None:
+        form.refuse_seats(record)
+        self.actions, self.cards, self.bets = record.actions or (), cards, bets
+        self.names = names_in(form.game)
+        self.next_bet = self.next_card = self.next_action = 0
         self.place = "dealt"  # all that a game may find impossible in an opening
 
     def __call__(self, prompts: tuple[Prompt, ...]) -> Action | None:
-        ask, record = prompts[0], self.record
+        ask = prompts[0]
         if type(ask) is AskCard:
-            if self.cards == len(record.cards):
-                return None
-            self.place = f"cards[{self.cards}]"
-            self.cards += 1
-            return Card(record.cards[self.cards - 1], ask.to)
+            return self._card(ask)
         if type(ask) is AskChoice:
-            if self.actions == len(record.actions):
-                return None
-            self.place = f"actions[{self.actions}]"
-            self.actions += 1
-            return self._choose(prompts, record.actions[self.actions - 1])
+            return self._decision(prompts)
         if type(ask) is AskShuffle:
             self.place = "cards"
             return Shuffle()
         return self._bet()
 
+    def _card(self, ask: AskCard) -> Card | None:
+        if self.next_card == len(self.cards):
+            return None
+        self.place = f"cards[{self.next_card}]"
+        self.next_card += 1
+        return Card(self.cards[self.next_card - 1], ask.to)
+
+    def _decision(self, prompts: tuple[Prompt, ...]) -> Action | None:
+        """A decision; where there is none any more, a card that may be turned instead of it."""
+        if self.next_action == len(self.actions):
+            turn = prompts[-1]
+            return self._card(turn) if type(turn) is AskCard else None
+        self.place = f"actions[{self.next_action}]"
+        self.next_action += 1
+        return self._choose(prompts, self.actions[self.next_action - 1])
+
     def _choose(self, prompts: tuple[Prompt, ...], decision: RecordAction) -> Choose:
-        named = decision.named()
-        for key in named:
-            if key not in self.names:
-                raise RecordError(f"{self.place}.{key}", "this game's decisions do not name such a thing")
-        choice = Choose(decision.seat, decision.do, **{self.names[key]: value for key, value in named.items()})
+        choice = choice_of(decision, self.place, self.names)
         self._refuse_gaps(prompts, choice)
         return choice
 
@@ -332,46 +207,38 @@ class _Answers:
             says = f"leaves out {' and '.join(gaps)}, which a record names even where only one is possible"
             raise RecordError(self.place, f"seat {answer.seat}: {answer.choice!r} {says}")
 
-    def _no_bets(self) -> None:
-        for index, seat in enumerate(self.record.seats):
-            if not isinstance(seat.bet, UnsetType):
-                raise RecordError(f"seats[{index}].bet", "there are no bets in this game")
-
     def _bet(self) -> Action:
-        if self.bets == len(self.record.seats):
+        if self.next_bet == len(self.bets):
             self.place = "seats"
             return CloseBets()
-        self.place = f"seats[{self.bets}].bet"
-        seat = self.record.seats[self.bets]
-        if isinstance(seat.bet, UnsetType):
-            raise RecordError(self.place, "a bet is required in a house-banked game")
-        self.bets += 1
-        return Bet(seat.seat, seat.bet)
+        self.place, bet = self.bets[self.next_bet]
+        self.next_bet += 1
+        return bet
 
     def refuse_rest(self, prompts: tuple[Prompt, ...]) -> None:
         """Raise RecordError for cards or decisions that nothing asked for."""
         due = "the round is over"
         if prompts:
             due = "a decision is due first" if isinstance(prompts[0], AskChoice) else "a card is due first"
-        record = self.record
-        if self.cards < len(record.cards):
-            raise RecordError(f"cards[{self.cards}]", f"{len(record.cards) - self.cards} left over: {due}")
-        if self.actions < len(record.actions):
-            raise RecordError(f"actions[{self.actions}]", f"{len(record.actions) - self.actions} left over: {due}")
+        if (rest := len(self.cards) - self.next_card) > 0:
+            raise RecordError(f"cards[{self.next_card}]", f"{rest} left over: {due}")
+        if (rest := len(self.actions) - self.next_action) > 0:
+            raise RecordError(f"actions[{self.next_action}]", f"{rest} left over: {due}")
 
 
 # --- answering -------------------------------------------------------------------------------------------------
 
 
-def _answer(game: Game[Any, Any], state: Any, prompts: tuple[Prompt, ...]) -> dict[str, Any]:
+def _answer(game: Game[Any, Any], form: Form, state: Any, prompts: tuple[Prompt, ...]) -> dict[str, Any]:
     payouts = game.settle(state)
+    results = form.results(payouts, complete=not prompts)
     return {
         "game": game.name,
         "complete": not prompts,
-        "results": [_result(payout) for payout in payouts],
-        "house_net": _house_net(game, state, payouts),
+        "results": results,
+        "house_net": _house_net(game, state, payouts) if results else 0,
         "pot_left": game.pot(state) if isinstance(game, PotGame) else 0,
-        "next": [_open_prompt(prompt) for prompt in prompts],
+        "next": form.open_prompts(prompts),
     }
 
 
@@ -380,25 +247,3 @@ def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> i
     if isinstance(game, PotGame):
         return sum(payment.coins for payment in game.payments(state) if payment.kind == "rake")
     return -sum(payout.net_cents for payout in payouts)
-
-
-def _result(payout: Payout) -> dict[str, Any]:
-    result = {
-        "seat": payout.seat,
-        "outcome": payout.outcome,
-        "card": payout.card,
-        "net": payout.net_cents,
-        "returned": payout.returned_cents,
-    }
-    return result if payout.score is None else {**result, "score": payout.score}
-
-
-def _open_prompt(prompt: Prompt) -> dict[str, Any]:
-    if isinstance(prompt, AskChoice):
-        costs = {choice.name: choice.cost_cents for choice in prompt.choices if choice.cost_cents}
-        names = list(dict.fromkeys(choice.name for choice in prompt.choices))
-        return {"kind": "choose", "seat": prompt.seat, "choices": names, "cost": costs}
-    if isinstance(prompt, AskCard):
-        return {"kind": "card", "seat": prompt.to, "choices": [], "cost": {}}
-    kind = "shuffle" if isinstance(prompt, AskShuffle) else "bet"
-    return {"kind": kind, "seat": 0, "choices": [], "cost": {}}

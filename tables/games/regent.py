@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
 from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script, say_paid
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player, say_paid
 from tables.games.script import Scripted
 
 DOWN: Final = 2

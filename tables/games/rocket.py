@@ -14,9 +14,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, Composition, count, shoe
+from tables.games.cards import DECK_SIZE, PAIRS, Composition, Pack, count
 from tables.games.felt import (
     DEALER,
+    MAIN,
     MOST_CENTS,
     Action,
     AskBet,
@@ -42,15 +43,14 @@ from tables.games.felt import (
     View,
     put,
 )
-from tables.games.game import BankedGame, Due, Part, Picture, Words
+from tables.games.game import BankedGame, Due, Part, Picture, Wager, Words
 
 DEATH_CARD: Final = 3
 BETS, DEAL, DEALER_CARD, DECIDE, HIT, OVER = range(6)
 """The stages of a round: betting, the opening deal, the dealer's card is due, a seat decides, its card is due, over."""
 _HIT: Final = Choice("hit", draws=True)
 _CLOSE: Final = AskCloseBets()
-_SHOES: Final = [shoe(decks) for decks in range(9)]
-"""The shoe of so many decks."""
+_WAGERS: Final = (Wager(MAIN, "Bet"),)
 
 
 class Rules(Struct, frozen=True):
@@ -110,6 +110,15 @@ class Rocket(BankedGame[State, Rules]):
     }
     outcomes: ClassVar[tuple[str, ...]] = ("fold", "pair", "dealer_pair", "death_card", "push")
     rules_type = Rules
+    step_units: ClassVar[int] = 10
+
+    def pack(self, rules: Rules) -> Pack:
+        """The family's own."""
+        return PAIRS
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """One bet a seat."""
+        return _WAGERS
 
     def open(self, rules: Rules, opening: Opening) -> State:
         """Bets are open. Raises Illegal for a shoe that cannot have lost the cards said to be gone."""
@@ -415,13 +424,10 @@ _STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
 
 def _check(gone: Composition, decks: int) -> None:
     """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
-    held_at_first = _SHOES[decks]
+    held_at_first = PAIRS.shoes[decks]
     if len(gone) == len(held_at_first) and min(gone) >= 0 and all(map(le, gone, held_at_first)):
         return
-    for rank, (out, held) in enumerate(zip(gone, held_at_first, strict=True), 1):
-        if not 0 <= out <= held:
-            says = f"{out} cards of rank {rank} cannot be gone: the shoe holds {held}"
-            raise Illegal("impossible_shoe", says)
+    raise Illegal("impossible_shoe", PAIRS.impossible(gone, decks))
 
 
 @lru_cache(maxsize=1_000)

@@ -1,17 +1,10 @@
-"""Games told as scripts: one generator tells the whole game, and the kernel plays it as a pure state machine.
-
-A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. Beside
-the picture it keeps the script that stopped there, until one action takes the script further; after that, or as a copy,
-a state is told again from its actions. So a script reads like the rules of its game, states behave as if there were no
-generator at all, and a script lives no longer than the state that it stopped at.
-"""
+"""Games for a pot, told as scripts: what their states show, and what their dealer says."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from collections.abc import Mapping
+from typing import ClassVar, Final, Generic, Literal, TypeVar
 
 from tables.games.cards import DECK_SIZE, Composition
 from tables.games.felt import (
@@ -20,7 +13,6 @@ from tables.games.felt import (
     AskCard,
     AskChoice,
     AskShuffle,
-    Choice,
     Illegal,
     Money,
     Opening,
@@ -32,8 +24,9 @@ from tables.games.felt import (
     Struct,
     View,
 )
-from tables.games.game import Due, Part, Picture, PotGame, Words
-from tables.games.layout import Layout, Player, Script
+from tables.games.game import Due, Part, PotGame, Script, Words
+from tables.games.layout import Layout, Player
+from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
 Rules = TypeVar("Rules")
 
@@ -51,19 +44,9 @@ class Seen(Struct, frozen=True):
     columns: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-Telling = tuple[Script[None], Layout]
-"""A script that stopped to ask, and the layout that it works on."""
+class State(ToldState, frozen=True, dict=True, gc=True):
+    """A game between two actions."""
 
-
-class State(Picture, frozen=True, dict=True, gc=True):
-    """A game between two actions.
-
-    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
-    """
-
-    rules: Any
-    opening: Opening
-    actions: tuple[Action, ...]
     players: tuple[Seen, ...]
     middle: tuple[int, ...]
     facedown: int
@@ -73,40 +56,8 @@ class State(Picture, frozen=True, dict=True, gc=True):
     left: int
     button: int | None
 
-    def lay_by(self, telling: Telling) -> None:
-        """Keep the script that stopped here for the action to come."""
-        self.__dict__["telling"] = telling
 
-    def take(self) -> Telling | None:
-        """The script that stopped here, once: it goes on, and will never stop here again."""
-        telling: Telling | None = self.__dict__.pop("telling", None)
-        return telling
-
-
-class Told:
-    """A game while it is told."""
-
-    __slots__ = ("actions", "prompts", "rules", "telling")
-
-    def __init__(self, state: State, telling: Telling) -> None:
-        self.rules, self.actions, self.prompts = state.rules, [*state.actions], state.prompts
-        self.telling = telling
-
-    def take(self, action: Action) -> None:
-        """Go on by an admitted action."""
-        script, _ = self.telling
-        self.actions.append(action)
-        try:
-            self.prompts = script.send(action)
-        except StopIteration:
-            self.prompts = ()
-
-    def state(self) -> State:
-        """The game as it lies now."""
-        return _picture(self.rules, tuple(self.actions), self.prompts, self.telling)
-
-
-class Scripted(PotGame[State, Rules], Generic[Rules]):
+class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
     """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
@@ -122,12 +73,7 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
 
     # --- as a state machine ---
 
-    def open(self, rules: Rules, opening: Opening) -> State:
-        """A new game. Raises Illegal when the opening is impossible."""
-        telling = self._begin(rules, opening)
-        return _picture(rules, (), next(telling[0], ()), telling)
-
-    def _begin(self, rules: Rules, opening: Opening) -> Telling:
+    def _begin(self, rules: Rules, opening: Opening) -> Telling[Layout]:
         left = DECK_SIZE - self.burn - sum(opening.dealt)
         if left < 0 or any(not 0 <= out <= rank for rank, out in enumerate(opening.dealt, 1)):
             raise Illegal("impossible_shoe", "more cards are gone than the deck holds after the burn")
@@ -142,18 +88,22 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         )
         return self.tell(rules, layout), layout
 
-    def course(self, state: State) -> Told:
-        """The game from a state on, by the script that stopped there."""
-        return Told(state, state.take() or self._tell_again(state))
-
-    def _tell_again(self, state: State) -> Telling:
-        """The script, told up to a state whose own one has gone on."""
-        script, layout = self._begin(state.rules, state.opening)
-        with suppress(StopIteration):  # of a game that is over
-            next(script)
-            for action in state.actions:
-                script.send(action)
-        return script, layout
+    def _picture(self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Layout) -> State:
+        """The state in which a script stopped."""
+        return State(
+            prompts,
+            rules,
+            layout.opening,
+            actions,
+            tuple(_seen(player) for player in layout.players),
+            tuple(layout.middle),
+            len(layout.pool),
+            layout.pot,
+            tuple(layout.payments),
+            layout.gone,
+            layout.left,
+            layout.button,
+        )
 
     # --- what comes out ---
 
@@ -201,7 +151,7 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words; ``money`` says coins."""
         if isinstance(prompt, AskChoice):
-            return _say_choices(self.words, prompt, money)
+            return say_choices(self.words, prompt, money)
         if isinstance(prompt, AskShuffle):
             burn = f", burn {prompt.burn}," if prompt.burn else ""
             do = f"Shuffle the {prompt.cards} cards that are not on the table{burn} and go on."
@@ -228,7 +178,6 @@ class Scripted(PotGame[State, Rules], Generic[Rules]):
         return self.cards.get(due, _RULES[due])
 
 
-_RULES_AT_ONCE: Final = 2
 _RULES: Final[dict[Due, str]] = {
     "seat": "A card faceup.",
     "down": "Only its owner may look at it.",
@@ -237,54 +186,6 @@ _RULES: Final[dict[Due, str]] = {
     "apart": "Chance decides who gets which of them.",
     "shuffle": "Cards in play and cards kept stay where they are.",
 }
-
-
-def words_of(words: Mapping[str, Words], choice: str) -> Words:
-    """A choice in words; its bare name, where a game says no more of it."""
-    return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "")
-
-
-def _say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money) -> Phrase:
-    ways: dict[str, list[Choice]] = {}
-    for choice in prompt.choices:
-        ways.setdefault(choice.name, []).append(choice)
-    *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
-    offer = f"{', '.join(most)} or {last}" if most else last
-    # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
-    shown = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
-    rules = " ".join(words_of(words, name).rule for name in shown)
-    return Phrase(f"Seat {prompt.seat}: {offer}.", f"Seat {prompt.seat}: {offer}?", rules)
-
-
-def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
-    label = words.label[:1].lower() + words.label[1:]
-    counts = [choice.count for choice in choices if choice.count is not None]
-    if counts:
-        label += f" {min(counts)}" + (f" to {max(counts)}" if len(counts) > 1 else "")
-    costs = {choice.cost_cents for choice in choices}
-    return f"{label} for {money(costs.pop())}" if len(costs) == 1 and choices[0].cost_cents else label
-
-
-def _picture(rules: Any, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], telling: Telling) -> State:
-    """The state in which a script stopped; the script is laid by there if it asks for anything."""
-    _, layout = telling
-    state = State(
-        prompts,
-        rules,
-        layout.opening,
-        actions,
-        tuple(_seen(player) for player in layout.players),
-        tuple(layout.middle),
-        len(layout.pool),
-        layout.pot,
-        tuple(layout.payments),
-        layout.gone,
-        layout.left,
-        layout.button,
-    )
-    if prompts:
-        state.lay_by(telling)
-    return state
 
 
 def _players(opening: Opening) -> list[Player]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
 ANTE: Final = 1

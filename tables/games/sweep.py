@@ -12,8 +12,8 @@ from typing import ClassVar, Final, NamedTuple
 
 from tables.games.captures import most_of_each_rank
 from tables.games.felt import MIDDLE, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script, cards_to
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player, cards_to
 from tables.games.script import Scripted
 
 HAND: Final = 5

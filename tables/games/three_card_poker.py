@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.felt import Struct
-from tables.games.odds import Rounding
+from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Pack
+from tables.games.felt import DEALER, AskCard, Card, Choice, Phrase
+from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import EVEN, HouseRules, Odds
 
 Side = Literal["pair_plus"]
 
 
-class Rules(Struct, frozen=True):
+class Rules(HouseRules, frozen=True):
     """The operator's options."""
 
     pair_plus_pays: Annotated[
@@ -24,5 +30,182 @@ class Rules(Struct, frozen=True):
         Meta(description="The ante bonus: straight, three of a kind, straight flush."),
     ] = "1-4-5"
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ("pair_plus",)
-    unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
-    rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+
+
+PACKET: Final = 3
+HIGH_CARD, PAIR, FLUSH, STRAIGHT, TRIPS, STRAIGHT_FLUSH = range(6)
+NAMES: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
+_QUEEN: Final = 12
+_WHEEL: Final = (14, 3, 2)
+
+Value = tuple[int, tuple[int, ...]]
+"""What a hand is worth: its class, then its ranks in the order in which they are compared."""
+
+
+class ThreeCardPoker(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "three_card_poker"
+    title: ClassVar[str] = "Three Card Poker"
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "play": Words(
+            "Play",
+            "Place a wager as large as the ante.",
+            "The dealer qualifies with queen high; without, the ante wins and the play wager pushes.",
+        ),
+        "fold": Words("Fold", "Take the ante and pair plus, and the cards.", "A fold loses the ante and pair plus."),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {
+        "seat": "Three cards as a packet to each seat, clockwise, and three to the dealer.",
+        "turn": "Hands are shown when all have decided.",
+    }
+    spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """One."""
+        return 1
+
+    def pack(self, rules: Rules) -> Pack:
+        """Flushes are of one suit."""
+        return STANDARD
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The ante, which a play wager may follow, and pair plus."""
+        return _wagers(rules.spread)
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """Packets, decisions, and the hands are shown and compared.
+
+        On the floor the packets lie facedown and nobody tells the system of them before they are shown.
+        """
+        blind = layout.opening.blind
+        for spot in layout.spots:
+            spot.hands.append(Hand(spot.seat))
+            yield from _packet(layout, spot.hand, facedown=blind)
+        yield from layout.lay(PACKET, layout.dealer)
+        for spot in layout.spots:
+            yield from _decide(layout, spot, dealer_first=not blind)
+        if blind:
+            for spot in reversed(layout.spots):
+                yield from layout.turn(spot.hand)
+        yield from layout.turn(layout.dealer)
+        for spot in layout.spots:
+            _settle(rules, layout, spot)
+
+    def in_dealt_order(self, cards: Sequence[Card]) -> list[int]:
+        """Packet by packet, clockwise, the dealer's last, in whatever order they were shown."""
+        return [card.rank for card in sorted(cards, key=lambda card: card.to or 99)]
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """The class of a whole hand."""
+        return NAMES[value_of(tuple(cards))[0]] if len(cards) == PACKET else ""
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """Whose packet it is."""
+        place = "your own hand" if prompt.to == DEALER else f"the hand of seat {prompt.to}"
+        if prompt.shown:
+            return Phrase(f"Turn {place} and name its cards.", "Show.", self.cards["turn"])
+        return Phrase(f"Card for seat {prompt.to}.", "Three cards each.", self.cards["seat"])
+
+
+# --- what hands are worth ---------------------------------------------------------------------------------------
+
+
+@cache
+def value_of(cards: tuple[int, ...]) -> Value:
+    """What three cards are worth: the greater the better. Suits make flushes and decide nothing else."""
+    ranks = tuple(sorted((14 if RANK_OF[card] == 1 else RANK_OF[card] for card in cards), reverse=True))
+    is_flush = len({SUIT_OF[card] for card in cards}) == 1
+    if ranks == _WHEEL:
+        return (STRAIGHT_FLUSH if is_flush else STRAIGHT), (3, 2, 1)
+    if ranks[0] == ranks[2]:
+        return TRIPS, ranks[:1]
+    if ranks[0] - ranks[2] == 2 and ranks[0] != ranks[1] != ranks[2]:
+        return (STRAIGHT_FLUSH if is_flush else STRAIGHT), ranks
+    if is_flush:
+        return FLUSH, ranks
+    if ranks[0] == ranks[1]:
+        return PAIR, (ranks[0], ranks[2])
+    if ranks[1] == ranks[2]:
+        return PAIR, (ranks[1], ranks[0])
+    return HIGH_CARD, ranks
+
+
+def qualifies(value: Value) -> bool:
+    """Whether a dealer's hand does: queen high, or anything better."""
+    return value[0] > HIGH_CARD or value[1][0] >= _QUEEN
+
+
+# --- the course of a round --------------------------------------------------------------------------------------
+
+
+@cache
+def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
+    return (Wager("ante", "Ante", times=2), *(Wager(name, "Pair plus") for name in spread))
+
+
+def _packet(layout: HouseLayout, hand: Hand, *, facedown: bool) -> Script[None]:
+    if facedown:
+        yield from layout.lay(PACKET, hand)
+        return
+    for _ in range(PACKET):
+        yield from layout.deal(hand)
+
+
+def _decide(layout: HouseLayout, spot: Spot, *, dealer_first: bool) -> Script[None]:
+    """A seat with an ante plays or folds. A record may tell the dealer's packet before, as it was dealt."""
+    ante = spot.stake("ante")
+    if ante is None:
+        return
+    choices = (Choice("play", ante.cents), Choice("fold"))
+    choice = yield from layout.choose(spot.hand, choices, instead=layout.dealer if dealer_first else None)
+    if choice == "play":
+        spot.stakes.insert(1, Stake("play", ante.cents))
+        return
+    spot.hand.state = "fold"
+    layout.lose(ante, "folds", "fold")
+    if (pair_plus := spot.stake("pair_plus")) is not None:
+        layout.lose(pair_plus, "folds")
+
+
+def _settle(rules: Rules, layout: HouseLayout, spot: Spot) -> None:
+    own, dealer = (value_of(tuple(hand.cards)) for hand in (spot.hand, layout.dealer))
+    ante, play, pair_plus = spot.stake("ante"), spot.stake("play"), spot.stake("pair_plus")
+    if ante is not None and play is not None:
+        _compare(layout, ante, play, own, dealer)
+        _pay_bonus(rules, layout, ante, own)
+    if pair_plus is not None and not pair_plus.outcome:
+        _settle_pair_plus(rules, layout, pair_plus, own[0])
+
+
+def _compare(layout: HouseLayout, ante: Stake, play: Stake, own: Value, dealer: Value) -> None:
+    names = f"{NAMES[own[0]]} against {NAMES[dealer[0]]}"
+    if not qualifies(dealer):
+        layout.pay(ante, EVEN, "the dealer does not qualify")
+        layout.push(play, "the dealer does not qualify")
+        return
+    for stake in (ante, play):
+        if own > dealer:
+            layout.pay(stake, EVEN, names)
+        elif own < dealer:
+            layout.lose(stake, names)
+        else:
+            layout.push(stake, f"{names}, equal")
+
+
+def _pay_bonus(rules: Rules, layout: HouseLayout, ante: Stake, own: Value) -> None:
+    """The ante bonus is paid on top, whatever the dealer has."""
+    if own[0] < STRAIGHT:
+        return
+    pays = Odds(int(rules.ante_bonus.split("-")[own[0] - STRAIGHT]))
+    layout.pay_on_top(ante, pays, f"bonus for a {NAMES[own[0]]}, {pays}")
+
+
+def _settle_pair_plus(rules: Rules, layout: HouseLayout, stake: Stake, kind: int) -> None:
+    if kind < PAIR:
+        layout.lose(stake, NAMES[kind])
+        return
+    pays = Odds(int(rules.pair_plus_pays.split("-")[kind - PAIR]))
+    layout.pay(stake, pays, f"{NAMES[kind]}, pays {pays}")

@@ -10,8 +10,8 @@ from itertools import permutations
 from typing import ClassVar, Final
 
 from tables.games.felt import Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
 ANTE: Final = 1

@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from tables.games.cards import RANKS
 from tables.games.felt import MIDDLE, Choice, Struct
-from tables.games.game import Due, Part, Words
-from tables.games.layout import Layout, Player, Script
+from tables.games.game import Due, Part, Script, Words
+from tables.games.layout import Layout, Player
 from tables.games.script import Scripted
 
 SLUG: Final = {3: 4, 4: 3, 5: 5, 6: 7, 7: 6, 8: 7}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ledger.proof.moves import Chart, Move
-from tables.games.cards import NOTHING, Composition
+from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, Pack
 from tables.games.felt import (
     Action,
     AskBet,
@@ -56,6 +57,17 @@ class Dealer:
 
 
 @dataclass(frozen=True, slots=True)
+class StandardShoe:
+    """What is told of a shoe of standard cards besides."""
+
+    pack: str
+    turned: int = UNKNOWN
+    """The card of the burn that was turned, where a game turns it."""
+    cut_round: int = 0
+    """The round in which the cut card came out."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shoe:
     """The shoe on the table. ``stage``: loaded, checked, shuffled, cut, ready."""
 
@@ -68,6 +80,22 @@ class Shoe:
     commitment: str | None = None
     ready_seq: int = 0
     """The entry from which on cards were dealt since the last shuffle."""
+    standard: StandardShoe | UnsetType = UNSET
+    """What there is to tell of a shoe of standard cards."""
+
+    @property
+    def pack(self) -> Pack:
+        """What its cards are."""
+        return PACKS[self.standard.pack] if self.standard else PAIRS
+
+    @property
+    def turned(self) -> int:
+        """The card of the burn that was turned, where a game turns it."""
+        return self.standard.turned if self.standard else UNKNOWN
+
+    def noting(self, **facts: Any) -> Shoe:
+        """The shoe with something noted that is told of standard cards alone."""
+        return replace(self, standard=replace(self.standard, **facts)) if self.standard else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +107,8 @@ class Play:
     decided: tuple[Payout, ...]
     moved: tuple[Payment, ...] = ()
     """The coins that changed hands by it, in a game for a pot."""
+    lefts: tuple[int, ...] = ()
+    """For each of its cards, how many cards the shoe had left when it was dealt, itself among them: its place there."""
 
     @property
     def has_card(self) -> bool:
@@ -276,10 +306,19 @@ class Standing:
 
     @property
     def gone(self) -> Composition:
-        """The cards gone from the shoe since its shuffle, while no round is open."""
+        """The cards gone from the shoe since its shuffle, as far as they were seen, while no round is open."""
+        if self.shoe is None:
+            return PAIRS.nothing
+        if self.dealt_before is not None:
+            return self.dealt_before.game.gone(self.dealt_before.state)
+        return self.shoe.pack.count((self.shoe.turned,))
+
+    @property
+    def dealt_before(self) -> Round | None:
+        """The latest round out of the shoe as it lies: there is none since its shuffle at first."""
         if self.round is None or self.shoe is None or self.round.first_seq < self.shoe.ready_seq:
-            return NOTHING
-        return self.round.game.gone(self.round.state)
+            return None
+        return self.round
 
     @property
     def button(self) -> int | None:

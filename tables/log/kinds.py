@@ -17,10 +17,10 @@ from msgspec import structs
 from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.spelling import BET
-from tables.games.cards import NOTHING
+from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
-from tables.games.game import BankedGame, Game, PotGame
-from tables.log.fold import KEYED, Round, Standing
+from tables.games.game import BankedGame, Game, PotGame, Wager
+from tables.log.fold import KEYED, Round, Shoe, Standing
 from tables.log.settlement import game_moves, settlement
 from tables.log.terms import Set, limits_of, rules_of
 
@@ -190,10 +190,25 @@ class GameKind(ABC):
 
     round_type: type[Round]
 
+    turns_burn: bool = False
+    """Whether the first card of a shoe is turned, and says how many are burned."""
+
     @property
     @abstractmethod
     def for_coins(self) -> bool:
         """Whether it is played for coins that lie at the seats."""
+
+    @abstractmethod
+    def pack(self, rules: Any) -> Pack:
+        """The cards that its shoe holds."""
+
+    def burned_on(self, turned: int) -> int:
+        """How many cards are burned after the one that was turned."""
+        return 0
+
+    def wagers(self, rules: Any) -> tuple[Wager, ...]:
+        """The wagers that a table spreads."""
+        return ()
 
     @abstractmethod
     def at_cut(self, rules: Any) -> int:
@@ -231,6 +246,16 @@ class AgainstHouse(GameKind):
 
     def __init__(self, game: BankedGame[Any, Any]) -> None:
         self._game = game
+        self.turns_burn = game.turns_burn
+
+    def pack(self, rules: Any) -> Pack:
+        return self._game.pack(rules)
+
+    def burned_on(self, turned: int) -> int:
+        return self._game.burned_on(turned)
+
+    def wagers(self, rules: Any) -> tuple[Wager, ...]:
+        return self._game.wagers(rules)
 
     def at_cut(self, rules: Any) -> int:
         return self._game.at_cut(rules)
@@ -240,7 +265,14 @@ class AgainstHouse(GameKind):
         the option says since."""
         rules, shoe = rules_of(table), standing.shoe
         pinned = self._game.burning(rules, shoe.burn) if shoe else rules
-        return pinned, Opening(tuple(range(1, table.seats + 1)), limits_of(table), standing.gone, standing.button)
+        seats, gone = tuple(range(1, table.seats + 1)), standing.gone
+        if not self._game.side_by_side:
+            return pinned, Opening(seats, limits_of(table), gone, standing.button)
+        if len(gone) != len(self._game.pack(rules).nothing):
+            gone = self._game.pack(rules).nothing  # no shoe yet, or one that has to go before a round is opened
+        before = standing.dealt_before
+        unseen = self._game.unseen(before.state) if before else _burned_unseen(shoe)
+        return rules, Opening(seats, limits_of(table), gone, blind=table.source == KEYED, unseen=unseen)
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         return {}
@@ -255,6 +287,10 @@ class AgainstHouse(GameKind):
         return [f'"do":"bet","seat":{seat}}}'.encode(), BET.piece(seat)]
 
 
+def _burned_unseen(shoe: Shoe | None) -> int:
+    return shoe.burn - (shoe.turned != UNKNOWN) if shoe else 0
+
+
 class ForPot(GameKind):
     """The seats that are dealt in play each other, with what lies before them."""
 
@@ -266,6 +302,9 @@ class ForPot(GameKind):
     @property
     def for_coins(self) -> bool:
         return self._game.coins
+
+    def pack(self, rules: Any) -> Pack:
+        return PAIRS
 
     def at_cut(self, rules: Any) -> int:
         return 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
-from ledger.proof.moves import Chart, Move
-from tables.games.felt import Payment, Payout
+from ledger.proof.moves import Chart, Move, Place
+from tables.games.felt import Payment, Payout, Settled
 
 # --- a round ---------------------------------------------------------------------------------------------------
 
@@ -16,6 +16,9 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
     winnings from the rack."""
     moves: list[Move] = []
     for payout in payouts:
+        if payout.wagers:
+            moves += [move for wager in payout.wagers for move in _settled(chart, payout.seat, wager)]
+            continue
         layout = (LAYOUT, payout.seat)
         kept = min(payout.staked_cents, payout.returned_cents)
         moves.append(chart.move("stake", PLAYERS, layout, payout.staked_cents))
@@ -26,6 +29,18 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
         if kept:
             moves.append(chart.move("return", layout, PLAYERS, kept))
     return moves
+
+
+def _settled(chart: Chart, seat: int, wager: Settled) -> list[Move]:
+    """A wager in chips, on its own spot of the layout: winnings are laid beside it, and what is left goes back."""
+    spot, staked, returned = (LAYOUT, (seat, wager.bet)), wager.staked_cents, wager.returned_cents
+    moves: list[tuple[str, str | Place, str | Place, int]] = [
+        ("stake", PLAYERS, spot, staked),
+        ("loss", spot, RACK, staked - returned),
+        ("win", RACK, spot, returned - staked),
+        ("return", spot, PLAYERS, returned),
+    ]
+    return [chart.move(kind, source, target, cents) for kind, source, target, cents in moves if cents > 0]
 
 
 def correction_moves(chart: Chart, difference_cents: int, off_cents: int) -> list[Move]:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from tables.games import cards
-from tables.games.cards import RANKS, Composition
+from tables.games.cards import Composition, pack_of
 from tables.games.felt import Card
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import Burned, ShoeStep
@@ -37,8 +36,8 @@ class Order:
     burn: int
     committed_seq: int
     opened_seq: int | None = None
-    dealt: list[tuple[int, int]] = field(default_factory=list)
-    """(entry, rank) of every card that came from it."""
+    dealt: list[tuple[int, int, int]] = field(default_factory=list)
+    """(entry, card, how many cards were left with it) of every card that came from it."""
     apart: list[tuple[int, int, list[int], str]] = field(default_factory=list)
     """(entry, rank, the cards it came from, moment) of every card that was shuffled apart, and picked by its nonce."""
 
@@ -57,6 +56,8 @@ class Seals:
     """Follows a table's log: which order its house shoe is dealt from, and what was dealt from it so far."""
 
     live: Order | None = None
+    before: bytes = b""
+    """The order that was opened last: a card that lay facedown then is of it."""
 
     def follow(self, standing: Standing, seq: int, event: Event) -> Order | None:
         """The order that this entry opened, if it did and the order holds; ``standing`` is the table's after it.
@@ -66,8 +67,9 @@ class Seals:
         done = None
         if event.opens is not None:
             done, self.live = _opened(self.live, seq, event.opens), None
+            self.before = bytes(event.opens.order)
         self.live = _committed(standing, seq, event, self.live) or self.live
-        _dealt(standing, seq, event, self.live)
+        _dealt(standing, seq, event, self.live, self.before)
         return done
 
     def resume(self, standing: Standing, seq: int, event: Event) -> None:
@@ -80,7 +82,7 @@ class Seals:
         else:
             _committed(standing, seq, event, self.live)
         if self.live is not None:
-            _dealt(standing, seq, event, self.live)
+            _dealt(standing, seq, event, self.live, b"")
 
 
 # --- one entry after the other ---------------------------------------------------------------------------------
@@ -98,17 +100,18 @@ def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -
     shoe = standing.shoe
     if shoe is None:
         raise Unproven(seq, "it commits to an order, and there is no shoe")
-    whole = cards.shoe(shoe.decks)
+    whole = shoe.pack.shoes[shoe.decks]
     if isinstance(event, ShoeStep):
         return Order(shoe.number, commitment, whole, 0, seq)
     if standing.round is None:
         raise Unproven(seq, "it shuffles discards, and there is no round")
     in_play = standing.round.game.gone(standing.round.state)
     discards = tuple(all_of - kept for all_of, kept in zip(whole, in_play, strict=True))
-    return Order(shoe.number, commitment, discards, standing.round.game.burned(standing.round.rules), seq)
+    current = standing.round
+    return Order(shoe.number, commitment, discards, sum(discards) - current.game.cards_left(current.state), seq)
 
 
-def _dealt(standing: Standing, seq: int, event: Event, live: Order | None) -> None:
+def _dealt(standing: Standing, seq: int, event: Event, live: Order | None, before: bytes) -> None:
     """Note the cards that an entry deals from a house shoe."""
     if not isinstance(event, Played | TakenBack) or standing.shoe is None or standing.shoe.source != HOUSE_SHOE:
         return
@@ -116,13 +119,17 @@ def _dealt(standing: Standing, seq: int, event: Event, live: Order | None) -> No
     ranks = {index: action.rank for index, action in enumerate(event.actions) if isinstance(action, Card)}
     if live is not None:
         live.apart += [(seq, ranks[index], list(card.pool), card.moment) for index, card in apart.items()]
-    in_order = [rank for index, rank in ranks.items() if index not in apart]
-    if in_order and isinstance(event, TakenBack):
+    lefts = standing.round.plays[-1].lefts if isinstance(event, Played) and standing.round else ()
+    in_order = [(rank, left) for (index, rank), left in zip(ranks.items(), lefts, strict=False) if index not in apart]
+    if isinstance(event, TakenBack) and ranks.keys() - apart.keys():
         raise Unproven(seq, "it takes back a card that a house shoe dealt")
     if in_order and live is None:
         raise Unproven(seq, "it deals a card before any order was committed to")
+    for card, left in in_order:
+        if left < 0 and before and before[len(before) + left] != card:
+            raise Unproven(seq, f"it turns a {card}, which is not what was dealt facedown")
     if live is not None:
-        live.dealt += [(seq, rank) for rank in in_order]
+        live.dealt += [(seq, card, left) for card, left in in_order if left > 0]
 
 
 # --- what was opened -------------------------------------------------------------------------------------------
@@ -140,13 +147,19 @@ def check(live: Order, order: bytes, nonce: bytes, seq: int) -> None:
     """Hold an order and its nonce against what was committed to and dealt; raises Unproven."""
     if commitment_of(nonce, order) != live.commitment:
         raise Unproven(seq, f"order and nonce are not those that entry {live.committed_seq} committed to")
-    if not all(rank in RANKS for rank in order) or cards.count(order) != live.composition:
+    kinds = len(live.composition)
+    if not all(1 <= card <= kinds for card in order) or pack_of(live.composition).count(order) != live.composition:
         raise Unproven(live.committed_seq, "the order that it committed to does not hold the cards of the shoe")
-    if len(live.dealt) > len(order) - live.burn:
-        raise Unproven(live.dealt[-1][0], "it deals a card after the last one of its order")
-    for (dealt_seq, rank), due in zip(live.dealt, order[live.burn :], strict=False):
-        if rank != due:
-            raise Unproven(dealt_seq, f"it deals a {rank}, the order has a {due} there")
+    for dealt_seq, card, left in live.dealt[:1]:
+        if left < len(order) - live.burn:
+            due = order[live.burn]
+            raise Unproven(dealt_seq, f"it deals a {card} first, the order has a {due} there")
+    for dealt_seq, card, left in live.dealt:
+        if not 0 < left <= len(order) - live.burn:
+            raise Unproven(dealt_seq, "it deals a card after the last one of its order")
+        due = order[len(order) - left]
+        if card != due:
+            raise Unproven(dealt_seq, f"it deals a {card}, the order has a {due} there")
     for picked_seq, rank, pool, moment in live.apart:
         if pick_apart(nonce, pool, moment) != rank:
             raise Unproven(picked_seq, f"it deals a {rank} of the cards shuffled apart, the nonce picks another")

@@ -22,7 +22,7 @@ from tables.games.baccarat import Rules
 from tables.games.cards import Composition
 from tables.maths.situation import Unknowable
 from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, exact, results
+from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -92,10 +92,14 @@ def _legal(player: Whole, banker: Whole, third: Whole, fourth: Whole) -> Flags:
     """Whether the third cards are those that the rules draw on these totals of two cards."""
     natural = (player >= 8) | (banker >= 8)
     player_draws = ~natural & (player <= 5)
-    table = np.array([[sign == "D" for sign in row] + [total <= 5] for total, row in enumerate(_BANKER_DRAWS)])
-    banker_draws = ~natural & table[np.minimum(banker, 7), third]
-    legal: Flags = (player_draws == (third != _NONE)) & (banker_draws == (fourth != _NONE))
+    draws = ~natural & banker_draws()[np.minimum(banker, 7), third]
+    legal: Flags = (player_draws == (third != _NONE)) & (draws == (fourth != _NONE))
     return legal
+
+
+def banker_draws() -> Flags:
+    """By the banker's total, and across by the player's third card; last where there is none."""
+    return np.array([[sign == "D" for sign in row] + [total <= 5] for total, row in enumerate(_BANKER_DRAWS)])
 
 
 def _courses(cards: Whole, dealt: int) -> Courses:
@@ -174,6 +178,20 @@ def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
-    ranks = shoe(rules, composition)
-    worths = {bet: exact(often) for bet, often in wagers(rules, tally(ranks)).items()}
-    return Sheet("baccarat", msgspec.to_builtins(rules), worths, spelled(ranks))
+    return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally, however it came about."""
+    worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
+    return Sheet("baccarat", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)))
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """Rounds by chance."""
+    from tables.maths import dealt
+
+    counts = dealt.baccarat(shoe(rules, composition), banker_draws().astype(np.uint8).ravel(), rounds, seed)
+    *ends, player, banker = map(int, counts)
+    pairs = {bet: {"win": won, "lose": rounds - won} for bet, won in (("player_pair", player), ("banker_pair", banker))}
+    return {"round": dict(zip(ENDS, ends, strict=True)), **pairs}

@@ -7,9 +7,10 @@ each pair and upcard as many as it is likely. What that leaves open is told with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -35,11 +36,19 @@ from tables.maths.blackjack_hands import (
     standing,
 )
 from tables.maths.blackjack_round import Pay, Terms, first_ends, with_splits, without_splits
-from tables.maths.blackjack_sides import insurance, perfect_pairs, twenty_one_plus_three
-from tables.maths.blackjack_simulation import MOST, Dealt, simulate_splits
+from tables.maths.blackjack_sides import (
+    INSURANCE_LINES,
+    PAIR_LINES,
+    THREE_LINES,
+    insurance,
+    lines,
+    perfect_pairs,
+    twenty_one_plus_three,
+)
+from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Sheet, Worth, exact
+from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
 
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
@@ -113,6 +122,7 @@ class Solution:
         return Moments(self.mean, square, hits, sqrt(square_error), sqrt(hits_error))
 
 
+@lru_cache(maxsize=64)
 def solve(rules: Rules, ranks: Composition) -> Solution:
     """The best chart, upcard by upcard, and what is exact of its worth."""
     terms = terms_of(rules)
@@ -215,29 +225,58 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
+    cards = shoe(rules, composition)
+    worths = {bet: exact(ways) for bet, ways in _beside(rules, cards).items()}
+    return _sheet(rules, cards, {"main": solve(rules, by_rank(cards)).moments().worth(), **worths})
+
+
+def shoe(rules: Rules, composition: Composition | None) -> Composition:
+    """The cards that a round is dealt from. Raises Unknowable."""
     suits = any(bet in rules.spread for bet in _SUITED)
-    cards = shoe_of(composition, rules.decks, _most_cards(rules, composition), suits=suits)
-    ranks = by_rank(cards)
-    solution = solve(rules, ranks)
-    return Sheet(
-        "blackjack",
-        msgspec.to_builtins(rules),
-        {"main": solution.moments().worth(), **_beside(rules, cards)},
-        spelled(cards),
-        solution.chart.table(),
-    )
+    return shoe_of(composition, rules.decks, _most_cards(rules, composition), suits=suits)
 
 
-def _beside(rules: Rules, cards: Composition) -> dict[str, Worth]:
-    """The other wagers that can be placed."""
-    worths: dict[str, Worth] = {}
+def _sheet(rules: Rules, cards: Composition, worths: Mapping[str, Worth]) -> Sheet:
+    chart = solve(rules, by_rank(cards)).chart.table()
+    return Sheet("blackjack", msgspec.to_builtins(rules), worths, spelled(cards), chart)
+
+
+def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
+    """The ways of the other wagers that can be placed."""
+    ways: dict[str, Results] = {}
     ranks = by_rank(cards)
     if rules.insurance and ranks[ACE]:
-        worths["insurance"] = exact(insurance(ranks))
-    for bet, results in (("perfect_pairs", perfect_pairs), ("twenty_one_plus_three", twenty_one_plus_three)):
+        ways["insurance"] = insurance(ranks)
+    for bet, results_of in (("perfect_pairs", perfect_pairs), ("twenty_one_plus_three", twenty_one_plus_three)):
         if bet in rules.spread:
-            worths[bet] = exact(results(cards))
-    return worths
+            ways[bet] = results_of(cards)
+    return ways
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """In how many rounds each wager won so much: the tenths of a bet for a hand, what they pay for the others."""
+    cards = shoe(rules, composition)
+    ranks = by_rank(cards)
+    ends = simulate(rules, solve(rules, ranks).chart, rounds, seed, ranks).ends.sum(axis=0)
+    nothing = np.zeros(0, np.uint8)
+    counts = first_cards(cards, lines() if len(cards) > len(ranks) else (nothing, nothing), rounds, seed)
+    names = zip((*_SUITED, "insurance"), (PAIR_LINES, THREE_LINES, INSURANCE_LINES), counts, strict=True)
+    return {
+        "main": {str(place - MOST): int(count) for place, count in enumerate(ends)},
+        **{bet: {str(net): int(held[line]) for line, net in enumerate(pays)} for bet, pays, held in names},
+    }
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally."""
+    cards = shoe(rules, composition)
+    bets = ("main", *_beside(rules, cards))
+    worths = {bet: worth(_results(often[bet], 10 if bet == "main" else 1), None) for bet in bets}
+    return _sheet(rules, cards, worths)
+
+
+def _results(ends: Mapping[str, int], parts: int) -> Results:
+    return results((Fraction(int(net), parts), held) for net, held in ends.items() if held)
 
 
 def _most_cards(rules: Rules, composition: Composition | None) -> int:

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
+from functools import cache
+from itertools import combinations_with_replacement, product
 from math import comb
 
-from tables.games.cards import RANK_OF, SUIT_OF, Composition
+import numpy as np
+
+from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Composition
+from tables.maths.dice import Bytes
 from tables.maths.worth import Results, results
 
 _RED = (1, 2)
 """The suits that are hearts and diamonds."""
 _PERFECT, _COLOURED, _MIXED = 25, 12, 6
 _TRIPLET, _STRAIGHT_FLUSH, _THREE, _STRAIGHT, _FLUSH = 100, 40, 30, 10, 5
+LOST = -1
+PAIR_LINES = (LOST, _MIXED, _COLOURED, _PERFECT)
+THREE_LINES = (LOST, _FLUSH, _STRAIGHT, _THREE, _STRAIGHT_FLUSH, _TRIPLET)
+INSURANCE_LINES = (LOST, 2)
+
+
+@cache
+def lines() -> tuple[Bytes, Bytes]:
+    """By each two cards of the pack, and by each three, the line of what they pay; the line of a loss is 0."""
+    cards = range(1, len(STANDARD.deck) + 1)
+    pairs = [PAIR_LINES.index(_pair(*drawn)) for drawn in product(cards, repeat=2)]
+    three = [THREE_LINES.index(_three(drawn)) for drawn in product(cards, repeat=3)]
+    return np.array(pairs, np.uint8), np.array(three, np.uint8)
 
 
 def insurance(ranks: Composition) -> Results:
     """Half of the bet on a ten under the ace that is up: how many of the other cards are one."""
     tens = sum(ranks[9:])
-    return results([(2, tens), (-1, sum(ranks) - 1 - tens)])
+    return results([(2, tens), (LOST, sum(ranks) - 1 - tens)])
 
 
 def perfect_pairs(cards: Composition) -> Results:
@@ -44,18 +61,18 @@ def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
 
 def _pair(first: int, second: int) -> int:
     if RANK_OF[first] != RANK_OF[second]:
-        return -1
+        return LOST
     if first == second:
         return _PERFECT
     return _COLOURED if (SUIT_OF[first] in _RED) == (SUIT_OF[second] in _RED) else _MIXED
 
 
 def _three(drawn: Composition) -> int:
-    """What three cards pay, or -1. An ace is high or low."""
+    """What three cards pay. An ace is high or low."""
     ranks, suited = sorted(RANK_OF[card] for card in drawn), len({SUIT_OF[card] for card in drawn}) == 1
     straight = ranks == [1, 12, 13] or ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2]
     if ranks[0] == ranks[2]:
         return _TRIPLET if suited else _THREE
     if straight:
         return _STRAIGHT_FLUSH if suited else _STRAIGHT
-    return _FLUSH if suited else -1
+    return _FLUSH if suited else LOST

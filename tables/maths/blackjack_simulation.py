@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.blackjack import Rules
+from tables.games.cards import Composition
 from tables.maths.blackjack_chart import Chart, blackjack_odds, letters_of, play_of
 from tables.maths.blackjack_dealer import ACE, TEN
 from tables.maths.blackjack_hands import DOUBLES, SPLIT, STAND, STANDS, SURRENDERS
 from tables.maths.blackjack_round import MOST_HANDS
 from tables.maths.compiled import inlined, jit
-from tables.maths.simulation import Bytes, Words, dice_of, draw
+from tables.maths.dice import Bytes, Words, dice_of, draw
 
 Counts = NDArray[np.int64]
 
@@ -149,15 +150,17 @@ def columns(chart: Chart) -> Counts:
     return np.array([letters_of(row) for row in chart.rows])
 
 
-def simulate(rules: Rules, chart: Chart, rounds: int, seed: int, cut: int | None = None) -> Tally:
+def simulate(
+    rules: Rules, chart: Chart, rounds: int, seed: int, ranks: Composition | None = None, cut: int | None = None
+) -> Tally:
     """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
 
-    Each is dealt from full decks, or, with ``cut``, from what the rounds before it left until no more than so many
-    cards are left.
+    Each is dealt from the whole shoe, full decks or so many cards of each rank; with ``cut`` from what the rounds
+    before it left, until no more than so many cards are left.
     """
     tally = nothing()
     last = _NEVER if cut is None else max(cut, LEAST_LEFT)
-    deck = _deck((4 * rules.decks,) * 13, seed)
+    deck = _deck(ranks or (4 * rules.decks,) * 13, seed)
     _deal(deck, rounds, (last, house_of(rules)), columns(chart), tally.ends)
     return tally
 
@@ -173,8 +176,21 @@ def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed:
     return tally
 
 
+def first_cards(
+    cards: Composition, lines: tuple[Bytes, Bytes], rounds: int, seed: int
+) -> tuple[Counts, Counts, Counts]:
+    """In how many rounds the wagers on the first cards came to each line of what they pay, those lost first: the seat's
+    two cards, those with the upcard, and, in two lines, a ten under an ace.
+
+    ``lines`` is the line of each two cards, and of each three.
+    """
+    counts = (np.zeros(256, np.int64), np.zeros(256, np.int64), np.zeros(2, np.int64))
+    _first_cards(_deck(cards, seed), rounds, lines, counts)
+    return counts
+
+
 def _deck(held: Sequence[int], seed: int) -> Deck:
-    cards = np.repeat(np.arange(13), held).astype(np.uint8)
+    cards = np.repeat(np.arange(len(held)), held).astype(np.uint8)
     return Deck(cards, np.array([len(cards)]), dice_of(np.uint64(seed % 2**64)))
 
 
@@ -212,6 +228,23 @@ def _deal_pairs(
             hole = _card(deck)
         net, split = _play(deck, (first, second, up, hole), house, letters[min(up, TEN)], standing)
         ends[split, MOST + net] += 1
+
+
+@jit
+def _first_cards(deck: Deck, rounds: int, lines: tuple[Bytes, Bytes], counts: tuple[Counts, Counts, Counts]) -> None:
+    """A card's number, in either pack, is its rank and a multiple of thirteen."""
+    kinds = len(lines[0])
+    for _ in range(rounds):
+        deck.left[0] = len(deck.cards)
+        first = _card(deck)
+        up = _card(deck)
+        second = _card(deck)
+        hole = _card(deck)
+        if kinds:
+            counts[0][lines[0][52 * first + second]] += 1
+            counts[1][lines[1][2704 * first + 52 * second + up]] += 1
+        if up % 13 == ACE:
+            counts[2][int(hole % 13 >= TEN)] += 1
 
 
 @inlined

@@ -14,10 +14,11 @@ import msgspec
 from tables.games.cards import Composition
 from tables.games.casino_war import Rules
 from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, exact, results
+from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 7
 TIE_PAYS: Final = 10
+ENDS: Final = ("win", "lose", "war_win", "war_lose", "second_tie")
 CHART: Final = {"tie": "war"}
 _HALF: Final = Fraction(1, 2)
 
@@ -40,7 +41,7 @@ def tally(ranks: Composition) -> Tally:
         ways * (sum(pairs) - ways + (held - 2) * (held - 3)) for held, ways in zip(ranks, pairs, strict=True) if ways
     )
     decided, higher = (first * later - ties) // 2, (ties - again) // 2
-    return {"round": {"win": decided, "lose": decided, "war_win": higher, "war_lose": higher, "second_tie": again}}
+    return {"round": dict(zip(ENDS, (decided, decided, higher, higher, again), strict=True))}
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
@@ -72,8 +73,19 @@ def _ties(often: Tally) -> int:
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth to a seat that always goes to war. Raises Unknowable."""
-    ranks = shoe(rules, composition)
-    often = tally(ranks)
+    return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally, however it came about."""
     others = beside(rules, often)
-    worths = {bet: exact(ways, others.get(bet)) for bet, ways in wagers(rules, often).items()}
-    return Sheet("casino_war", msgspec.to_builtins(rules), worths, spelled(ranks), CHART)
+    worths = {bet: worth(ends, others.get(bet)) for bet, ends in wagers(rules, often).items()}
+    return Sheet("casino_war", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)), CHART)
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """Rounds by chance."""
+    from tables.maths import dealt
+
+    counts = map(int, dealt.casino_war(shoe(rules, composition), rounds, seed))
+    return {"round": dict(zip(ENDS, counts, strict=True))}

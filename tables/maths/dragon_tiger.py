@@ -11,7 +11,7 @@ import msgspec
 from tables.games.cards import Composition
 from tables.games.dragon_tiger import Rules
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, exact, results
+from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 2
 SUITED_TIE_PAYS: Final = 50
@@ -56,6 +56,21 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
-    cards = shoe(rules, composition)
-    worths = {bet: exact(often) for bet, often in wagers(rules, tally(cards)).items()}
-    return Sheet("dragon_tiger", msgspec.to_builtins(rules), worths, spelled(cards))
+    return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally, however it came about."""
+    worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
+    return Sheet("dragon_tiger", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)))
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """Rounds by chance."""
+    from tables.maths import dealt
+
+    dragon, tiger, tie, same = map(int, dealt.dragon_tiger(shoe(rules, composition), rounds, seed))
+    return {
+        "round": {"dragon": dragon, "tiger": tiger, "tie": tie},
+        "suited_tie": {"win": same, "lose": rounds - same},
+    }

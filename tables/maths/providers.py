@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from tables.games.cards import Composition
-from tables.maths.worth import Sheet
+from tables.maths.worth import Sheet, Tally, Valued
 
 PROVIDERS: Final = {
     "baccarat": "tables.maths.baccarat",
@@ -28,6 +28,17 @@ class Provider(Protocol):
 
     def sheet(self, rules: Any, composition: Composition | None = None) -> Sheet:
         """Each wager's worth from a full shoe, or from these cards. Raises Unknowable for what cannot be."""
+
+
+@runtime_checkable
+class Dealer(Provider, Protocol):
+    """A provider that deals its game by chance, too."""
+
+    def deal(self, rules: Any, composition: Composition | None, rounds: int, seed: int) -> Tally:
+        """How so many rounds ended; the same seed deals the same rounds. It keeps no lock while it does."""
+
+    def valued(self, rules: Any, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+        """The sheet of a tally."""
 
 
 def provider(game: str) -> Provider | None:

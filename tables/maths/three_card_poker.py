@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations
+from functools import cache, lru_cache
+from itertools import combinations, permutations
 from math import comb
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, Composition
 from tables.games.three_card_poker import Rules
 from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, exact, results
+from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -109,13 +109,14 @@ class Against:
     plays: Flags
 
 
-def against(cards: Composition, bonus: Sequence[int]) -> Against:
+@lru_cache(maxsize=16)
+def against(cards: Composition, bonus: tuple[int, ...]) -> Against:
     """All hands of these cards against all hands of the rest; the better of playing and folding, and of equals play.
 
     ``bonus`` is what the ante bonus pays for each kind of hand.
     """
     deck = hands()
-    dealt = np.array(cards, dtype=bool)[deck.cards].all(axis=1)
+    dealt = _dealt(cards)
     rows, kind, strength = deck.cards[dealt], deck.kind[dealt], deck.strength[dealt]
     below = _below(rows, strength, len(deck.names))
     every, qualifying = comb(sum(cards) - 3, 3), strength >= deck.qualifies
@@ -126,6 +127,11 @@ def against(cards: Composition, bonus: Sequence[int]) -> Against:
     loses = every - unqualified - wins - pushes
     value = unqualified + 2 * wins - 2 * loses + np.array(bonus)[kind] * every
     return Against(kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every)
+
+
+def _dealt(cards: Composition) -> Flags:
+    """Which hands of a deck these cards deal."""
+    return np.asarray(np.array(cards, dtype=bool)[hands().cards].all(axis=1))
 
 
 def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Whole]:
@@ -142,9 +148,9 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
         np.cumsum(counts, axis=-1, out=counts)
 
     def below(bounds: Whole) -> Whole:
-        one = with_one[rows, bounds[:, np.newaxis]].sum(axis=1)
-        two = sum(with_two[rows[:, first], rows[:, second], bounds] for first, second in _TWO)
-        return np.asarray(every[bounds] - one + two - (strength < bounds), np.int64)
+        holding = with_one[rows, bounds[:, np.newaxis]].sum(axis=1)
+        holding -= sum(with_two[rows[:, first], rows[:, second], bounds] for first, second in _TWO)
+        return np.asarray(every[bounds] - holding - (strength < bounds), np.int64)
 
     return below
 
@@ -163,13 +169,8 @@ def bonus(rules: Rules) -> tuple[int, ...]:
     return 0, 0, 0, straight, three, straight_flush
 
 
-def tally(cards: Composition, bonus: Sequence[int]) -> Tally:
+def tally(every: Against) -> Tally:
     """In how many ways an ante comes to each end with each kind of hand, and a hand to each kind."""
-    return counted(against(cards, bonus))
-
-
-def counted(every: Against) -> Tally:
-    """All hands of a seat added up by what becomes of them."""
     ante = {"fold": int(every.ends[~every.plays].sum())}
     for number, kind in enumerate(HANDS):
         sums = every.ends[every.plays & (every.kind == number)].sum(axis=0)
@@ -204,7 +205,37 @@ def chart(every: Against) -> dict[str, Any]:
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth to the best play. Raises Unknowable."""
+    return valued(rules, composition, tally(against(deck(rules, composition), bonus(rules))), exact)
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally, however it came about."""
+    cards = deck(rules, composition)
+    worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
+    played = chart(against(cards, bonus(rules)))
+    return Sheet("three_card_poker", msgspec.to_builtins(rules), worths, spelled(cards), played)
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """Rounds by chance; each hand is played as is best for it."""
+    from tables.maths import dealt
+
     cards = deck(rules, composition)
     every = against(cards, bonus(rules))
-    worths = {bet: exact(often) for bet, often in wagers(rules, counted(every)).items()}
-    return Sheet("three_card_poker", msgspec.to_builtins(rules), worths, spelled(cards), chart(every))
+    counts = [*map(int, dealt.three_card_poker(cards, words(cards, every), hands().qualifies, rounds, seed))]
+    played = [f"{end} {kind}" for kind in HANDS for end in ANTE_ENDS]
+    ante, kinds = counts[: len(played) + 1], counts[len(played) + 1 :]
+    return {
+        "ante": dict(zip((*played, "fold"), ante, strict=True)),
+        "pair_plus": dict(zip(HANDS, kinds, strict=True)),
+    }
+
+
+def words(cards: Composition, every: Against) -> NDArray[np.uint16]:
+    """By any three cards in any order: the strength, the kind and whether a seat plays, in one number."""
+    rows = hands().cards[_dealt(cards)]
+    table = np.zeros(_DECK**3, np.uint16)
+    for order in permutations(range(3)):
+        first, second, third = rows[:, order].T
+        table[(first * _DECK + second) * _DECK + third] = every.strength | every.kind << 10 | every.plays << 13
+    return table

@@ -6,7 +6,7 @@ did). Those are whole numbers and results are fractions, so nothing is rounded b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
@@ -70,6 +70,10 @@ def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Wo
     edge, deviation, hits = _moments(often)
     others = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
     return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), others)
+
+
+Valued = Callable[..., Worth]
+"""``exact`` or ``simulated``."""
 
 
 def _moments(often: Results) -> tuple[float, float, float]:

@@ -60,7 +60,16 @@ class HouseDealing(Dealing):
         return ask.to == choice.seat
 
     def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
-        return False
+        """The cut card is out, and the rounds are dealt that follow it; or every round is shuffled for."""
+        last, game = scene.standing.dealt_before, scene.game
+        if shoe.cut_out and not (game.rounds_after_cut and last):
+            return True
+        if last is None or not last.plays:
+            return False
+        if game.is_fresh_each_round(scene.rules):
+            return True
+        cut_round = shoe.standard.cut_round if shoe.standard else last.number
+        return shoe.cut_out and last.number - cut_round >= game.rounds_after_cut
 
     def playing(self, scene: Scene) -> dict[int, bool]:
         return {}
@@ -86,8 +95,10 @@ class PotDealing(Dealing):
     def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
         """Cards were dealt since the shuffle, and the game starts from a whole deck or cannot know which ones: facedown
         cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
-        last, game = scene.standing.round, scene.game
-        if last is None or last.first_seq < shoe.ready_seq or not last.plays:
+        last, game = scene.standing.dealt_before, scene.game
+        if shoe.cut_out:
+            return True
+        if last is None or not last.plays:
             return False
         if any(type(action) is Shuffle for play in last.plays for action in play.actions):
             return True  # the order that it is dealt from since stands in that game's entries alone

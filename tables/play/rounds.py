@@ -14,6 +14,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move, undone
 from tables import permits
+from tables.games.cards import PAIRS
 from tables.games.felt import (
     DEALER,
     Action,
@@ -26,13 +27,14 @@ from tables.games.felt import (
 )
 from tables.games.play import admitted, out_of_turn
 from tables.handlers import enacts, enters, staff_of
-from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, StartGame, TakeBack
+from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, PlaceBets, StartGame, TakeBack
 from tables.log import pins
 from tables.log.entries import rounds as log
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused
 from tables.log.event import Misconduct
 from tables.log.fold import Play, Round, Shoe
+from tables.log.kinds import kind_of
 from tables.models import ShoeSource, Staff
 from tables.play import pots, shoes
 from tables.play.kinds import dealing_at
@@ -52,7 +54,7 @@ class Turn:
     """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
 
 
-@enters(Bet, CloseBets, Choose, Shuffle, KeyCard, Deal, StartGame, permit=permits.the_dealer)
+@enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, KeyCard, Deal, StartGame, permit=permits.the_dealer)
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     shoe_ready(scene)
@@ -217,9 +219,9 @@ def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
     if isinstance(entered, Deal):
         if not house:
             raise Refused("keyed_shoe", "Real cards are dealt at this table: key each card as it is turned.", 422)
-        if _card_due(current, current.state) is None:
-            raise Illegal("out_of_turn", "no card is due now")
-        return _deal(scene, current, current.state, turn)
+        return _dealt(scene, current, turn)
+    if isinstance(entered, PlaceBets):
+        return _placed(current, entered, turn)
     if isinstance(entered, StartGame):
         return _start(scene, current, turn, house=house)
     if isinstance(entered, Choose):
@@ -250,28 +252,75 @@ def _play_one(current: Round, state: Any, action: Action, turn: Turn) -> Any:
     return current.game.apply(state, action)
 
 
+def _placed(current: Round, entered: PlaceBets, turn: Turn) -> Any:
+    """All of the bets, or none."""
+    if not entered.bets:
+        raise Refused("bad_input", "No bets were named.", 400)
+    state = current.state
+    for bet in entered.bets:
+        state = _play_one(current, state, bet, turn)
+    return state
+
+
+def _dealt(scene: Scene, current: Round, turn: Turn) -> Any:
+    """The house shoe deals; where its dealer is to look at a facedown card, it tells what the look tells."""
+    state, prompts = current.state, current.game.prompts(current.state)
+    first = prompts[0] if prompts else None
+    if isinstance(first, AskChoice) and first.seat == DEALER:
+        return _peeked(scene, current, first, turn)
+    if not isinstance(first, AskCard):
+        raise Illegal("out_of_turn", "no card is due now")
+    return _deal(scene, current, state, turn)
+
+
+def _peeked(scene: Scene, current: Round, ask: AskChoice, turn: Turn) -> Any:
+    turning = _card_due(current, current.state)
+    shoe = scene.standing.shoe
+    assert turning is not None and shoe is not None  # noqa: S101, PT018 -- the dealer looks at a card of it
+    card = shoes.draw_lying(scene.table, shoe, turning.lies_at)
+    if card in turning.barred:
+        return _play_one(current, current.state, Choose(DEALER, ask.choices[0].name), turn)
+    return _play_one(current, current.state, Card(card, turning.to), turn)
+
+
 def _keyed(current: Round, entered: KeyCard, turn: Turn) -> Any:
     """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
     state, prompts = current.state, current.game.prompts(current.state)
-    if prompts and isinstance(prompts[0], AskChoice):
+    card = _number(current, entered)
+    if prompts and isinstance(prompts[0], AskChoice) and prompts[0].seat != DEALER:
         drawing = [choice.name for choice in prompts[0].choices if choice.draws]
         if len(drawing) != 1:
-            raise out_of_turn(prompts, Card(entered.rank, DEALER))
+            raise out_of_turn(prompts, Card(card, DEALER))
         state = _play_one(current, state, Choose(prompts[0].seat, drawing[0]), turn)
     ask = _card_due(current, state)
     if ask is None:
-        raise out_of_turn(current.game.prompts(state), Card(entered.rank, DEALER))
-    return _play_one(current, state, Card(entered.rank, ask.to), turn)
+        raise out_of_turn(current.game.prompts(state), Card(card, DEALER))
+    return _play_one(current, state, Card(card, ask.to), turn)
+
+
+def _number(current: Round, entered: KeyCard) -> int:
+    """The number of a keyed card in the round's pack; of the family's, any number is left to the prompt to judge."""
+    pack = kind_of(current.game).pack(current.rules)
+    if pack is PAIRS and isinstance(entered.rank, int):
+        return entered.rank
+    try:
+        return pack.number(entered.rank)
+    except KeyError:
+        says = f"there is no card {entered.rank}: cards are {pack.spell(1)} to {pack.spell(len(pack.deck))}"
+        raise Illegal("no_such_card", says) from None
 
 
 def _card_due(current: Round, state: Any) -> AskCard | None:
+    """The card that is due, or that the dealer may turn where he looks at it."""
     prompts = current.game.prompts(state)
-    return prompts[0] if prompts and isinstance(prompts[0], AskCard) else None
+    if not prompts or (isinstance(prompts[0], AskChoice) and prompts[0].seat != DEALER):
+        return None
+    return next((ask for ask in prompts if isinstance(ask, AskCard)), None)
 
 
 def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
     """The house shoe deals all cards that are due, up to the next decision."""
-    while ask := _card_due(current, state):
+    while (ask := _card_due(current, state)) and isinstance(current.game.prompts(state)[0], AskCard):
         state = _draw(scene, current, state, ask, turn)
     return state
 
@@ -279,7 +328,7 @@ def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
 def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, turn: Turn) -> Any:
     """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
     dealing = dealing_at(scene)
-    while (ask := _card_due(current, state)) and dealing.deals_on(ask, choice):
+    while (ask := _card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
         state = _draw(scene, current, state, ask, turn)
     return state
 
@@ -291,6 +340,8 @@ def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, turn: Turn) ->
         moment = shoes.moment(current, turn.actions)
         rank = shoes.draw_apart(shoe, ask.may_come, moment)
         turn.apart.append(Apart(len(turn.actions), tuple(ask.may_come), moment))
+    elif ask.lies_at:
+        rank = shoes.draw_lying(scene.table, shoe, ask.lies_at)
     else:
         rank = shoes.draw(shoe, current.game.cards_left(state))
     return _play_one(current, state, Card(rank, ask.to), turn)

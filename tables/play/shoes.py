@@ -13,10 +13,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from ledger.proof.chain import Entry
 from tables import permits
-from tables.games import cards
-from tables.games.cards import RANKS, Composition
+from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
 from tables.games.felt import Action
 from tables.handlers import enacts, enters
 from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
@@ -31,7 +32,7 @@ from tables.log.entries.shoes import (
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
-from tables.log.fold import Round, Shoe
+from tables.log.fold import Round, Shoe, StandardShoe
 from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
@@ -55,10 +56,10 @@ def due(scene: Scene) -> str | None:
     shoe = scene.standing.shoe
     if shoe is None:
         return "load"
-    if shoe.decks != scene.game.decks(scene.rules) or shoe.source != scene.table.source:
+    if _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(scene)):
         return "retire"
     if shoe.stage == "ready":
-        return "shuffle" if shoe.cut_out or dealing_at(scene).is_used_up(scene, shoe) else None
+        return "shuffle" if dealing_at(scene).is_used_up(scene, shoe) else None
     return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
 
 
@@ -73,25 +74,34 @@ def load(scene: Scene, entered: LoadShoe) -> Outcome:
     steps = [Step(Loaded(shoe=shoe))]
     if shoe.source == ShoeSource.HOUSE:
         checked = replace(shoe, stage="checked")
-        steps.append(Step(DeckChecked(shoe=checked, counts=tuple(cards.shoe(shoe.decks)))))
+        steps.append(Step(DeckChecked(shoe=checked, counts=shoe.pack.shoes[shoe.decks])))
         steps += _shuffled(scene, checked)
     return Outcome(steps)
 
 
 def _new_shoe(scene: Scene) -> Shoe:
-    return Shoe(scene.standing.shoes + 1, scene.game.decks(scene.rules), scene.table.source, "loaded")
+    decks, pack = scene.game.decks(scene.rules), kind_of(scene.game).pack(scene.rules)
+    standard = UNSET if pack is PAIRS else StandardShoe(pack.name)
+    return Shoe(scene.standing.shoes + 1, decks, scene.table.source, "loaded", standard=standard)
+
+
+def _kind_of_shoe(shoe: Shoe) -> tuple[str, int, str]:
+    """What a table's settings say of its shoe."""
+    return shoe.pack.name, shoe.decks, shoe.source
 
 
 @enters(CheckDecks, permit=permits.the_dealer)
 def check(scene: Scene, entered: CheckDecks) -> Outcome:
-    """The decks were counted in ten columns. A count that is off keeps the shoe from being dealt, and is reported."""
+    """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
     shoe = expect(scene, "check")
-    full = cards.shoe(shoe.decks)
+    pack = shoe.pack
+    full = pack.shoes[shoe.decks]
     if len(entered.counts) != len(full) or not all(0 <= count <= 999 for count in entered.counts):
-        raise Refused("bad_counts", "A deck check has ten counts, one for each rank.", 422)
+        number = "ten" if pack is PAIRS else len(full)
+        raise Refused("bad_counts", f"A deck check has {number} counts, one for each {pack.columns}.", 422)
     wrong = [
-        f"{counted} of rank {rank}, {whole} belong in it"
-        for rank, counted, whole in zip(RANKS, entered.counts, full, strict=True)
+        f"{counted} of {pack.columns} {pack.spell(card)}, {whole} belong in it"
+        for card, (counted, whole) in enumerate(zip(entered.counts, full, strict=True), 1)
         if counted != whole
     ]
     if not wrong:
@@ -122,8 +132,20 @@ def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
 def burn(scene: Scene, entered: Burn) -> Outcome:
     """The first cards are burned; from here on the shoe is dealt."""
     shoe = expect(scene, "burn")
-    burned = scene.game.burned(scene.rules)
-    return Outcome([Step(Burned(shoe=replace(shoe, stage="ready", burn=burned, cut_out=False)))])
+    return Outcome([Step(Burned(shoe=_burned(scene, shoe, entered.turned)))])
+
+
+def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
+    """The shoe after its burn: a card that a game turns first says how many go with it."""
+    game, pack = scene.game, shoe.pack
+    if not kind_of(game).turns_burn:
+        if turned:
+            raise Refused("bad_burn", f"No card is turned for the burn of {game.title}.", 422)
+        return replace(shoe, stage="ready", burn=game.burned(scene.rules), cut_out=False)
+    if not 1 <= turned <= len(pack.deck):
+        raise Refused("bad_burn", "Turn the first card and name it: it says how many are burned.", 422)
+    burned = 1 + kind_of(game).burned_on(turned)
+    return replace(shoe, stage="ready", burn=burned, cut_out=False).noting(turned=turned)
 
 
 @enters(CutCardOut, permit=permits.the_dealer)
@@ -149,7 +171,8 @@ def cut_step(scene: Scene) -> Step:
     """The entry that says: last round of this shoe."""
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- a card was just dealt from it
-    return Step(CutCardCame(shoe=replace(shoe, cut_out=True)))
+    current = scene.standing.round
+    return Step(CutCardCame(shoe=replace(shoe, cut_out=True).noting(cut_round=current.number if current else 0)))
 
 
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
@@ -170,18 +193,22 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
         if shuffled.stage != "cut" or burned:
             return [step]
         return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
-    shuffled = _just_shuffled(scene, shoe, _commit(scene.table, cards.shoe(shoe.decks)))
+    shuffled = _just_shuffled(scene, shoe, _commit(scene.table, shoe.pack.shoes[shoe.decks]))
+    cut, turned = replace(shuffled, stage="cut"), UNKNOWN
+    if kind_of(scene.game).turns_burn:
+        turned = _order(shuffled.commitment or "")[0]
     return [
         Step(Shuffled(shoe=shuffled, opened=opened)),
-        Step(CutCardPlaced(shoe=replace(shuffled, stage="cut"), cards_behind=_behind(scene))),
-        Step(Burned(shoe=replace(shuffled, stage="ready", burn=burned))),
+        Step(CutCardPlaced(shoe=cut, cards_behind=_behind(scene))),
+        Step(Burned(shoe=_burned(scene, cut, turned))),
     ]
 
 
 def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
-    return replace(shoe, stage="shuffled" if prompts else "cut", cut_out=False, commitment=commitment)
+    stage = "shuffled" if prompts else "cut"
+    return replace(shoe, stage=stage, cut_out=False, commitment=commitment).noting(turned=UNKNOWN)
 
 
 def expect(scene: Scene, step: str) -> Shoe:
@@ -234,7 +261,7 @@ def enact_cut(scene: Scene, event: CutCardPlaced, entry: Entry) -> Step:
 
 @enacts(Burned, permit=permits.the_dealer)
 def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
-    return burn(scene, Burn()).steps[0]
+    return burn(scene, Burn(event.shoe.turned)).steps[0]
 
 
 @enacts(CutCardCame, permit=permits.the_dealer)
@@ -265,8 +292,8 @@ def shuffled_in_play(scene: Scene, current: Round, state: Any) -> tuple[str | No
     shoe = scene.standing.shoe
     if shoe is None or shoe.source != ShoeSource.HOUSE:
         return None, None
-    held = current.game.gone(state)
-    discards = tuple(whole - kept for whole, kept in zip(cards.shoe(shoe.decks), held, strict=True))
+    held, whole = current.game.gone(state), shoe.pack.shoes[shoe.decks]
+    discards = tuple(all_of - kept for all_of, kept in zip(whole, held, strict=True))
     return _commit(scene.table, discards), _opened(shoe)
 
 
@@ -274,6 +301,15 @@ def draw(shoe: Shoe, cards_left: int) -> int:
     """The rank of the next card of a house shoe with so many cards left."""
     order = _order(shoe.commitment or "")
     return order[len(order) - cards_left]
+
+
+def draw_lying(table: Table, shoe: Shoe, lies_at: int) -> int:
+    """The card of a house shoe that was laid facedown with so many cards left; below zero, before the shuffle that the
+    shoe is dealt from now."""
+    if lies_at > 0:
+        return draw(shoe, lies_at)
+    before = HouseShoe.objects.filter(table=table).order_by("-pk").values_list("order", flat=True)[1]
+    return bytes(before)[lies_at]
 
 
 def moment(current: Round, actions: Sequence[Action]) -> str:
@@ -293,16 +329,16 @@ def draw_apart(shoe: Shoe, pool: Sequence[int], moment: str) -> int:
 
 def _commit(table: Table, composition: Composition) -> str:
     """Shuffle a composition in secret, keep the order, and return the commitment to it."""
-    order = bytes(_shuffle(rank for rank, held in zip(RANKS, composition, strict=True) for _ in range(held)))
+    order = bytes(_shuffle(pack_of(composition).cards(composition)))
     nonce = secrets.token_bytes(32)
     commitment = commitment_of(nonce, order)
     HouseShoe.objects.create(table=table, commitment=commitment, order=order, nonce=nonce)
     return commitment
 
 
-def _shuffle(ranks: Iterable[int]) -> list[int]:
+def _shuffle(cards: Iterable[int]) -> list[int]:
     """All orders are equally likely: Fisher-Yates, each index drawn without bias from the system's generator."""
-    order = list(ranks)
+    order = list(cards)
     for last in range(len(order) - 1, 0, -1):
         other = secrets.randbelow(last + 1)
         order[last], order[other] = order[other], order[last]

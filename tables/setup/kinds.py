@@ -10,8 +10,8 @@ from tables.games.felt import MOST_CENTS
 from tables.games.game import Game, Kind
 
 MOST_SEATS: Final = 8
-UNITS_A_BET: Final = 10
-"""Bets are multiples of so many chip units, so that every payment comes out even."""
+MOST_UNITS_A_BET: Final = 10
+"""Bets of no game have to be multiples of more chip units."""
 
 
 class Setting(ABC):
@@ -19,10 +19,10 @@ class Setting(ABC):
 
     has_pot: bool
     """Whether the table has places for a pot and for the chips at its seats; what is left in a pot stays there."""
-    units: int
-    """The limits are multiples of so many chip units."""
-    units_are: str
-    """How that is said."""
+
+    @abstractmethod
+    def units(self, game: Game[Any, Any]) -> tuple[int, str]:
+        """The limits are multiples of so many chip units; and how that is said."""
 
     @abstractmethod
     def seats(self, game: Game[Any, Any]) -> range:
@@ -37,8 +37,9 @@ class HouseSetting(Setting):
     """Against the house: every seat may stay empty."""
 
     has_pot = False
-    units = UNITS_A_BET
-    units_are = "ten chip units"
+
+    def units(self, game: Game[Any, Any]) -> tuple[int, str]:
+        return game.step_units, "the chip unit" if game.step_units == 1 else "ten chip units"
 
     def seats(self, game: Game[Any, Any]) -> range:
         return range(1, game.seat_counts[-1] + 1)
@@ -54,8 +55,9 @@ class PotSetting(Setting):
     """For a pot: a game needs so many players, of more seats perhaps."""
 
     has_pot = True
-    units = 1
-    units_are = "the table's coin"
+
+    def units(self, game: Game[Any, Any]) -> tuple[int, str]:
+        return 1, "the table's coin"
 
     def seats(self, game: Game[Any, Any]) -> range:
         return range(game.seat_counts[0], MOST_SEATS + 1)

@@ -31,7 +31,7 @@ from tables.log.kinds import kind_of
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
-from tables.setup.kinds import UNITS_A_BET, setting_of
+from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -101,7 +101,8 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
 
 
 def _open_book(name: str, settings: Settings) -> Book:
-    return cage.open_table_book(name, settings.seats, pot=setting_of(GAMES[settings.game]).has_pot)
+    game = GAMES[settings.game]
+    return cage.open_table_book(name, settings.seats, pot=setting_of(game).has_pot, wagers=game.spots)
 
 
 def _permit(by: Staff, permission: str) -> None:
@@ -191,9 +192,9 @@ def faults(settings: Settings) -> Faults:
         return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
     sentences = _felt_faults(game, settings)
     unit = settings.unit_cents
-    if not 0 < unit <= MOST_CENTS // UNITS_A_BET:
+    if not 0 < unit <= MOST_CENTS // MOST_UNITS_A_BET:
         return sentences | {
-            "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // UNITS_A_BET)}."
+            "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
         }
     sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
     return sentences | _take_faults(game, settings)
@@ -225,7 +226,8 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """Of bets against the house, or of what a player may put in play for a pot."""
     kind, sentences = setting_of(game), {}
-    step = kind.units * settings.unit_cents
+    units, units_are = kind.units(game)
+    step = units * settings.unit_cents
     for name, word, cents in (
         ("min_cents", "minimum", settings.min_cents),
         ("max_cents", "maximum", settings.max_cents),
@@ -234,7 +236,7 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
             sentences[name] = f"The {word} is more than 0 and at most {money(MOST_CENTS)}."
         elif cents % step:
             nearest = " or ".join(money(near) for near in (cents // step * step, -(-cents // step) * step) if near)
-            sentences[name] = f"The {word} is a multiple of {money(step)}, {kind.units_are}: {nearest}."
+            sentences[name] = f"The {word} is a multiple of {money(step)}, {units_are}: {nearest}."
     if not sentences and settings.min_cents > settings.max_cents:
         sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
     cap = settings.cap_cents

@@ -22,6 +22,7 @@ import numpy as np
 
 from tables.games.rocket import Rocket, Rules
 from tables.management.commands import simulate
+from tables.maths import baccarat, dealt, providers, three_card_poker
 from tables.maths.simulation import Table, chart, deal, nothing
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
 from tables.maths.together import covariance
@@ -100,6 +101,69 @@ def tables() -> list[Table]:
     ]
 
 
+# --- Games of standard cards -----------------------------------------------------------------------------------------
+
+
+def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], Callable[[int], Any]]]:
+    """For each game: so many rounds of a full shoe by us, and by C, as counts of how they ended."""
+    deck = (1,) * 52
+    every = three_card_poker.against(deck, (0, 0, 0, 1, 4, 5))
+    hands, qualifies = three_card_poker.words(deck, every), three_card_poker.hands().qualifies
+    draws = baccarat.banker_draws().astype(np.uint8).ravel()
+    eight, by_card, six = (32,) * 13, (8,) * 52, (24,) * 13
+
+    def in_c(game: str, pile: Any, counts: int, *more: Any) -> Callable[[int], Any]:
+        loop = getattr(loops, game)
+        loop.argtypes = [ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int]
+        loop.argtypes += [ctypes.c_int if isinstance(extra, int) else ctypes.c_void_p for extra in (*more, None)]
+        loop.restype = None
+
+        def deal_rounds(rounds: int) -> Any:
+            tally = np.zeros(counts, np.int64)
+            extras = (extra if isinstance(extra, int) else extra.ctypes.data for extra in more)
+            loop(1, rounds, pile.ctypes.data, len(pile), *extras, tally.ctypes.data)
+            return tally
+
+        return deal_rounds
+
+    return [
+        (
+            "baccarat",
+            lambda rounds: dealt.baccarat(eight, draws, rounds, 1),
+            in_c("baccarat", dealt.pile_by_value(eight), 8, draws),
+        ),
+        (
+            "dragon_tiger",
+            lambda rounds: dealt.dragon_tiger(by_card, rounds, 1),
+            in_c("dragon_tiger", dealt.pile(by_card), 4),
+        ),
+        ("casino_war", lambda rounds: dealt.casino_war(six, rounds, 1), in_c("casino_war", dealt.pile(six), 5)),
+        (
+            "three_card_poker",
+            lambda rounds: dealt.three_card_poker(deck, hands, qualifies, rounds, 1),
+            in_c("three_card_poker", dealt.pile(deck), 31, hands, qualifies),
+        ),
+    ]
+
+
+def standard_games(loops: ctypes.CDLL) -> None:
+    """Simulated rounds beside C, and how long exact values take once their first call is over."""
+    for game, ours, theirs in dealt_by_both(loops):
+        assert (ours(100_000) == theirs(100_000)).all(), f"the rounds of {game} in C came out otherwise"
+        side_by_side(
+            f"{ROUNDS:,} rounds of {game}",
+            lambda ours=ours: ours(ROUNDS),  # type: ignore[misc]
+            lambda theirs=theirs: theirs(ROUNDS),  # type: ignore[misc]
+            5,
+        )
+    for game in ("baccarat", "dragon_tiger", "casino_war", "three_card_poker"):
+        values, rules = providers.provider(game), providers.rules_type(game)()
+        assert values
+        values.sheet(rules)
+        times = [seconds(lambda values=values, rules=rules: values.sheet(rules)) for _ in range(REPEATS)]  # type: ignore[misc]
+        print(f"{f'every wager of {game}, exactly':44}{1000 * median(times):>12.2f}")
+
+
 def agrees(rounds: int) -> bool:
     """All cores, six seats, a fresh shoe each round."""
     table = Table(Rules(6), 6, solve(fresh(6)), fresh=True)
@@ -147,6 +211,7 @@ def main() -> None:
                 lambda table=table, folds=folds: dealt_in_c(loops, table, folds, ROUNDS),  # type: ignore[misc]
                 5,
             )
+        standard_games(loops)
     if not agrees(rounds):
         sys.exit("Simulation and exact value do not agree.")
 

@@ -222,3 +222,91 @@ int64_t deal(uint64_t seed, int64_t rounds, int seats, int decks, int burn, int 
     }
     return refills;
 }
+
+/* --- games of standard cards: a fresh shoe each round ------------------------------------------------------------- */
+
+
+void baccarat(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, const uint8_t *draws, int64_t *counts)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[416];
+    memcpy(cards, pile, size);
+    for (int64_t round = 0; round < rounds; round++) {
+        int player_1 = draw(cards, size, &dice), banker_1 = draw(cards, size - 1, &dice);
+        int player_2 = draw(cards, size - 2, &dice), banker_2 = draw(cards, size - 3, &dice);
+        counts[6] += (player_1 & 15) == (player_2 & 15);
+        counts[7] += (banker_1 & 15) == (banker_2 & 15);
+        int player = ((player_1 >> 4) + (player_2 >> 4)) % 10, banker = ((banker_1 >> 4) + (banker_2 >> 4)) % 10;
+        int player_drew = 0, banker_drew = 0;
+        if (player < 8 && banker < 8) {
+            int left = size - 4, third = 10;
+            if (player <= 5) {
+                third = draw(cards, left--, &dice) >> 4;
+                player = (player + third) % 10;
+                player_drew = 1;
+            }
+            if (draws[11 * banker + third]) {
+                banker = (banker + (draw(cards, left, &dice) >> 4)) % 10;
+                banker_drew = 1;
+            }
+        }
+        if (player > banker)
+            counts[player_drew && player == 8 ? 2 : 1]++;
+        else if (player < banker)
+            counts[banker == 6 ? 4 : banker_drew && banker == 7 ? 5 : 3]++;
+        else
+            counts[0]++;
+    }
+}
+
+void dragon_tiger(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, int64_t *counts)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[416];
+    memcpy(cards, pile, size);
+    for (int64_t round = 0; round < rounds; round++) {
+        int dragon = draw(cards, size, &dice), tiger = draw(cards, size - 1, &dice);
+        counts[3] += dragon == tiger;
+        dragon %= 13;
+        tiger %= 13;
+        counts[dragon > tiger ? 0 : tiger > dragon ? 1 : 2]++;
+    }
+}
+
+void casino_war(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, int64_t *counts)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[416];
+    memcpy(cards, pile, size);
+    for (int64_t round = 0; round < rounds; round++) {
+        int seat = draw(cards, size, &dice), dealer = draw(cards, size - 1, &dice);
+        if (seat != dealer) {
+            counts[seat > dealer ? 0 : 1]++;
+            continue;
+        }
+        seat = draw(cards, size - 2, &dice), dealer = draw(cards, size - 3, &dice);
+        counts[seat == dealer ? 4 : seat > dealer ? 2 : 3]++;
+    }
+}
+
+void three_card_poker(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, const uint16_t *hands,
+                      int qualifies, int64_t *counts)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[52];
+    memcpy(cards, pile, size);
+    for (int64_t round = 0; round < rounds; round++) {
+        int place = draw(cards, size, &dice);
+        place = place * 52 + draw(cards, size - 1, &dice);
+        int seat = hands[place * 52 + draw(cards, size - 2, &dice)], kind = seat >> 10 & 7;
+        counts[25 + kind]++;
+        if (!(seat >> 13)) {
+            counts[24]++;
+            continue;
+        }
+        place = draw(cards, size - 3, &dice);
+        place = place * 52 + draw(cards, size - 4, &dice);
+        int theirs = hands[place * 52 + draw(cards, size - 5, &dice)] & 1023, mine = seat & 1023;
+        counts[4 * kind + (theirs < qualifies ? 0 : mine > theirs ? 1 : mine == theirs ? 2 : 3)]++;
+    }
+}

@@ -36,7 +36,8 @@ from tables.games.felt import (
 )
 from tables.games.game import Game, PotGame
 from tables.games.play import play, replay
-from tables.games.record import RecordError, judge, record_of
+from tables.games.record import judge, record_of
+from tables.games.record_document import RecordError
 from tests.games.goldens import goldens
 from tests.pace import by_pace
 

@@ -6,8 +6,8 @@ import pytest
 
 from tables.games.catalog import GAMES
 from tables.games.felt import AskBet, Opening, Struct
-from tables.games.game import BankedGame, Game, PotGame
-from tables.games.layout import Layout, Script
+from tables.games.game import BankedGame, Game, PotGame, Script
+from tables.games.layout import Layout
 from tables.games.play import run
 from tables.games.script import Scripted
 from tests.games.test_every_game import play_outs

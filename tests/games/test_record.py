@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Opening
-from tables.games.record import FORMAT, RecordError, judge, record_as_logged, record_of
+from tables.games.record import judge, record_as_logged, record_of
+from tables.games.record_document import FORMAT, RecordError
 from tables.games.rocket import Rocket, Rules
 from tests.games.goldens import goldens
 from tests.pace import by_pace

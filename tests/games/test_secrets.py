@@ -9,8 +9,8 @@ import pytest
 
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskCard, AskChoice, Choice, Choose, Illegal, Opening, Struct
-from tables.games.game import Game
-from tables.games.layout import Layout, Script, cards_to
+from tables.games.game import Game, Script
+from tables.games.layout import Layout, cards_to
 from tables.games.play import play, prompts_for
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, play_outs

@@ -17,10 +17,11 @@ from tables.games.cards import DECK, DECK_SIZE, UNKNOWN
 from tables.games.cards import count as cards_of
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Opening, Payment, Rake, Struct
-from tables.games.game import Game
-from tables.games.layout import Layout, Script
+from tables.games.game import Game, Script
+from tables.games.layout import Layout
 from tables.games.play import play, replay
-from tables.games.record import RecordError, judge, record_of
+from tables.games.record import judge, record_of
+from tables.games.record_document import RecordError
 from tables.games.script import Scripted
 from tests.games.test_every_game import PlayOut, _possible_start, chosen, play_outs, same
 from tests.pace import by_pace

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tables.games import baccarat
 from tables.games.catalog import GAMES
 from tables.games.rocket import Rules
 from tables.maths import house_edge
@@ -24,6 +25,15 @@ def test_a_game_without_an_exact_value_has_none() -> None:
     """Harm: a theoretical win for a game whose house takes nothing, or of a number that nobody proved."""
     others = [game for name, game in GAMES.items() if name != "rocket"]
     assert {house_edge(game, game.rules_type()) for game in others} == {None}
+
+
+def test_the_edge_of_a_game_with_several_wagers_is_asked_for_one_of_them() -> None:
+    """Harm: a theoretical win of all bets of a table by the edge of another bet."""
+    game = GAMES["baccarat"]
+    assert house_edge(game, baccarat.Rules()) is None
+    assert house_edge(game, baccarat.Rules(), "dragon_7") is None
+    assert house_edge(game, baccarat.Rules(), "tie") == pytest.approx((0.143596, 2.640872), abs=1e-6)
+    assert house_edge(GAMES["rocket"], Rules(6), "bet") == house_edge(GAMES["rocket"], Rules(6))
 
 
 def test_a_web_process_does_not_pay_for_mathematics_that_it_does_not_use() -> None:

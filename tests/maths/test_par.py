@@ -168,7 +168,7 @@ def test_a_decision_is_told_for_the_cards_that_were_seen() -> None:
 
 def test_another_game_has_no_sheet() -> None:
     """Harm: numbers of Rocket under another name."""
-    with pytest.raises(CommandError, match="There is no exact value of 'pairs': only baccarat, .*rocket, .* have one"):
+    with pytest.raises(CommandError, match=r"There is no exact value of 'pairs': only baccarat, .*rocket, .*have one"):
         printed("pairs")
 
 

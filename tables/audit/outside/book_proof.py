@@ -14,7 +14,7 @@ import msgspec
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.chain import Broken, Entry, Head, Mend, mends_in, time_of, walk
 from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
-from ledger.proof.moves import Chart, Move, Posted, Proven, reconcile
+from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
@@ -103,7 +103,7 @@ class BookProof:
         self.counts = {"entries": 0, "rounds": 0, "transfers": 0, "orders": 0}
         self.keys_published = 0
         self.balances: dict[int, int] = {}
-        self.places: dict[int, tuple[str, int | None]] = {}
+        self.places: dict[int, Place] = {}
         self.carried_transfers: dict[int, Sequence[Posted]] = {}
         self.at_the_cage = Part(0, 0, 0)
         self.cage_counts: list[Count] = []
@@ -152,7 +152,10 @@ class BookProof:
 
     def _begin(self, leaf: Document, state: _State, replay: Replay | None) -> Replay:
         """The places of a day. A table may gain some, and loses none."""
-        self.places = {account: (place, seat) for account, place, seat, _ in leaf["accounts"]}
+        self.places = {
+            account: (place, tuple(seat) if isinstance(seat, list) else seat)
+            for account, place, seat, _ in leaf["accounts"]
+        }
         chart = Chart(0, {place: account for account, place in self.places.items()})
         if missing_places := [
             account for account, cents in self.balances.items() if cents and account not in self.places

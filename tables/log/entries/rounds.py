@@ -11,7 +11,7 @@ import msgspec
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.games.catalog import GAMES
-from tables.games.felt import DEALER, MIDDLE, Action, Choose, Opening, Payout
+from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout
 from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
@@ -221,22 +221,30 @@ def _continued(current: Round | None, seq: int, number: int | None) -> Round:
 
 
 def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
-    state = current.state
+    state, lefts = current.state, []
     for action in actions:
+        if type(action) is Card:
+            lefts.append(_left_for(current.game, state))
         state = play(current.game, state, action)
     decided, moved = current.newly_decided(state), current.payments_since(state)
-    latest = Play(seq, actions, decided, moved)
+    latest = Play(seq, actions, decided, moved, tuple(lefts))
     latest_card = seq if latest.has_card else current.latest_card_seq
     asked = current.asked_at(state, seq, actions)
     return replace(current, plays=(*current.plays, latest), state=state, latest_card_seq=latest_card, asked=asked)
+
+
+def _left_for(game: Game[Any, Any], state: Any) -> int:
+    """How many cards the shoe had left, with the one that is due now: it may lie there already."""
+    ask = next((ask for ask in state.prompts if type(ask) is AskCard), None)
+    return (ask.lies_at if ask else 0) or game.cards_left(state)
 
 
 # --- words -----------------------------------------------------------------------------------------------------
 
 
 def whom(seat: int) -> str:
-    """A seat, the dealer or the middle, as it is called at the table."""
-    return {DEALER: "dealer", MIDDLE: "middle"}.get(seat, f"seat {seat}")
+    """A seat, the dealer or another place of the layout, as it is called at the table."""
+    return PLACE_NAMES.get(seat, f"seat {seat}")
 
 
 def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:

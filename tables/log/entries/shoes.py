@@ -127,7 +127,7 @@ class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("card_refused",)
 
-    rank: int | None
+    rank: int | str | None
     says: str
 
     def words(self) -> str:

@@ -35,7 +35,7 @@ class Command(BaseCommand):
             default=[],
             dest="chosen",
             metavar="OPTION=VALUE",
-            help="an option of the game; what is not set is as it is by default (not for rocket)",
+            help="an option of the game; what is not set is as it is by default",
         )
         parser.add_argument(
             "--composition",
@@ -90,7 +90,7 @@ def _any_game(game: str, *, chosen: list[str], composition: str | None, as_json:
     if provider is None:
         raise CommandError(f"There is no exact value of {game!r}: only {', '.join(providers.valued())} have one.")
     for name in ONLY_ROCKET:
-        if only_rocket.get(name) not in (None, False):
+        if not (only_rocket[name] is None or only_rocket[name] is False):
             raise CommandError(
                 f"--{name} goes with rocket alone: the options of other games are set by --set NAME=VALUE."
             )

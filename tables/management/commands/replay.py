@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand
 
-from tables.games.record import RecordError, judge
+from tables.games.record import judge
+from tables.games.record_document import RecordError
 
 
 class Command(BaseCommand):

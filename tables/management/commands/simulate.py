@@ -1,18 +1,19 @@
-"""``manage.py simulate``: Rocket dealt by chance, on all cores, beside the exact value; it can be resumed."""
+"""``manage.py simulate``: games dealt by chance, on all cores, beside the exact value. Of Rocket whole tables; such a
+run can be resumed."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, _ArgumentGroup
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
@@ -21,69 +22,168 @@ from tables.games.rocket import Rules
 
 if TYPE_CHECKING:
     from tables.maths.simulation import Table, Tally
+    from tables.maths.worth import Tally as WagersTally
 
 Progress = Callable[[int, int], None]
 """Called with how many chunks are dealt, and of how many."""
+WHOLE_TABLES: Final = "rocket"
+"""The game that is dealt to several seats out of one shoe after another."""
+OF_ROCKET: Final[dict[str, Any]] = {
+    "seats": 6,
+    "decks": 6,
+    "burn": 5,
+    "reshuffle_at": 0.2,
+    "start": "dealer_left",
+    "strategy": "optimal",
+    "fresh": False,
+}
+"""What its tables are by default. The arguments have no defaults, so that one given for another game is seen."""
+MILLION: Final = 1_000_000
 
 
 class Command(BaseCommand):
     """Prints what came of the rounds, and how far from the exact value that is."""
 
-    help = "Deal millions of rounds of Rocket by chance, and hold them against the exact value."
+    help = "Deal millions of rounds of a game by chance, and hold them against the exact value."
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("game", nargs="?", default="rocket", choices=["rocket"])
+        parser.add_argument("game", nargs="?", default=WHOLE_TABLES, help="the game (default: rocket)")
         parser.add_argument("--rounds", type=int, default=10_000_000, help="rounds, dealt by the million")
-        parser.add_argument("--seats", type=int, default=6, help="seats that bet (default: 6)")
-        parser.add_argument("--decks", type=int, default=6, help="decks in the shoe (default: 6)")
-        parser.add_argument("--burn", type=int, default=5, help="cards burned after a shuffle (default: 5)")
-        parser.add_argument("--reshuffle-at", type=float, default=0.2, metavar="PART", help="depth of the cut card")
-        parser.add_argument(
-            "--start", default="dealer_left", choices=["dealer_left", "low_card"], help="who acts first"
-        )
-        parser.add_argument("--strategy", default="optimal", help="optimal (of a full shoe), never_fold, or fold_at:N")
-        parser.add_argument("--fresh", action="store_true", help="shuffle before every round")
         parser.add_argument("--seed", type=int, default=1, help="the same seed deals the same rounds")
         parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="default: all")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+        self._add_arguments_of_rocket(parser.add_argument_group("only for rocket"))
+        others = parser.add_argument_group("for all other games, whose shoe is fresh before every round")
+        others.add_argument(
+            "--set", nargs="+", action="extend", default=[], dest="chosen", metavar="OPTION=VALUE", help="as for par"
+        )
+        others.add_argument("--composition", metavar="A=32,2=31,...", help="as for par")
+
+    def _add_arguments_of_rocket(self, parser: _ArgumentGroup) -> None:
+        parser.add_argument("--seats", type=int, help="seats that bet (default: 6)")
+        parser.add_argument("--decks", type=int, help="decks in the shoe (default: 6)")
+        parser.add_argument("--burn", type=int, help="cards burned after a shuffle (default: 5)")
+        parser.add_argument("--reshuffle-at", type=float, metavar="PART", help="depth of the cut card")
+        parser.add_argument("--start", choices=["dealer_left", "low_card"], help="who acts first")
+        parser.add_argument("--strategy", help="optimal (of a full shoe), never_fold, or fold_at:N")
+        parser.add_argument("--fresh", action="store_true", help="shuffle before every round")
         parser.add_argument(
             "--spread",
             action="store_true",
             help="let Celery workers deal, --cores of them at a time; can be resumed",
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the run here, and go on where it stopped")
-        parser.add_argument("--json", action="store_true", dest="as_json")
 
     def handle(
         self,
         *args: Any,
+        game: str,
         rounds: int,
         seed: int,
         cores: int,
-        resume: Path | None,
-        spread: bool,
         as_json: bool,
         **options: Any,
     ) -> None:
         """Deal the rounds, and print what came of them."""
-        from tables.maths.simulation import described
         from tables.maths.situation import Unknowable
 
         if rounds < 1 or cores < 1 or seed < 0:
             raise CommandError("Rounds and cores are at least 1, and a seed at least 0.")
-        if spread and resume:
-            raise CommandError("A run that is spread is kept in the database: leave out --resume.")
+        deal, lines = (_rocket, _lines) if game == WHOLE_TABLES else (partial(_any_game, game), _lines_of_wagers)
         try:
-            table = _table(**options)
+            totals = deal(rounds, seed, cores, **options)
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
-        if spread:
-            tally = _deal_spread(table, seed, rounds, cores)
-        else:
-            keep = Keep(resume, described(table, seed)) if resume else None
-            tally = run(table, seed, rounds, cores, keep=keep, report=progress())
-        totals = facts(table, tally)
-        self.stdout.write(json.dumps(totals, indent=2) if as_json else "\n".join(_lines(totals)))
+        self.stdout.write(json.dumps(totals, indent=2) if as_json else "\n".join(lines(totals)))
+
+
+# --- Any game, a fresh shoe each round ---------------------------------------------------------------------------
+
+
+def _any_game(
+    game: str, rounds: int, seed: int, cores: int, *, chosen: list[str], composition: str | None, **only_rocket: Any
+) -> dict[str, Any]:
+    """What came of the rounds, wager by wager, beside the exact values."""
+    from tables.maths import options, providers
+    from tables.maths.worth import simulated
+
+    provider = providers.provider(game)
+    if not isinstance(provider, providers.Dealer):
+        raise CommandError(f"There is no simulation of {game!r}.")
+    for name, value in only_rocket.items():
+        if name in (*OF_ROCKET, "spread", "resume") and not (value is None or value is False):
+            argument = name.replace("_", "-")
+            raise CommandError(f"--{argument} goes with rocket alone: the options of other games are set by --set.")
+    rules = options.rules_of(providers.rules_type(game), chosen)
+    cards = None if composition is None else options.cards_of(composition)
+    exact = provider.sheet(rules, cards)
+    sheet = provider.valued(rules, cards, _dealt(partial(provider.deal, rules, cards), rounds, seed, cores), simulated)
+    facts = sheet.facts() | {"rounds": -(-rounds // MILLION) * MILLION, "seed": seed}
+    for bet, worth in exact.wagers.items():
+        wager = facts["wagers"][bet]
+        error = wager["standard_error"]
+        wager["exact_edge"] = worth.house_edge
+        wager["errors_off"] = (wager["house_edge"] - worth.house_edge) / error if error else 0.0
+    return facts
+
+
+def _dealt(deal: Callable[[int, int], WagersTally], rounds: int, seed: int, cores: int) -> WagersTally:
+    """So many rounds, to the next million; the same on any number of cores."""
+    from tables.maths.dealt import added
+    from tables.maths.simulation import seed_of
+
+    chunks, report = -(-rounds // MILLION), progress()
+    tallies: list[WagersTally] = []
+    pool = ThreadPoolExecutor(cores)
+    try:
+        parts = pool.map(partial(deal, MILLION), (seed_of(seed, chunk) for chunk in range(chunks)))
+        for count, tally in enumerate(parts, 1):
+            tallies = [added([*tallies, tally])]
+            report(count, chunks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return tallies[0]
+
+
+def _lines_of_wagers(totals: dict[str, Any]) -> list[str]:
+    width = max(map(len, totals["wagers"])) + 2
+    return [
+        f"{totals['rounds']:,} rounds of {totals['game'].replace('_', ' ')}, a fresh shoe each",
+        f"{'wager':<{width}}{'edge':>11}{'exact':>11}{'deviation':>12}{'off, in standard errors':>26}",
+        *(
+            f"{bet:<{width}}{wager['house_edge']:>11.5%}{wager['exact_edge']:>11.5%}"
+            f"{wager['standard_deviation']:>12.6f}{wager['errors_off']:>+26.2f}"
+            for bet, wager in totals["wagers"].items()
+        ),
+    ]
+
+
+# --- Tables of Rocket ----------------------------------------------------------------------------------------------
+
+
+def _rocket(
+    rounds: int,
+    seed: int,
+    cores: int,
+    *,
+    chosen: list[str],
+    composition: str | None,
+    resume: Path | None,
+    spread: bool,
+    **options: Any,
+) -> dict[str, Any]:
+    from tables.maths.simulation import described
+
+    if chosen or composition:
+        raise CommandError("Rocket's options have arguments of their own: leave out --set and --composition.")
+    if spread and resume:
+        raise CommandError("A run that is spread is kept in the database: leave out --resume.")
+    table = _table(**{name: default if options[name] is None else options[name] for name, default in OF_ROCKET.items()})
+    if spread:
+        return facts(table, _deal_spread(table, seed, rounds, cores))
+    keep = Keep(resume, described(table, seed)) if resume else None
+    return facts(table, run(table, seed, rounds, cores, keep=keep, report=progress()))
 
 
 def _table(
@@ -95,7 +195,6 @@ def _table(
     start: str,
     strategy: str,
     fresh: bool,
-    **options: Any,
 ) -> Table:
     from tables.maths import situation
     from tables.maths.simulation import Table

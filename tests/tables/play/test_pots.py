@@ -20,7 +20,8 @@ from tables.games.catalog import GAMES
 from tables.games.felt import AskCard, AskChoice
 from tables.games.game import Game
 from tables.games.play import admitted
-from tables.games.record import RecordError, judge, record_as_logged
+from tables.games.record import judge, record_as_logged
+from tables.games.record_document import RecordError
 from tables.play import rounds
 from tables.refusals import Refused
 from tables.roles import Role

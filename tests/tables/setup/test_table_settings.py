@@ -80,7 +80,7 @@ def test_the_unit_is_the_tables_and_is_typed_once(operator: Staff) -> None:
 
 
 WRONG: list[tuple[str, dict[str, Any], str, str]] = [
-    ("an unknown game", {"game": "poker"}, "game", "There is no game 'poker'; there is blackstone, "),
+    ("an unknown game", {"game": "poker"}, "game", "There is no game 'poker'; there is baccarat, "),
     ("no seat", {"seats": 0}, "seats", "Rocket is played with 1 to 6 seats."),
     ("too many seats", {"seats": 7}, "seats", "Rocket is played with 1 to 6 seats."),
     ("an unknown shoe", {"source": "magic"}, "source", "A shoe is one of keyed, house."),

@@ -8,13 +8,31 @@ export function takeAmount(key) {
   const amount = part("amount");
   if (/^[\d.,-]$/.test(key)) amount.value += key;
   else if (key === "Backspace" && amount.value) amount.value = amount.value.slice(0, -1);
-  else if (key === "Enter" && amount.value) send(part("place"));
+  else if (key === "Enter" && document.activeElement?.matches(".spot")) send(document.activeElement);
+  else if (key === "Enter" && amount.value && part("place")) send(part("place"));
+  else if (/^Arrow/.test(key) && spots().length) chooseSpot(key === "ArrowLeft" ? -1 : 1);
   else if (key === "ArrowLeft" || key === "ArrowRight") chooseSeat(key === "ArrowLeft" ? -1 : 1);
-  else if (key === "R" && mode() === "bets") repeatBet();
+  else if (key === "R" && mode() === "bets" && !spots().length) repeatBet();
   else if (key === "S" && mode() === "seats") sitOut();
   else return false;
   compose();
   return true;
+}
+
+const spots = () => [...board().querySelectorAll("button.spot:not([disabled])")];
+
+/** The arrow keys move along the spots of all seats; Enter lays the amount in hand on the one that has the focus. */
+function chooseSpot(step) {
+  const all = spots();
+  const from = all.indexOf(document.activeElement);
+  all[from < 0 ? (step > 0 ? 0 : all.length - 1) : (from + step + all.length) % all.length].focus();
+}
+
+/** Whether there is an amount for a spot; an empty hand takes off what lies there. */
+export function isInHand(spot) {
+  if (part("amount").value || Number(spot.dataset.placed)) return true;
+  say("Tap chips or type the amount first, then each spot that it lies on.");
+  return false;
 }
 
 function chooseSeat(step) {
@@ -52,10 +70,11 @@ export function compose() {
   if (!part("bet")) return;
   const seat = chosenSeat();
   const amount = part("amount").value;
+  part("clear").disabled = !amount;
+  if (!part("place")) return part("close")?.classList.add("button--primary");
   part("bet-seat").textContent = seat ? `seat ${seat.value}` : "the chosen seat";
   part("place").classList.toggle("button--primary", Boolean(amount));
   part("close")?.classList.toggle("button--primary", !amount);
-  part("clear").disabled = !amount;
   part("off").disabled = !Number(seat?.dataset.bet);
   for (const mark of board().querySelectorAll(".seat__chosen")) {
     const free = mode() === "bets" ? "▼ bet here" : "▼ chips";

@@ -1,7 +1,7 @@
 // Inputs on their way: what may be sent, and what the answer does. Every input passes here, whether by key, by touch or
 // by click.
 
-import { compose, isWhole } from "./amounts.js";
+import { compose, isInHand, isWhole } from "./amounts.js";
 import { board, isCardLike, labelOf, mode, part, sequence } from "./board.js";
 import { actAhead, dropAhead, enteredOnce, isAgain, typeAhead } from "./keys.js";
 import { lineWorks, refresh } from "./line.js";
@@ -26,6 +26,7 @@ export function admit(form, button) {
     return false;
   }
   if (["place", "brought"].includes(button.id) && !isWhole()) return false;
+  if (button.name === "spot" && !isInHand(button)) return false;
   if (part("look")) window.htmx.trigger("#look", "htmx:abort"); // a board asked for before this input is no answer to it
   state.flying = { form, button, name, does: button.dataset.does };
   state.note = "";
@@ -37,7 +38,7 @@ export function admit(form, button) {
 /** A form sends the button that was meant, also when it was a key, and when it is sent again. */
 export function fill(formData) {
   state.sent = true;
-  for (const name of ["input", "off", "chips", "deal"]) formData.delete(name);
+  for (const name of ["input", "off", "chips", "deal", "spot"]) formData.delete(name);
   const { button } = state.flying;
   if (button.name) formData.set(button.name, button.value);
 }

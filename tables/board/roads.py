@@ -1,0 +1,180 @@
+"""The road maps of a shoe of baccarat, as players read them off a table's display: what stands where on which grid.
+
+Each road is a grid of six rows that grows to the right. Nothing on it ever moves: a further hand adds cells, or ties to
+the last one. Dragon Tiger has the same roads, with a dragon and a tiger in place of player and banker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final, Literal
+
+ROWS: Final = 6
+
+Winner = Literal["player", "banker", "dragon", "tiger", "tie"]
+Mark = Literal["regular", "choppy"]
+"""What a derived road says of a hand: regular is drawn red, choppy blue. Neither has to do with who won."""
+Places = Iterator[tuple[int, int]]
+"""Row and column, each from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """How one hand of a shoe ended."""
+
+    winner: Winner
+    player_pair: bool = False
+    banker_pair: bool = False
+    natural: int | None = None
+    """The winner's 8 or 9, if it took two cards to make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in one place of a road."""
+
+    row: int
+    column: int
+    kind: Winner | Mark
+    hand: int
+    """The number in its shoe, from 1, of the hand that put it there."""
+    ties: int = 0
+    """On the big road: how many ties came after that hand and before the next that somebody won."""
+    player_pair: bool = False
+    banker_pair: bool = False
+    natural: int | None = None
+
+
+Road = tuple[Cell, ...]
+"""Cells in the order in which they came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roads:
+    """All roads of one shoe."""
+
+    bead_plate: Road
+    big_road: Road
+    big_eye_boy: Road
+    small_road: Road
+    cockroach_pig: Road
+
+
+def roads(hands: Sequence[Hand]) -> Roads:
+    """The roads of a shoe, from its hands in the order in which they were dealt."""
+    columns = runs(hands)
+    return Roads(
+        bead_plate=bead_plate(hands),
+        big_road=big_road(hands),
+        big_eye_boy=derived_road(columns, back=1),
+        small_road=derived_road(columns, back=2),
+        cockroach_pig=derived_road(columns, back=3),
+    )
+
+
+def bead_plate(hands: Sequence[Hand]) -> Road:
+    """Every hand, ties too: down the first column, then down the next."""
+    return tuple(_cell(number, hand, number % ROWS, number // ROWS) for number, hand in enumerate(hands))
+
+
+def _cell(number: int, hand: Hand, row: int, column: int) -> Cell:
+    pairs = {"player_pair": hand.player_pair, "banker_pair": hand.banker_pair}
+    return Cell(row, column, hand.winner, number + 1, natural=hand.natural, **pairs)
+
+
+# --- The big road ------------------------------------------------------------------------------------------------
+
+
+def runs(hands: Sequence[Hand]) -> list[list[int]]:
+    """The hands that one side won in a row, as their places in the shoe. A tie is in no run, and ends none."""
+    decided = [number for number, hand in enumerate(hands) if hand.winner != "tie"]
+    return [list(run) for _, run in groupby(decided, key=lambda number: hands[number].winner)]
+
+
+def big_road(hands: Sequence[Hand]) -> Road:
+    """A column for each run of one side's wins, with ties counted on the cell of the hand before them.
+
+    Ties that open a shoe wait in the first cell, which is then the cell of the first hand that somebody wins.
+    """
+    columns = runs(hands)
+    decided = [number for run in columns for number in run]
+    if not decided:
+        return (Cell(0, 0, "tie", hand=1, ties=len(hands)),) if hands else ()
+    ties = _ties_after(hands, decided)
+    return tuple(
+        replace(_cell(number, hands[number], row, column), ties=ties[number])
+        for number, (row, column) in zip(decided, places(map(len, columns)), strict=True)
+    )
+
+
+def _ties_after(hands: Sequence[Hand], decided: Sequence[int]) -> dict[int, int]:
+    """How many ties followed each decided hand; those before the first count with it."""
+    ends = [*decided[1:], len(hands)]
+    ties = {number: end - number - 1 for number, end in zip(decided, ends, strict=True)}
+    ties[decided[0]] += decided[0]
+    return ties
+
+
+def places(lengths: Iterable[int]) -> Places:
+    """Where the entries of runs of these lengths stand, run by run.
+
+    A run goes down its column as far as that is free, and from there along the row: the dragon's tail. The next run
+    takes the first column whose top is free, so it may stand above a tail, and turn off earlier for it.
+    """
+    taken: set[tuple[int, int]] = set()
+    column = -1
+    for length in lengths:
+        column = _next_top(column, taken)
+        depth = next((row for row in range(ROWS) if (row, column) in taken), ROWS)
+        path = [(min(step, depth - 1), column + max(0, step - depth + 1)) for step in range(length)]
+        taken.update(path)
+        yield from path
+
+
+def _next_top(column: int, taken: set[tuple[int, int]]) -> int:
+    """The first free top to the right of a column; a tail lies along the top row where the row below it is taken."""
+    column += 1
+    while (0, column) in taken:
+        column += 1
+    return column
+
+
+# --- The derived roads -------------------------------------------------------------------------------------------
+
+
+def derived_road(columns: Sequence[Sequence[int]], back: int) -> Road:
+    """The big road held against itself so many columns back: 1 for big eye boy, 2 for small road, 3 for cockroach pig.
+
+    Marks that are alike in a row make a column, as wins do on the big road.
+    """
+    marks = list(derived_marks(columns, back))
+    lengths = [len(list(alike)) for _, alike in groupby(kind for _, kind in marks)]
+    return tuple(
+        Cell(row, column, kind, number + 1)
+        for (number, kind), (row, column) in zip(marks, places(lengths), strict=True)
+    )
+
+
+def derived_marks(columns: Sequence[Sequence[int]], back: int) -> Iterator[tuple[int, Mark]]:
+    """Each hand that a derived road speaks of, and what it says.
+
+    A road asks whether the shoe repeats itself at a distance. Columns are meant by their length, tails uncoiled.
+
+    - A hand that lengthens a column is held against the column so many back. It breaks the pattern if that one ended in
+      the row just above, for there the run was over. Otherwise it is regular: that column goes on in this row too, or
+      ended higher up, and was outgrown before.
+    - A hand that opens a column says that the one before it is complete. It is regular if that one came out as long as
+      the column so many back from it, and choppy if not.
+
+    The first hand to be held against anything is the second of the column after so many; if that has no second, the
+    first of the next column, before which two complete ones stand so far apart.
+    """
+    lengths = [len(column) for column in columns]
+    for place in range(back, len(columns)):
+        for row, number in enumerate(columns[place]):
+            if row:
+                yield number, "choppy" if lengths[place - back] == row else "regular"
+            elif place > back:
+                yield number, "regular" if lengths[place - 1] == lengths[place - 1 - back] else "choppy"

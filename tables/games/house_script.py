@@ -1,0 +1,283 @@
+"""House-banked games on standard cards, told as scripts: what their states show, and what their dealer says."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from tables.games.cards import BY_RANK, STANDARD, UNKNOWN, Composition, Pack, pack_of
+from tables.games.felt import (
+    DEALER,
+    Action,
+    AskBet,
+    AskCard,
+    AskChoice,
+    AskCloseBets,
+    AskShuffle,
+    HandView,
+    Illegal,
+    Money,
+    Opening,
+    Payout,
+    Phrase,
+    Prompt,
+    SeatView,
+    Settled,
+    Struct,
+    View,
+    WagerView,
+)
+from tables.games.game import BankedGame, Due, Part, Script, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.odds import HouseRules
+from tables.games.told import Telling, ToldGame, ToldState, say_choices
+
+Rules = TypeVar("Rules", bound=HouseRules)
+
+
+class HandSeen(Struct, frozen=True):
+    """A hand as the layout showed it; a facedown card in it is unknown."""
+
+    seat: int
+    number: int
+    name: str
+    cards: tuple[int, ...]
+    state: str
+
+
+class SpotSeen(Struct, frozen=True):
+    """A seat that bet, as the layout showed it."""
+
+    seat: int
+    wagers: tuple[Settled, ...]
+    hands: tuple[HandSeen, ...]
+
+
+class State(ToldState, frozen=True, dict=True, gc=True):
+    """A round between two actions."""
+
+    spots: tuple[SpotSeen, ...]
+    hands: tuple[HandSeen, ...]
+    """The hands before the dealer."""
+    placed: tuple[tuple[int, str, int], ...]
+    """(seat, wager, cents) of what lies there while bets are open."""
+    gone: Composition
+    left: int
+    unseen: int
+    """Cards that left the shoe since its shuffle and nobody saw."""
+
+
+class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rules]):
+    """Base of the house-banked games that are told as scripts: they write ``tell``, and name and number their kind."""
+
+    carries: ClassVar[frozenset[str]] = frozenset({"dealt"})
+    seat_counts: ClassVar[range] = range(1, 8)
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards"}
+    words: ClassVar[Mapping[str, Words]] = {}
+    cards: ClassVar[Mapping[Due, str]] = {}
+    outcomes: ClassVar[tuple[str, ...]] = ("win", "lose", "push")
+    side_by_side: ClassVar[bool] = True
+    suited: ClassVar[frozenset[str]] = frozenset()
+    """The side bets that look at suits."""
+    behind_cut: ClassVar[int] = 0
+    """How many cards lie behind the cut card; 0 where the game says it by ``at_cut``."""
+    bets_rule: ClassVar[str] = "Every wager lies within its limits, before the first card."
+
+    @abstractmethod
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """The round, from the first card to the last payment."""
+
+    @abstractmethod
+    def decks(self, rules: Rules) -> int:
+        """How many decks it is dealt from."""
+
+    def spread(self, rules: Rules) -> Sequence[str]:
+        """The side bets of the table. Raises Illegal where the rules cannot spread them."""
+        spread: Sequence[str] = rules.spread  # type: ignore[attr-defined]
+        for place, name in enumerate(spread):
+            if name in spread[:place]:
+                raise Illegal("bad_spread", f"{name} stands there twice", place="options.spread")
+        return spread
+
+    # --- as a state machine ---
+
+    def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
+        decks, dealt = self.decks(rules), opening.dealt
+        pack = pack_of(dealt)
+        self.spread(rules)
+        if self.pack(rules) is STANDARD is not pack:
+            raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
+        if self.is_fresh_each_round(rules) and any(dealt):
+            says = f"{self.title} is shuffled before every round here: nothing can be gone"
+            raise Illegal("impossible_shoe", says, place="dealt")
+        if wrong := pack.impossible(dealt, decks):
+            raise Illegal("impossible_shoe", wrong, place="dealt")
+        layout = HouseLayout(opening, decks, rules)
+        if layout.left < 0:
+            raise Illegal("impossible_shoe", "more cards are gone than the shoe holds", place="dealt")
+        return self._round(rules, layout), layout
+
+    def _round(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        yield from layout.take_bets(self.wagers(rules))
+        yield from self.tell(rules, layout)
+
+    def _picture(
+        self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: HouseLayout
+    ) -> State:
+        return State(
+            prompts,
+            rules,
+            layout.opening,
+            actions,
+            tuple([_spot_seen(spot) for spot in layout.spots]),
+            tuple([_hand_seen(hand) for hand in layout.hands]),
+            tuple(layout.placed),
+            tuple(layout.gone),
+            layout.left,
+            layout.burned,
+        )
+
+    # --- the shoe ---
+
+    def pack(self, rules: Rules) -> Pack:
+        """With suits where a bet looks at them."""
+        return BY_RANK if self.suited.isdisjoint(self.spread(rules)) else STANDARD
+
+    def gone(self, state: State) -> Composition:
+        """What is gone since the shuffle, as far as it was seen."""
+        return state.gone
+
+    def cards_left(self, state: State) -> int:
+        """Cards still to be dealt from the shoe."""
+        return state.left
+
+    def unseen(self, state: State) -> int:
+        """Burned cards."""
+        return state.unseen
+
+    def at_cut(self, rules: Rules) -> int:
+        """As many as the game has it; none where every round starts from a shuffle."""
+        return 0 if self.is_fresh_each_round(rules) else self.behind_cut
+
+    def is_fresh_each_round(self, rules: Rules) -> bool:
+        """A single deck is."""
+        return self.decks(rules) == 1
+
+    def burned(self, rules: Rules) -> int:
+        """One card, unseen, after a shuffle."""
+        return 1
+
+    def burning(self, rules: Rules, burn: int) -> Rules:
+        """The burn is no rule of these games: the opening says what was burned."""
+        return rules
+
+    # --- what comes out ---
+
+    def settle(self, state: State) -> tuple[Payout, ...]:
+        """The payouts of the seats of which every wager is decided, in seat order."""
+        if state.prompts:
+            return tuple(_payout(spot) for spot in state.spots if all(wager.outcome for wager in spot.wagers))
+        return tuple([_payout(spot) for spot in state.spots])
+
+    def view(self, state: State, viewer: int | None) -> View:
+        """Everybody sees the same: what lies facedown is unknown here too."""
+        played = {spot.seat: spot for spot in state.spots}
+        dealer = next((hand for hand in state.hands if hand.seat == DEALER and not hand.name), None)
+        return View(
+            tuple(self._seat_view(state, seat, played.get(seat)) for seat in state.opening.seats),
+            tuple(card for card in dealer.cards if card != UNKNOWN) if dealer else (),
+            None,
+            state.left,
+            not state.prompts,
+            facedown=sum(hand.cards.count(UNKNOWN) for hand in state.hands),
+            hands=tuple(self._hand_view(hand) for hand in state.hands),
+        )
+
+    def _seat_view(self, state: State, seat: int, spot: SpotSeen | None) -> SeatView:
+        if spot is None:
+            lying = tuple(WagerView(wager, cents) for at_seat, wager, cents in state.placed if at_seat == seat)
+            bet_cents = sum(wager.cents for wager in lying)
+            return SeatView(seat, bet_cents, state="in" if lying else "empty", wagers=lying, hands=())
+        decided = all(wager.outcome for wager in spot.wagers)
+        return SeatView(
+            seat,
+            sum(wager.staked_cents for wager in spot.wagers),
+            spot.hands[0].cards if len(spot.hands) == 1 else (),
+            "out" if decided else "in",
+            _payout(spot) if decided else None,
+            wagers=tuple(WagerView(wager.bet, wager.staked_cents, wager.hand, wager.outcome) for wager in spot.wagers),
+            hands=tuple(self._hand_view(hand) for hand in spot.hands),
+        )
+
+    def _hand_view(self, hand: HandSeen) -> HandView:
+        shown = tuple(card for card in hand.cards if card != UNKNOWN)
+        down = len(hand.cards) - len(shown)
+        return HandView(hand.number, shown, down, hand.name, self.worth(shown) if shown else "", hand.state)
+
+    def worth(self, cards: Sequence[int]) -> str:
+        """What some cards are worth in this game, in a word or two: "soft 17"."""
+        return ""
+
+    # --- words ---
+
+    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+        """The prompt in the dealer's words."""
+        if isinstance(prompt, AskChoice):
+            return self.say_choice(state, prompt, money)
+        if isinstance(prompt, AskCard):
+            return self.say_card(state, prompt)
+        if isinstance(prompt, AskShuffle):
+            return Phrase(
+                f"Shuffle the {prompt.cards} discards and go on.",
+                "The shoe is out. Shuffling the discards.",
+                "A shoe that runs out in mid-round is filled from the discards; cards in play stay.",
+            )
+        if isinstance(prompt, AskCloseBets):
+            return Phrase("Close the bets.", "No more bets.", self.bets_rule)
+        assert isinstance(prompt, AskBet)  # noqa: S101 -- there are no other prompts
+        return Phrase(f"Seat {prompt.seat}: take the bets.", "Place your bets.", self.bets_rule)
+
+    def say_choice(self, state: State, prompt: AskChoice, money: Money) -> Phrase:
+        """A decision in the dealer's words."""
+        return say_choices(self.words, prompt, money)
+
+    @abstractmethod
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """A card that is due, in the dealer's words."""
+
+
+def _hand_seen(hand: Hand) -> HandSeen:
+    return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state)
+
+
+def _spot_seen(spot: Spot) -> SpotSeen:
+    return SpotSeen(
+        spot.seat, tuple([_settled(stake) for stake in spot.stakes]), tuple([_hand_seen(hand) for hand in spot.hands])
+    )
+
+
+def _settled(stake: Stake) -> Settled:
+    return Settled(
+        stake.bet,
+        stake.cents,
+        stake.returned_cents,
+        stake.outcome,
+        stake.why,
+        hand=stake.hand,
+        broken_cents=stake.broken_cents,
+    )
+
+
+def _payout(spot: SpotSeen) -> Payout:
+    """What became of a seat: its wagers together, and each by itself."""
+    staked = sum([wager.staked_cents for wager in spot.wagers])
+    returned = sum([wager.returned_cents for wager in spot.wagers])
+    outcome = "win" if returned > staked else "lose" if returned < staked else "push"
+    why = "; ".join([f"{wager.bet.replace('_', ' ')}: {wager.why}" for wager in spot.wagers])
+    return Payout(spot.seat, staked, returned, outcome, None, why, wagers=spot.wagers)
+
+
+def hand_named(state: State, name: str) -> HandSeen:
+    """The hand of a name before the dealer."""
+    return next(hand for hand in state.hands if hand.name == name)

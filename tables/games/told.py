@@ -1,0 +1,137 @@
+"""The machine behind games told as scripts: a generator tells the whole game, and the kernel plays it as pure states.
+
+A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. Beside
+the picture it keeps the script that stopped there, until one action takes the script further; after that, or as a copy,
+a state is told again from its actions. So a script reads like the rules of its game, states behave as if there were no
+generator at all, and a script lives no longer than the state that it stopped at.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Generic, TypeVar
+
+from tables.games.felt import Action, AskChoice, Choice, Money, Opening, Phrase, Prompt
+from tables.games.game import Game, Picture, Rules, Script, Words
+
+Layout = TypeVar("Layout")
+Telling = tuple[Script[None], Layout]
+"""A script that stopped to ask, and the layout that it works on."""
+
+
+class ToldState(Picture, frozen=True, dict=True, gc=True):
+    """A game between two actions.
+
+    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
+    """
+
+    rules: Any
+    opening: Opening
+    actions: tuple[Action, ...]
+
+    def lay_by(self, telling: Telling[Any]) -> None:
+        """Keep the script that stopped here for the action to come."""
+        self.__dict__["telling"] = telling
+
+    def take(self) -> Telling[Any] | None:
+        """The script that stopped here, once: it goes on, and will never stop here again."""
+        telling: Telling[Any] | None = self.__dict__.pop("telling", None)
+        return telling
+
+
+State = TypeVar("State", bound=ToldState)
+
+
+class Told(Generic[State]):
+    """A game while it is told."""
+
+    __slots__ = ("actions", "picture", "prompts", "rules", "telling")
+
+    def __init__(self, state: State, telling: Telling[Any], picture: Callable[..., State]) -> None:
+        self.rules, self.actions, self.prompts = state.rules, [*state.actions], state.prompts
+        self.telling, self.picture = telling, picture
+
+    def take(self, action: Action) -> None:
+        """Go on by an admitted action."""
+        script, _ = self.telling
+        self.actions.append(action)
+        try:
+            self.prompts = script.send(action)
+        except StopIteration:
+            self.prompts = ()
+
+    def state(self) -> State:
+        """The game as it lies now; the script is laid by there if it asks for anything."""
+        state = self.picture(self.rules, tuple(self.actions), self.prompts, self.telling[1])
+        if self.prompts:
+            state.lay_by(self.telling)
+        return state
+
+
+class ToldGame(Game[State, Rules]):
+    """Base of the kinds of game that are told as scripts."""
+
+    @abstractmethod
+    def _begin(self, rules: Rules, opening: Opening) -> Telling[Any]:
+        """A script, and the layout that it will work on. Raises Illegal when the opening is impossible."""
+
+    @abstractmethod
+    def _picture(self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Any) -> State:
+        """The state in which a script stopped."""
+
+    def open(self, rules: Rules, opening: Opening) -> State:
+        """A new game. Raises Illegal when the opening is impossible."""
+        telling = self._begin(rules, opening)
+        prompts = next(telling[0], ())
+        state = self._picture(rules, (), prompts, telling[1])
+        if prompts:
+            state.lay_by(telling)
+        return state
+
+    def course(self, state: State) -> Told[State]:
+        """The game from a state on, by the script that stopped there."""
+        return Told(state, state.take() or self._tell_again(state), self._picture)
+
+    def _tell_again(self, state: State) -> Telling[Any]:
+        """The script, told up to a state whose own one has gone on."""
+        script, layout = self._begin(state.rules, state.opening)
+        with suppress(StopIteration):  # of a game that is over
+            next(script)
+            for action in state.actions:
+                script.send(action)
+        return script, layout
+
+
+# --- choices in words -------------------------------------------------------------------------------------------
+
+_RULES_AT_ONCE: Final = 2
+
+
+def words_of(words: Mapping[str, Words], choice: str) -> Words:
+    """A choice in words; its bare name, where a game says no more of it."""
+    return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "")
+
+
+def say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money, who: str = "") -> Phrase:
+    """What a seat chooses between, in the dealer's words."""
+    ways: dict[str, list[Choice]] = {}
+    for choice in prompt.choices:
+        ways.setdefault(choice.name, []).append(choice)
+    *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
+    offer = f"{', '.join(most)} or {last}" if most else last
+    # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
+    shown = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
+    rules = " ".join(words_of(words, name).rule for name in shown)
+    who = who or f"Seat {prompt.seat}"
+    return Phrase(f"{who}: {offer}.", f"{who}: {offer}?", rules)
+
+
+def _say_way(words: Words, choices: Sequence[Choice], money: Money) -> str:
+    label = words.label[:1].lower() + words.label[1:]
+    counts = [choice.count for choice in choices if choice.count is not None]
+    if counts:
+        label += f" {min(counts)}" + (f" to {max(counts)}" if len(counts) > 1 else "")
+    costs = {choice.cost_cents for choice in choices}
+    return f"{label} for {money(costs.pop())}" if len(costs) == 1 and choices[0].cost_cents else label

@@ -1,0 +1,175 @@
+"""The banked games on standard cards at real tables: keyed and from house shoes, paid in transfers, and proved."""
+
+import json
+import random
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from ledger.models import LogEntry, Transfer
+from tables.games.cards import pack_of
+from tables.games.catalog import GAMES
+from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskShuffle
+from tables.games.record import judge, record_of
+from tables.models import HouseShoe
+from tables.refusals import Refused
+from tests.floor import Hand, dealt
+
+GAMES_ON_STANDARD_CARDS = [name for name, game in GAMES.items() if game.spots]
+OPTIONS: dict[str, dict[str, Any]] = {
+    "baccarat": {},
+    "blackjack": {"spread": ["perfect_pairs", "twenty_one_plus_three"], "surrender": "late", "decks": 2},
+    "casino_war": {"decks": 1},
+    "dragon_tiger": {"spread": ["tie", "suited_tie"]},
+    "three_card_poker": {},
+}
+
+
+def at_table(game: str, source: str) -> Hand:
+    dealer, _ = dealt(name="Table 1", game=game, source=source, options=OPTIONS[game], seats=3)
+    return dealer
+
+
+def place_bets(dealer: Hand, chance: random.Random) -> None:
+    """Some wagers of each seat; at least one at the table."""
+    while True:
+        for ask in [ask for ask in dealer.board.prompts if isinstance(ask, AskBet)]:
+            if chance.random() < 0.6:
+                with suppress(Refused):  # the other side, or a side bet before the bet that it goes with
+                    dealer("bet", seat=ask.seat, amount_cents=1_000 * chance.randint(1, 3), wager=ask.wager)
+        if "Enter" in {button.hotkey for button in dealer.board.buttons}:
+            dealer("close_bets")
+            return
+
+
+def play_round(dealer: Hand, chance: random.Random) -> None:
+    """From the bets to the last payment, whatever is asked; real cards come by chance, as the shoe may hold them."""
+    place_bets(dealer, chance)
+    while not dealer.board.pay and dealer.now.round_open:
+        ask, *further = dealer.board.prompts
+        if dealer.board.due == "deal":
+            dealer("deal")
+        elif isinstance(ask, AskCard):
+            key_card(dealer, ask, chance)
+        elif isinstance(ask, AskShuffle):
+            dealer("shuffle")
+        elif isinstance(ask, AskChoice) and ask.seat == DEALER and chance.random() < 0.4:
+            key_card(dealer, next(turn for turn in further if isinstance(turn, AskCard)), chance)
+        else:
+            assert isinstance(ask, AskChoice)
+            dealer("choose", seat=ask.seat, choice=chance.choice(ask.choices).name)
+    dealer.pay()
+
+
+def key_card(dealer: Hand, ask: AskCard, chance: random.Random) -> None:
+    card = chance.choice(ask.may_come)
+    dealer("card", rank=pack_of(ask.gone).spell(card))
+
+
+def ready(dealer: Hand) -> None:
+    if dealer.board.due != "bets":
+        dealer.ready_shoe()
+
+
+@pytest.mark.parametrize("source", ["keyed", "house"])
+@pytest.mark.parametrize("game", GAMES_ON_STANDARD_CARDS)
+def test_rounds_are_dealt_paid_and_proved(transactional_db: None, game: str, source: str) -> None:
+    """Harm: a game is dealt whose chips no proof can follow."""
+    dealer, chance = at_table(game, source), random.Random(f"{game} {source}")
+    for _ in range(12):
+        ready(dealer)
+        play_round(dealer, chance)
+        current = dealer.now.round
+        assert current is not None
+        actions = [action for play in current.plays for action in play.actions]
+        answer = judge(json.dumps(record_of(current.game, current.rules, current.opening, actions)))
+        assert answer["complete"]
+        assert answer["house_net"] == current.house_net_cents
+    if source == "house":
+        dealer("retire_shoe")
+    call_command("verify", verbosity=0)
+
+
+@pytest.mark.parametrize("game", GAMES_ON_STANDARD_CARDS)
+def test_each_transfer_of_a_stake_names_its_wager(transactional_db: None, game: str) -> None:
+    """Harm: a dispute about a side bet finds one sum for all that a seat had on the layout."""
+    dealer, chance = at_table(game, "house"), random.Random(game)
+    play_round(dealer, chance)
+    current = dealer.now.round
+    assert current is not None
+    for payout in current.house_payouts:
+        moved = Transfer.objects.filter(book_id=dealer.table.book_id, target__seat=payout.seat, kind="stake")
+        spots = sorted((wager, cents) for wager, cents in moved.values_list("target__wager", "amount_cents"))
+        assert spots == sorted((wager.bet, wager.staked_cents) for wager in payout.wagers)
+
+
+def test_a_card_that_lies_facedown_is_nowhere_before_it_is_turned(transactional_db: None) -> None:
+    """Harm: whoever can read a page, an answer or the log knows the hole card, and plays by it."""
+    dealer = at_table("blackjack", "house")
+    while True:
+        place_bets(dealer, random.Random(1))
+        dealer("deal")
+        if dealer.board.due == "choose":
+            break
+        play_out(dealer)
+    hole = bytes(HouseShoe.objects.latest("pk").order)[1 + 2 * len(dealer.now.round.dealt_in) + 1]
+    bodies = LogEntry.objects.filter(book_id=dealer.table.book_id, round=dealer.now.round.number)
+    told = [card for entry in bodies for card in entry.content.get("actions", ()) if card["do"] == "card"]
+    assert len(told) == 2 * len(dealer.now.round.dealt_in) + 1
+    assert dealer.board.hands[0].facedown == 1
+    assert len(dealer.board.hands[0].cards) == 1
+    assert hole  # it is there, in the one table that no screen reads
+
+
+def play_out(dealer: Hand) -> None:
+    while not dealer.board.pay and dealer.now.round_open:
+        ask = dealer.board.prompts[0]
+        if dealer.board.due == "deal":
+            dealer("deal")
+        else:
+            assert isinstance(ask, AskChoice)
+            dealer("choose", seat=ask.seat, choice="stand" if ask.seat else "no_blackjack")
+    dealer.pay()
+    ready(dealer)
+
+
+@pytest.fixture
+def baccarat(transactional_db: None) -> Hand:
+    return at_table("baccarat", "keyed")
+
+
+def test_several_bets_are_placed_at_once_or_not_at_all(baccarat: Hand) -> None:
+    """Harm: half of "same bets" lies on the layout, and the dealer believes all of it does."""
+    bets = [{"do": "bet", "seat": 1, "amount_cents": 1_000, "wager": "player"}]
+    opposite = {"do": "bet", "seat": 1, "amount_cents": 1_000, "wager": "banker"}
+    with pytest.raises(Refused, match="opposite sides"):
+        baccarat("bets", bets=[*bets, opposite])
+    assert not baccarat.now.round_open
+    baccarat("bets", bets=bets)
+    assert [(spot.wager, spot.cents) for spot in baccarat.board.seats[0].spots if spot.cents] == [("player", 1_000)]
+
+
+def test_the_bets_of_the_round_before_can_be_repeated(baccarat: Hand) -> None:
+    """Harm: "same bets" offers a double or a split as if it had been placed before the cards."""
+    baccarat("bet", seat=2, amount_cents=2_000, wager="tie")
+    baccarat("bet", seat=2, amount_cents=1_000, wager="banker")
+    baccarat("close_bets")
+    for rank in "2K78":
+        baccarat("card", rank=rank)
+    baccarat.pay()
+    last = {spot.wager: spot.last_cents for spot in baccarat.board.seats[1].spots if spot.last_cents}
+    assert last == {"tie": 2_000, "banker": 1_000}
+    baccarat("bet", seat=1, amount_cents=1_000, wager="player")
+    assert {spot.wager: spot.last_cents for spot in baccarat.board.seats[1].spots if spot.last_cents} == last
+
+
+def test_the_first_card_of_a_shoe_says_how_many_are_burned(baccarat: Hand) -> None:
+    """Harm: the screen counts another shoe than lies on the table."""
+    shoe = baccarat.now.shoe
+    assert shoe is not None
+    assert (shoe.burn, shoe.turned) == (2, 1)
+    current = baccarat.board.shoe
+    assert current is not None
+    assert current.cards_left == 8 * 52 - 2
