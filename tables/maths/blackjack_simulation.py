@@ -160,7 +160,7 @@ def simulate(
     """
     tally = nothing()
     last = _NEVER if cut is None else max(cut, LEAST_LEFT)
-    deck = _deck(ranks or (4 * rules.decks,) * 13, seed)
+    deck = deck_of(ranks or (4 * rules.decks,) * 13, seed)
     _deal(deck, rounds, (last, house_of(rules)), columns(chart), tally.ends)
     return tally
 
@@ -172,7 +172,7 @@ def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed:
     held[dealt.upcard] -= 1
     held[dealt.pair] -= 2
     start = (dealt.pair, dealt.pair, dealt.upcard)
-    _deal_pairs(_deck(held, seed), rounds, (start, house_of(rules)), columns(chart), tally.ends)
+    _deal_pairs(deck_of(held, seed), rounds, (start, house_of(rules)), columns(chart), tally.ends)
     return tally
 
 
@@ -185,11 +185,12 @@ def first_cards(
     ``lines`` is the line of each two cards, and of each three.
     """
     counts = (np.zeros(256, np.int64), np.zeros(256, np.int64), np.zeros(2, np.int64))
-    _first_cards(_deck(cards, seed), rounds, lines, counts)
+    _first_cards(deck_of(cards, seed), rounds, lines, counts)
     return counts
 
 
-def _deck(held: Sequence[int], seed: int) -> Deck:
+def deck_of(held: Sequence[int], seed: int) -> Deck:
+    """So many of each card, and the dice of a seed."""
     cards = np.repeat(np.arange(len(held)), held).astype(np.uint8)
     return Deck(cards, np.array([len(cards)]), dice_of(np.uint64(seed % 2**64)))
 
