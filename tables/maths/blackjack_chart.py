@@ -222,25 +222,32 @@ def improved(table: Upcard, upcard: int, rules: Rules) -> Row:
     row, terms = start(upcard), terms_of(rules)
     before: list[list[int]] = []
     while before != (before := [letters.tolist() for letters in row]):
-        for total in reversed(HARD):
-            row.hard[total] = _best_letter(table, row, terms, (row.hard, total), _letters(rules, total, soft=False))
-        for total in reversed(SOFT):
-            row.soft[total] = _best_letter(table, row, terms, (row.soft, total), _letters(rules, total, soft=True))
+        worth = with_splits(table, row, terms)
+        for letters, totals in ((row.hard, HARD), (row.soft, SOFT)):
+            for total in reversed(totals):
+                codes = _letters(rules, total, soft=letters is row.soft)
+                worth = _best_letter(table, row, terms, (letters, total), (worth, codes))
         for value in VALUES:
             row.pairs[value] = _pair_letter(table, row, value, rules)
     return row
 
 
-def _best_letter(table: Upcard, row: Row, terms: Terms, cell: tuple[Places, int], codes: tuple[int, ...]) -> int:
-    """Which letter in a cell is worth most; of letters that are worth the same the one that is there."""
-    letters, place = cell
-    best, most = int(letters[place]), with_splits(table, row, terms)
+def _best_letter(
+    table: Upcard, row: Row, terms: Terms, cell: tuple[Places, int], choice: tuple[float, tuple[int, ...]]
+) -> float:
+    """Puts the letter that is worth most into a cell, and says what it is worth; none that is worth the same replaces
+    the one that is there. ``choice`` is what that is worth, and the letters that are sensible."""
+    (letters, place), (most, codes) = cell, choice
+    best = old = int(letters[place])
     for code in codes:
+        if code == old:
+            continue
         letters[place] = code
         worth = with_splits(table, row, terms)
         if worth > most + _GAIN:
             best, most = code, worth
-    return best
+    letters[place] = best
+    return most
 
 
 def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
