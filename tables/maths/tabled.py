@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from tables.maths.worth import Sheet, Worth
+
+_WORDS: Final = {"standard_deviation": "deviation", "hit_frequency": "wins"}
 
 
 def lines(sheet: Sheet) -> Iterator[str]:
@@ -39,6 +41,9 @@ def _rows(wagers: Mapping[str, Worth], indent: str = "") -> Iterator[tuple[str, 
 
 def _row(name: str, worth: Worth) -> str:
     error = "" if worth.standard_error is None else f", standard error {worth.standard_error:.5%}"
+    error += "".join(
+        f", standard error of the {_WORDS[number]} {size:.1g}" for number, size in worth.standard_errors.items()
+    )
     return (
         f"{name}{worth.house_edge:>13.5%} {worth.standard_deviation:>13.6f} {worth.hit_frequency:>13.5%}"
         f"  {worth.method}{error}"

@@ -41,6 +41,8 @@ class Worth:
     """Of the house edge, where it is simulated."""
     beside: Mapping[str, Worth] = field(default_factory=dict)
     """The same wager played otherwise, by what a sheet calls that."""
+    standard_errors: Mapping[str, float] = field(default_factory=dict)
+    """Of what is simulated beside an exact house edge, by name."""
 
     def facts(self) -> dict[str, Any]:
         """For programs, at full precision."""
@@ -52,6 +54,8 @@ class Worth:
         }
         if self.standard_error is not None:
             facts["standard_error"] = self.standard_error
+        if self.standard_errors:
+            facts["standard_errors"] = dict(self.standard_errors)
         return facts | {name: worth.facts() for name, worth in self.beside.items()}
 
 

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from tables.games import blackjack as blackjack_rules
 from tables.games.rocket import Rocket, Rules
 from tables.management.commands import simulate
-from tables.maths import baccarat, dealt, providers, three_card_poker
+from tables.maths import baccarat, blackjack, blackjack_simulation, dealt, providers, three_card_poker
 from tables.maths.simulation import Table, chart, deal, nothing
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
 from tables.maths.together import covariance
@@ -111,6 +112,8 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
     hands, qualifies = three_card_poker.words(deck, every), three_card_poker.hands().qualifies
     draws = baccarat.banker_draws().astype(np.uint8).ravel()
     eight, by_card, six = (32,) * 13, (8,) * 52, (24,) * 13
+    jack = blackjack_rules.Rules()
+    best = blackjack.solve(jack, six).chart
 
     def in_c(game: str, pile: Any, counts: int, *more: Any) -> Callable[[int], Any]:
         loop = getattr(loops, game)
@@ -143,6 +146,11 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
             lambda rounds: dealt.three_card_poker(deck, hands, qualifies, rounds, 1),
             in_c("three_card_poker", dealt.pile(deck), 31, hands, qualifies),
         ),
+        (
+            "blackjack",
+            lambda rounds: blackjack_simulation.simulate(jack, best, rounds, 1).ends.ravel(),
+            in_c("blackjack", dealt.pile(six), 322, blackjack_simulation.columns(best)),
+        ),
     ]
 
 
@@ -156,6 +164,9 @@ def standard_games(loops: ctypes.CDLL) -> None:
             lambda theirs=theirs: theirs(ROUNDS),  # type: ignore[misc]
             5,
         )
+    blackjack.solve.cache_clear()
+    seconds_of_jack = seconds(lambda: blackjack.solve(blackjack_rules.Rules(), (24,) * 13))
+    print(f"{'the best chart of blackjack, and its edge':44}{1000 * seconds_of_jack:>12.2f}")
     for game in ("baccarat", "dragon_tiger", "casino_war", "three_card_poker"):
         values, rules = providers.provider(game), providers.rules_type(game)()
         assert values

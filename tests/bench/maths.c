@@ -310,3 +310,75 @@ void three_card_poker(uint64_t seed, int64_t rounds, const uint8_t *pile, int si
         counts[4 * kind + (theirs < qualifies ? 0 : mine > theirs ? 1 : mine == theirs ? 2 : 3)]++;
     }
 }
+
+static int worth(int rank) { return rank > 9 ? 10 : rank + 1; }
+
+static int is_blackjack(int one, int two) { return (one == 0 && two >= 9) || (two == 0 && one >= 9); }
+
+static int total_letter(const int64_t *letters, int hard, int aces)
+{
+    return letters[aces && hard <= 11 ? 22 + hard + 10 : hard];
+}
+
+/* The default options: six decks, four hands, doubles on any two cards, aces split once, 3:2, the dealer looks. */
+void blackjack(uint64_t seed, int64_t rounds, const uint8_t *pile, int size, const int64_t *letters_of, int64_t *counts)
+{
+    Dice dice = {scrambled(seed + 0x9E3779B97F4A7C15u), scrambled(seed + 0x3C6EF372FE94F82Au)};
+    uint8_t cards[416];
+    memcpy(cards, pile, size);
+    for (int64_t round = 0; round < rounds; round++) {
+        int left = size, net = 0, hands = 1, waiting = 0, count = 0, stands = 0, totals[4], bets[4];
+        int first = draw(cards, left--, &dice), up = draw(cards, left--, &dice);
+        int second = draw(cards, left--, &dice), hole = draw(cards, left--, &dice);
+        const int64_t *letters = letters_of + 54 * (up > 9 ? 9 : up);
+        if (is_blackjack(up, hole) || is_blackjack(first, second)) {
+            counts[80 + (is_blackjack(first, second) ? is_blackjack(up, hole) ? 0 : 15 : -10)]++;
+            continue;
+        }
+        for (;;) {
+            int hard = worth(first) + worth(second), aces = (first == 0) + (second == 0), bet = 1;
+            int code = total_letter(letters, hard, aces);
+            if (worth(first) == worth(second)) {
+                int pair = letters[44 + worth(first) - 1];
+                if (pair != 4)
+                    code = pair;
+                else if (hands < (first == 0 && hands > 1 ? 2 : 4)) {
+                    hands++, waiting++;
+                    second = draw(cards, left--, &dice);
+                    continue;
+                }
+            }
+            if (hands == 1 || first != 0) {
+                if (code == 2 || code == 3) {
+                    int card = draw(cards, left--, &dice);
+                    hard += worth(card), aces += card == 0, bet = 2;
+                } else {
+                    while (code != 1 && code != 3) {
+                        int card = draw(cards, left--, &dice);
+                        hard += worth(card), aces += card == 0;
+                        if (hard > 21)
+                            break;
+                        code = total_letter(letters, hard, aces);
+                    }
+                }
+            }
+            if (hard > 21)
+                net -= 10 * bet, bet = 0;
+            totals[count] = aces && hard <= 11 ? hard + 10 : hard, bets[count] = bet, stands += bet, count++;
+            if (!waiting)
+                break;
+            waiting--;
+            second = draw(cards, left--, &dice);
+        }
+        if (stands) {
+            int hard = worth(up) + worth(hole), aces = (up == 0) + (hole == 0), total;
+            while ((total = aces && hard <= 11 ? hard + 10 : hard) < 17) {
+                int card = draw(cards, left--, &dice);
+                hard += worth(card), aces += card == 0;
+            }
+            for (int hand = 0; hand < count; hand++)
+                net += 10 * bets[hand] * (total > 21 || totals[hand] > total ? 1 : totals[hand] < total ? -1 : 0);
+        }
+        counts[161 * (hands > 1) + 80 + net]++;
+    }
+}

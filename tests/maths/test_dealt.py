@@ -36,6 +36,8 @@ def off(dealt: Worth, exact: Worth) -> float:
         ("dragon_tiger", {}, (1, 0, 2, *[0] * 10)),
         ("casino_war", {}, None),
         ("casino_war", {"second_tie": "bonus"}, (5, 0, 3, 1, *[0] * 8, 2)),
+        ("blackjack", {"spread": ("perfect_pairs", "twenty_one_plus_three"), "surrender": "late"}, None),
+        ("blackjack", {"hole": "none", "insurance": False, "decks": 2}, (8, *[6] * 12)),
         ("three_card_poker", {}, None),
         ("three_card_poker", {"ante_bonus": "1-2-3"}, (*[1] * 17, *[0] * 20, *[1] * 15)),
     ],

@@ -1,0 +1,292 @@
+"""What blackjack is worth to the house: the game by its best chart, insurance, and the wagers on the first cards.
+
+The house edge is exact, splits too. The deviation and how often a seat wins hang on how the hands of a split go
+together, which is not exact here: rounds without a split are valued exactly, those with one are dealt by chance, from
+each pair and upcard as many as it is likely. What that leaves open is told with the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import sqrt
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from tables.games.blackjack import Rules
+from tables.games.cards import Composition
+from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
+from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
+from tables.maths.blackjack_hands import (
+    OUT,
+    SPLIT,
+    Ends,
+    Shoe,
+    Stake,
+    Stakes,
+    choosing,
+    drawing,
+    lattice,
+    no_natural,
+    place,
+    standing,
+)
+from tables.maths.blackjack_round import Pay, Terms, first_ends, with_splits, without_splits
+from tables.maths.blackjack_sides import (
+    INSURANCE_LINES,
+    PAIR_LINES,
+    THREE_LINES,
+    insurance,
+    lines,
+    perfect_pairs,
+    twenty_one_plus_three,
+)
+from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
+from tables.maths.situation import Unknowable
+from tables.maths.standard import by_rank, shoe_of, spelled
+from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
+
+SPLIT_ROUNDS: Final = 4_000_000
+"""So many rounds with splits are dealt for the deviation and the hits."""
+_LEAST_ROUNDS: Final = 1000
+"""From each pair and upcard at least so many, to tell its variance."""
+_SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
+Measure = Callable[[float], float]
+
+
+class Moments(NamedTuple):
+    """What a seat wins, its square, and whether it wins, on average; then the standard errors of the last two."""
+
+    mean: float
+    square: float
+    hits: float
+    square_error: float = 0.0
+    hits_error: float = 0.0
+
+    def worth(self) -> Worth:
+        """As every game tells it."""
+        deviation = sqrt(max(self.square - self.mean**2, 0.0))
+        errors = {}
+        if self.square_error or self.hits_error:
+            errors = {"standard_deviation": self.square_error / (2 * deviation), "hit_frequency": self.hits_error}
+        return Worth(-self.mean, deviation, self.hits, standard_errors=errors)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Three first cards that lead to a split: how likely, in ranks, 0 an ace, 12 a king."""
+
+    chance: float
+    upcard: int
+    pair: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best chart of a shoe by the options, and what it is worth."""
+
+    rules: Rules
+    ranks: Composition
+    chart: Chart
+    mean: float
+    """What the seat wins of its bet, exactly."""
+    square: float
+    """The mean of the square of what it wins, and how often it wins, in rounds that do not come to a split."""
+    hits: float
+
+    @cached_property
+    def openings(self) -> tuple[Opening, ...]:
+        """All that lead to a split."""
+        return tuple(_openings(self.rules, self.ranks, self.chart))
+
+    def moments(self, rounds: int = SPLIT_ROUNDS, seed: int = 1) -> Moments:
+        """With the rounds that come to a split, of which so many are dealt."""
+        square, hits, square_error, hits_error = self.square, self.hits, 0.0, 0.0
+        total = sum(opening.chance for opening in self.openings)
+        ranks = self.ranks if self.rules.split_by == "rank" else _tens_alike(self.ranks)
+        tenths = np.arange(-MOST, MOST + 1) / 10
+        for number, opening in enumerate(self.openings):
+            share = max(_LEAST_ROUNDS, round(rounds * opening.chance / total))
+            dealt = Dealt(ranks, opening.upcard, opening.pair)
+            tally = simulate_splits(self.rules, self.chart, dealt, share, seed << 32 | number)
+            chances = tally.ends.sum(axis=0) / share
+            second, fourth = float(chances @ tenths**2), float(chances @ tenths**4)
+            square += opening.chance * second
+            hits += opening.chance * tally.hits
+            square_error += opening.chance**2 * (fourth - second**2) / share
+            hits_error += opening.chance**2 * tally.hits * (1 - tally.hits) / share
+        return Moments(self.mean, square, hits, sqrt(square_error), sqrt(hits_error))
+
+
+@lru_cache(maxsize=64)
+def solve(rules: Rules, ranks: Composition) -> Solution:
+    """The best chart, upcard by upcard, and what is exact of its worth."""
+    terms = terms_of(rules)
+    squares, wins = _measured(terms, lambda net: net * net), _measured(terms, lambda net: float(net > 0))
+    rows, sums = [], [0.0, 0.0, 0.0]
+    for upcard, held in enumerate(values_of(ranks)):
+        if not held:
+            rows.append(start(upcard))
+            continue
+        table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+        rows.append(improved(table, upcard, rules))
+        sums[0] += chance * with_splits(table, rows[-1], terms)
+        sums[1] += chance * without_splits(table, rows[-1], squares)
+        sums[2] += chance * without_splits(table, rows[-1], wins)
+    return Solution(rules, ranks, Chart(tuple(rows)), *sums)
+
+
+def _measured(terms: Terms, measure: Measure) -> Terms:
+    """Something else of everything that is won."""
+    pay = terms.pay
+    first, later = (Stakes(*(Stake(*map(measure, stake)) for stake in stakes)) for stakes in (pay.first, pay.later))
+    return Terms(
+        terms.play,
+        Pay(
+            first,
+            later,
+            blackjack=measure(pay.blackjack),
+            surrender=measure(pay.surrender),
+            surrender_first=pay.surrender_first,
+            beaten=measure(pay.beaten),
+        ),
+    )
+
+
+def _tens_alike(ranks: Sequence[int]) -> Composition:
+    """The cards where no ten differs from another: all are called ten."""
+    return (*ranks[:TEN], sum(ranks[TEN:]), 0, 0, 0)
+
+
+def _openings(rules: Rules, ranks: Composition, chart: Chart) -> Iterator[Opening]:
+    """How likely each pair is dealt against each upcard that is split; the dealer has shown no blackjack."""
+    held = ranks if rules.split_by == "rank" else _tens_alike(ranks)
+    size = sum(held)
+    for upcard, ups in enumerate(held):
+        for pair, count in enumerate(held):
+            same = count - (pair == upcard)
+            splits = rules.splits > 0 and chart.rows[value_of(upcard + 1)].pairs[value_of(pair + 1)] == SPLIT
+            if not ups or same < 2 or not splits:
+                continue
+            chance = ups * same * (same - 1) / (size * (size - 1) * (size - 2))
+            out = (value_of(upcard + 1), value_of(pair + 1), value_of(pair + 1))
+            yield Opening(chance * _unbeaten(rules, ranks, *out), upcard, pair)
+
+
+def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *others: int) -> float:
+    """How likely the dealer does not show a blackjack under an upcard, where these are out too."""
+    hole = natural(upcard)
+    if rules.hole != "peek" or hole == OUT:
+        return 1.0
+    return 1.0 - (values_of(ranks)[hole] - others.count(hole)) / (sum(ranks) - 1 - len(others))
+
+
+# --- One decision ------------------------------------------------------------------------------------------------
+
+
+class Decision(NamedTuple):
+    """What each way to play a hand is worth, in bets; after a hit the best is done, card by card."""
+
+    stand: float
+    hit: float
+    double: float
+
+
+def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) -> Decision:
+    """What a hand is worth against an upcard, exactly, from so many unseen cards of each rank; all cards by rank, 1-13.
+
+    A dealer who looks has looked. ``double`` is told whether or not the options allow it.
+    """
+    values = [value_of(rank) for rank in hand]
+    where = place(tuple(values))
+    if where == OUT or len(hand) < 2:
+        raise Unknowable("a hand that decides has two cards or more, and not more than 21")
+    held = np.array(values_of(unseen), np.float64)
+    for value in values:
+        held[value] += 1
+    dealer, pay, hands = tree(value_of(upcard), rules.soft17 == "hit"), pay_of(rules), lattice()
+    shoe = Shoe(held, float(held.sum()), dealer.natural)
+    ends = Ends(*first_ends(hands, dealer, held))
+    stands, twice = standing(ends, pay.first.single), standing(ends, pay.first.double)
+    safe = no_natural(hands, shoe, where) if rules.hole == "peek" else 1.0
+    return Decision(
+        stand=float(stands[where]) / safe,
+        hit=drawing(hands, shoe, pay.first.single, where, choosing(hands, shoe, pay.first.single, stands)) / safe,
+        double=drawing(hands, shoe, pay.first.double, where, twice) / safe,
+    )
+
+
+# --- The sheet ---------------------------------------------------------------------------------------------------
+
+
+def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
+    """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
+    cards = shoe(rules, composition)
+    worths = {bet: exact(ways) for bet, ways in _beside(rules, cards).items()}
+    return _sheet(rules, cards, {"main": solve(rules, by_rank(cards)).moments().worth(), **worths})
+
+
+def shoe(rules: Rules, composition: Composition | None) -> Composition:
+    """The cards that a round is dealt from. Raises Unknowable."""
+    suits = any(bet in rules.spread for bet in _SUITED)
+    return shoe_of(composition, rules.decks, _most_cards(rules, composition), suits=suits)
+
+
+def _sheet(rules: Rules, cards: Composition, worths: Mapping[str, Worth]) -> Sheet:
+    chart = solve(rules, by_rank(cards)).chart.table()
+    return Sheet("blackjack", msgspec.to_builtins(rules), worths, spelled(cards), chart)
+
+
+def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
+    """The ways of the other wagers that can be placed."""
+    ways: dict[str, Results] = {}
+    ranks = by_rank(cards)
+    if rules.insurance and ranks[ACE]:
+        ways["insurance"] = insurance(ranks)
+    for bet, results_of in (("perfect_pairs", perfect_pairs), ("twenty_one_plus_three", twenty_one_plus_three)):
+        if bet in rules.spread:
+            ways[bet] = results_of(cards)
+    return ways
+
+
+def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
+    """In how many rounds each wager won so much: the tenths of a bet for a hand, what they pay for the others."""
+    cards = shoe(rules, composition)
+    ranks = by_rank(cards)
+    ends = simulate(rules, solve(rules, ranks).chart, rounds, seed, ranks).ends.sum(axis=0)
+    nothing = np.zeros(0, np.uint8)
+    counts = first_cards(cards, lines() if len(cards) > len(ranks) else (nothing, nothing), rounds, seed)
+    names = zip((*_SUITED, "insurance"), (PAIR_LINES, THREE_LINES, INSURANCE_LINES), counts, strict=True)
+    return {
+        "main": {str(place - MOST): int(count) for place, count in enumerate(ends)},
+        **{bet: {str(net): int(held[line]) for line, net in enumerate(pays)} for bet, pays, held in names},
+    }
+
+
+def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
+    """The sheet of a tally."""
+    cards = shoe(rules, composition)
+    bets = ("main", *_beside(rules, cards))
+    worths = {bet: worth(_results(often[bet], 10 if bet == "main" else 1), None) for bet in bets}
+    return _sheet(rules, cards, worths)
+
+
+def _results(ends: Mapping[str, int], parts: int) -> Results:
+    return results((Fraction(int(net), parts), held) for net, held in ends.items() if held)
+
+
+def _most_cards(rules: Rules, composition: Composition | None) -> int:
+    """No round takes more: each hand has at most 20 points before its last card, and low cards make most of them."""
+    if composition is None:
+        return 0
+    hands = rules.splits + 2
+    points, cards = 20 * hands, 0
+    for value, held in zip(VALUES, values_of(by_rank(composition)), strict=True):
+        drawn = min(held, points // (value + 1))
+        points -= drawn * (value + 1)
+        cards += drawn
+    return cards + hands

@@ -1,0 +1,223 @@
+"""A seat's hands of blackjack by a chart: what they are worth from any cards left, with every card removed, exactly.
+
+A hand is a set of cards, for no order of them matters. Unseen cards are exchangeable, so a hand's further cards, those
+of other hands, and the dealer's may be thought of as drawn in any order, as long as nobody looks ahead.
+
+Of a dealer who looks under his upcard it is known that he has no blackjack. That makes the hole card unlike the
+other unseen cards, so nothing here is conditioned on it: every value is the mean of what is won, and of 0 where the
+dealer has a blackjack. Divided by the chance of no blackjack that is the conditional mean.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, VALUES, Floats, Places, Tree, best, ends
+from tables.maths.compiled import jit
+
+LETTERS: Final = ("H", "S", "D", "Ds", "P", "R", "Rs", "Rp")
+"""Hit; stand; double, else hit or stand; split; surrender, else hit, stand or split. A letter's number is its place."""
+HIT, STAND, DOUBLE, DOUBLE_STAND, SPLIT, SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT = range(len(LETTERS))
+STANDS: Final = (STAND, DOUBLE_STAND, SURRENDER_STAND)
+DOUBLES: Final = (DOUBLE, DOUBLE_STAND)
+SURRENDERS: Final = (SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT)
+OUT: Final = -1
+"""No hand: too many."""
+_SETS: Final = 8
+"""So many hands the dealer is asked about at a time."""
+
+
+class Lattice(NamedTuple):
+    """All hands that are not too many, by rising hard total; the empty one is the first."""
+
+    held: Places
+    cards: Places
+    total: Places
+    soft: Places
+    onward: Places
+    """The hand with one card more, by its value."""
+
+
+class Row(NamedTuple):
+    """A chart's column of one upcard: the letter for each total, hard and soft, and for each pair's value."""
+
+    hard: Places
+    soft: Places
+    pairs: Places
+
+
+class Ends(NamedTuple):
+    """What becomes of each hand that stands: how likely it wins, loses, and meets a dealer's blackjack."""
+
+    win: Floats
+    lose: Floats
+    natural: Floats
+
+
+class Stake(NamedTuple):
+    """What a hand with its stake counts for at each end: what it wins, or the square of that, or 1 for a win."""
+
+    win: float
+    lose: float
+    natural: float
+    """It stands, and the dealer has a blackjack."""
+    bust_natural: float
+    """It is too many, and the dealer has a blackjack."""
+
+
+class Stakes(NamedTuple):
+    """A hand with one bet on it, and with two."""
+
+    single: Stake
+    double: Stake
+
+
+class Shoe(NamedTuple):
+    """So many cards of each value, the hand's own among them, before any is drawn to it."""
+
+    held: Floats
+    size: float
+    natural: int
+    """The value that makes the dealer's blackjack; -1 where none does."""
+
+
+@cache
+def lattice() -> Lattice:
+    """The hands, once for all."""
+    hands: list[tuple[int, ...]] = []
+    longer: set[tuple[int, ...]] = {(0,) * len(VALUES)}
+    while longer:
+        hands += sorted(longer)
+        longer = {more for hand in longer for value in VALUES if _hard(more := _with(hand, value)) <= 21}
+    hands.sort(key=_hard)
+    places = {hand: place for place, hand in enumerate(hands)}
+    counted = [best(_hard(hand), hand[ACE] > 0) for hand in hands]
+    return Lattice(
+        held=np.array(hands, np.int64),
+        cards=np.array([sum(hand) for hand in hands], np.int64),
+        total=np.array([total for total, _ in counted], np.int64),
+        soft=np.array([soft for _, soft in counted], np.int64),
+        onward=np.array([[places.get(_with(hand, value), OUT) for value in VALUES] for hand in hands], np.int64),
+    )
+
+
+def _with(hand: tuple[int, ...], value: int) -> tuple[int, ...]:
+    return (*hand[:value], hand[value] + 1, *hand[value + 1 :])
+
+
+def _hard(hand: tuple[int, ...]) -> int:
+    return sum(count * (value + 1) for value, count in enumerate(hand))
+
+
+def place(hand: tuple[int, ...]) -> int:
+    """Where a hand of some values stands; -1 where it is too many."""
+    hands, where = lattice(), 0
+    for value in hand:
+        where = int(hands.onward[where, value]) if where != OUT else OUT
+    return where
+
+
+# --- in machine code ---------------------------------------------------------------------------------------------
+
+
+@jit
+def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, wanted: Places, result: Floats) -> None:
+    """How likely each of the wanted hands wins, loses, or meets a blackjack if it stands: rows of ``result``.
+
+    ``unseen`` counts the hand's cards too; the upcard and whatever else is out are not in it.
+    """
+    chance = np.zeros((len(tree.parent), _SETS))
+    left, dealer = np.zeros((KINDS, _SETS)), np.zeros((BLACKJACK + 1, _SETS))
+    for start in range(0, len(wanted), _SETS):
+        count = min(_SETS, len(wanted) - start)
+        for column in range(count):
+            for value in range(KINDS):
+                left[value, column] = max(unseen[value] - hands.held[wanted[start + column], value], 0.0)
+        ends(tree, left, chance, dealer)
+        for column in range(count):
+            hand = wanted[start + column]
+            result[:, hand] = 0.0
+            result[0, hand] = dealer[5, column]
+            for end in range(5):
+                if end + 17 < hands.total[hand]:
+                    result[0, hand] += dealer[end, column]
+                elif end + 17 > hands.total[hand]:
+                    result[1, hand] += dealer[end, column]
+            result[2, hand] = dealer[BLACKJACK, column]
+
+
+@jit
+def no_natural(hands: Lattice, shoe: Shoe, hand: int) -> float:
+    """How likely the dealer has no blackjack, to somebody who sees this hand."""
+    if shoe.natural < 0:
+        return 1.0
+    left = shoe.size - hands.cards[hand]
+    return 1.0 - (shoe.held[shoe.natural] - hands.held[hand, shoe.natural]) / left if left > 0.0 else 1.0
+
+
+@jit
+def standing(ends: Ends, stake: Stake) -> Floats:
+    """What every hand counts for if it stands."""
+    return stake.win * ends.win + stake.lose * ends.lose + stake.natural * ends.natural
+
+
+@jit
+def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats) -> float:
+    """What a hand counts for with one card more, if ``onward`` is what every longer hand counts for."""
+    left = shoe.size - hands.cards[hand]
+    if left < 1.0:
+        return 0.0
+    mean = 0.0
+    for value in range(KINDS):
+        free = shoe.held[value] - hands.held[hand, value]
+        if free <= 0.0:
+            continue
+        longer = hands.onward[hand, value]
+        if longer != OUT:
+            mean += free * onward[longer]
+            continue
+        natural = 0.0
+        if shoe.natural >= 0 and left > 1.0:
+            natural = (shoe.held[shoe.natural] - hands.held[hand, shoe.natural] - (shoe.natural == value)) / (
+                left - 1.0
+            )
+        mean += free * (stake.lose * (1.0 - natural) + stake.bust_natural * natural)
+    return float(mean / left)
+
+
+@jit
+def letter(hands: Lattice, row: Row, hand: int) -> int:
+    """What the chart says for a hand's total."""
+    return int(row.soft[hands.total[hand]] if hands.soft[hand] else row.hard[hands.total[hand]])
+
+
+@jit
+def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stands: Floats) -> Floats:
+    """What every hand of two and more cards counts for that may only hit or stand, by the chart.
+
+    ``stands`` is what it counts for if it stands. Longer hands are solved first, as they have higher hard totals.
+    """
+    values = np.zeros(len(hands.total))
+    for hand in range(len(values) - 1, -1, -1):
+        if hands.cards[hand] < 2:
+            continue
+        code = letter(hands, row, hand)
+        if code in STANDS:
+            values[hand] = stands[hand]
+        else:
+            values[hand] = drawing(hands, shoe, stake, hand, values)
+    return values
+
+
+@jit
+def choosing(hands: Lattice, shoe: Shoe, stake: Stake, stands: Floats) -> Floats:
+    """What every hand is worth that may only hit or stand, and does what is best from just these cards."""
+    values = np.zeros(len(hands.total))
+    for hand in range(len(values) - 1, -1, -1):
+        values[hand] = stands[hand]
+        if hands.cards[hand] >= 1 and hands.total[hand] < 21:
+            values[hand] = max(values[hand], drawing(hands, shoe, stake, hand, values))
+    return values

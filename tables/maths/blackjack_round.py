@@ -1,0 +1,347 @@
+"""A seat's whole round against one upcard, by a chart: first hands, doubles, surrenders and splits, exactly.
+
+**Splits.** Let hands grow from a pair of p, and call "second card" what each of them gets first. Whether there is one
+hand more depends on second cards alone. By exchangeability these may be thought of as drawn first, one after the other,
+and the cards that hands hit and those of the dealer afterwards. So a split into M hands at most is a short tree of
+second cards: p or not p. What a hand is worth in the end hangs on k, how many other p are out, and j, how many second
+cards of other hands are out of which nobody knows but that they are not p. For j = 0 it is a lone hand from a smaller
+shoe. And since the next unseen card is p, with some chance P, or is not,
+
+    Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
+
+which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however hands hang
+together.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tables.maths.blackjack_dealer import ACE, KINDS, TEN, Floats, Places, Tree
+from tables.maths.blackjack_hands import (
+    DOUBLES,
+    SPLIT,
+    STANDS,
+    SURRENDERS,
+    Ends,
+    Lattice,
+    Row,
+    Shoe,
+    Stakes,
+    drawing,
+    letter,
+    no_natural,
+    playing,
+    stand_ends,
+    standing,
+)
+from tables.maths.compiled import jit
+
+MOST_HANDS = 4
+OTHERS = 2 * MOST_HANDS - 3
+"""So many cards of the split value may be out beside a hand's own."""
+
+
+class Play(NamedTuple):
+    """What a seat may do: whole numbers, 0 for no."""
+
+    least: int
+    """The lowest hard total that may be doubled."""
+    most: int
+    soft: int
+    """Whether soft hands may."""
+    after_split: int
+    hands: int
+    """So many hands may a seat have."""
+    ace_hands: int
+    hit_aces: int
+
+
+class Pay(NamedTuple):
+    """What the ends of a round count for."""
+
+    first: Stakes
+    later: Stakes
+    """The same for the hands of a split that follow its first."""
+    blackjack: float
+    surrender: float
+    surrender_first: int
+    """Whether a surrender is settled before anybody knows of a dealer's blackjack."""
+    beaten: float
+    """The dealer looked and has a blackjack; the seat has none."""
+
+
+class Terms(NamedTuple):
+    """The options, as far as a seat feels them."""
+
+    play: Play
+    pay: Pay
+
+
+class Pairs(NamedTuple):
+    """The pairs that may be split: by value, how likely, and how many of the same there are before the deal."""
+
+    value: Places
+    chance: Floats
+    same: Floats
+
+
+class Upcard(NamedTuple):
+    """What no chart changes: the cards left beside an upcard, and how each hand ends that stands."""
+
+    hands: Lattice
+    shoe: Shoe
+    ends: Floats
+    split_ends: Floats
+    """By the value split, and how many others of it are out."""
+    pairs: Pairs
+    tens: float
+    """How likely the seat has two tens that are no pair."""
+
+
+@jit
+def first_ends(hands: Lattice, tree: Tree, held: Floats) -> Floats:
+    """How every hand ends that stands."""
+    ends = np.zeros((3, len(hands.total)))
+    stand_ends(hands, tree, held, np.arange(len(hands.total)), ends)
+    return ends
+
+
+@jit
+def all_split_ends(hands: Lattice, tree: Tree, held: Floats, play: Play) -> Floats:
+    """The same with one more, two more, ... of a value out, for the hands that hold that value."""
+    ends = np.zeros((KINDS, OTHERS + 1, 3, len(hands.total)))
+    most = np.array([play.hands] * KINDS)
+    most[ACE] = play.ace_hands
+    for value in range(KINDS):
+        longest = 2 if value == ACE and not play.hit_aces else 99
+        wanted = np.nonzero((hands.held[:, value] > 0) & (hands.cards <= longest))[0]
+        unseen = held.copy()
+        for out in range(1, 2 * most[value] - 2):
+            unseen[value] -= 1.0
+            if unseen[value] < 1.0:
+                break
+            stand_ends(hands, tree, unseen, wanted, ends[value, out])
+    return ends
+
+
+@jit
+def doubles(hands: Lattice, play: Play, hand: int) -> bool:
+    """Whether a hand of two cards may be doubled, as far as its total goes."""
+    if hands.soft[hand]:
+        return play.soft == 1
+    return bool(play.least <= hands.total[hand] <= play.most)
+
+
+class Solved(NamedTuple):
+    """What every hand counts for, with what it stands for."""
+
+    shoe: Shoe
+    stakes: Stakes
+    stands: Floats
+    twice: Floats
+    """If it stands on a doubled stake."""
+    plays: Floats
+    """If it may only hit and stand, and does so by the chart."""
+
+
+@jit
+def solved(hands: Lattice, shoe: Shoe, ends: Floats, row: Row, stakes: Stakes) -> Solved:
+    """Every hand from one shoe."""
+    each = Ends(ends[0], ends[1], ends[2])
+    stands = standing(each, stakes.single)
+    return Solved(shoe, stakes, stands, standing(each, stakes.double), playing(hands, shoe, row, stakes.single, stands))
+
+
+@jit
+def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved) -> float:
+    """What a hand of two cards counts for that neither splits nor surrenders, by a letter."""
+    if may_double and code in DOUBLES:
+        return drawing(hands, of.shoe, of.stakes.double, hand, of.twice)
+    if code in STANDS:
+        return float(of.stands[hand])
+    return drawing(hands, of.shoe, of.stakes.single, hand, of.plays)
+
+
+@jit
+def first_hand(table: Upcard, hand: int, code: int, terms: Terms, of: Solved) -> float:
+    """What the first two cards count for by a letter; a split counts for nothing here but where the dealer looked."""
+    hands, pay, safe = table.hands, terms.pay, no_natural(table.hands, table.shoe, hand)
+    beaten = pay.beaten * (1.0 - safe)
+    if code == SPLIT:
+        return beaten
+    if code in SURRENDERS:
+        return pay.surrender * (1.0 if pay.surrender_first else safe) + beaten
+    return beaten + two_cards(hands, hand, code, doubles(hands, terms.play, hand), of)
+
+
+@jit
+def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes) -> Floats:
+    """What a split hand counts for, by how many others of its value are out, and its second card."""
+    hands = table.hands
+    counts = np.zeros((OTHERS + 1, KINDS))
+    unseen = table.shoe.held.copy()
+    most = play.ace_hands if value == ACE else play.hands
+    for out in range(1, 2 * most - 2):
+        unseen[value] -= 1.0
+        if unseen[value] < 1.0:
+            break
+        shoe = Shoe(unseen, table.shoe.size - out, table.shoe.natural)
+        if value == ACE and not play.hit_aces:
+            ends = table.split_ends[value, out]
+            stands = standing(Ends(ends[0], ends[1], ends[2]), stakes.single)
+            for second in range(KINDS):
+                counts[out, second] = stands[hands.onward[hands.onward[0, value], second]]
+            continue
+        of = solved(hands, shoe, table.split_ends[value, out], row, stakes)
+        for second in range(KINDS):
+            hand = hands.onward[hands.onward[0, value], second]
+            may_double = play.after_split == 1 and doubles(hands, play, hand)
+            counts[out, second] = two_cards(hands, hand, letter(hands, row, hand), may_double, of)
+    return counts
+
+
+@jit
+def unseen_others(counts: Floats, value: int, same: float, held: Floats) -> tuple[Floats, Floats]:
+    """What a split hand counts for by k, other cards of its rank that are out, and j, other second cards that are not.
+
+    First if its own second card is not of the rank either, then with any second card. ``same`` counts the rank before
+    the pair was dealt, ``held`` every value.
+    """
+    other, pair = np.zeros((OTHERS + 1, MOST_HANDS)), np.zeros((OTHERS + 1, MOST_HANDS))
+    free = np.zeros((OTHERS + 1, MOST_HANDS))
+    size = held.sum() - 1.0
+    for k in range(1, OTHERS + 1):
+        alike, left = same - 1.0 - k, size - k
+        if alike < 0.0 or left <= alike:
+            break
+        for second in range(KINDS):
+            cards = held[second] - same if second == value else held[second]
+            other[k, 0] += cards / (left - alike) * counts[k, second]
+        pair[k, 0] = counts[k, value]
+    for j in range(MOST_HANDS):
+        for k in range(1, OTHERS + 1 - j):
+            alike, left = same - 1.0 - k, size - k - j
+            if alike < 0.0 or left - alike < 1.0:
+                break
+            chance = alike / left
+            free[k, j] = chance * pair[k, j] + (1.0 - chance) * other[k, j]
+            if j == MOST_HANDS - 1 or k + j == OTHERS or left - alike < 2.0:
+                continue
+            chance = alike / (left - 1.0)
+            other[k, j + 1] = (other[k, j] - chance * other[k + 1, j]) / (1.0 - chance)
+            chance = max(alike - 1.0, 0.0) / (left - 1.0)
+            pair[k, j + 1] = (pair[k, j] - chance * pair[k + 1, j]) / (1.0 - chance)
+    return other, free
+
+
+@jit
+def split_tree(
+    first: tuple[Floats, Floats], later: tuple[Floats, Floats], same: float, size: float, most: int
+) -> float:
+    """What all hands of a split count for together; ``first`` is for the first of them, ``later`` for those after it.
+
+    ``chances`` goes through the tree: so many hands, so many of them with a second card that is no further pair.
+    """
+    chances = np.zeros((MOST_HANDS + 2, MOST_HANDS + 2))
+    chances[2, 0] = 1.0
+    total = 0.0
+    for count in range(2, most + 1):
+        for full in range(count + 1):
+            chance = chances[count, full]
+            if chance == 0.0:
+                continue
+            if count == most:
+                if full > 0:
+                    total += chance * (first[0][count - 1, full - 1] + (full - 1) * later[0][count - 1, full - 1])
+                    total += chance * (count - full) * later[1][count - 1, full]
+                else:
+                    total += chance * (first[1][count - 1, 0] + (count - 1) * later[1][count - 1, 0])
+            elif full == count:
+                total += chance * (first[0][count - 1, full - 1] + (full - 1) * later[0][count - 1, full - 1])
+            else:
+                again = (same - count) / (size - count - full)
+                chances[count + 1, full] += chance * again
+                chances[count, full + 1] += chance * (1.0 - again)
+    return total
+
+
+@jit
+def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
+    """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
+    totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
+    held, most = table.shoe.held, play.ace_hands if value == ACE else play.hands
+    later_counts = second_cards(table, value, row, play, pay.later)
+    apart = pay.first.single.natural != pay.later.single.natural
+    counts = second_cards(table, value, row, play, pay.first) if apart else later_counts
+    for place in range(len(totals)):
+        same = table.pairs.same[place]
+        if table.pairs.value[place] == value and same >= 2.0:
+            later = unseen_others(later_counts, value, same, held)
+            first = unseen_others(counts, value, same, held) if apart else later
+            totals[place] = split_tree(first, later, same, table.shoe.size, most)
+    return totals
+
+
+@jit
+def pair_letter(row: Row, hands: Lattice, value: int, play: Play) -> int:
+    """What the chart says for a pair; the letter of its total where it cannot be split."""
+    code = int(row.pairs[value])
+    if code == SPLIT and play.hands < 2:
+        return letter(hands, row, hands.onward[hands.onward[0, value], value])
+    return code
+
+
+@jit
+def without_splits(table: Upcard, row: Row, terms: Terms) -> float:
+    """What a round counts for against this upcard; one that comes to a split counts for 0."""
+    hands, shoe = table.hands, table.shoe
+    of = solved(hands, shoe, table.ends, row, terms.pay.first)
+    draws = shoe.size * (shoe.size - 1.0)
+    total = 0.0
+    for low in range(KINDS):
+        for high in range(low + 1, KINDS):
+            hand = hands.onward[hands.onward[0, low], high]
+            chance = 2.0 * shoe.held[low] * shoe.held[high] / draws
+            if low == ACE and high == TEN:
+                total += chance * terms.pay.blackjack * no_natural(hands, shoe, hand)
+            elif chance > 0.0:
+                total += chance * first_hand(table, hand, letter(hands, row, hand), terms, of)
+    for place in range(len(table.pairs.value)):
+        value, chance = table.pairs.value[place], table.pairs.chance[place]
+        hand = hands.onward[hands.onward[0, value], value]
+        if chance > 0.0:
+            total += chance * first_hand(table, hand, pair_letter(row, hands, value, terms.play), terms, of)
+    if table.tens > 0.0:
+        hand = hands.onward[hands.onward[0, TEN], TEN]
+        total += table.tens * first_hand(table, hand, letter(hands, row, hand), terms, of)
+    return total
+
+
+@jit
+def splits(table: Upcard, row: Row, terms: Terms) -> float:
+    """What the rounds count for that come to a split."""
+    total = 0.0
+    for value in range(KINDS):
+        if pair_letter(row, table.hands, value, terms.play) == SPLIT:
+            total += (table.pairs.chance * split(table, value, row, terms)).sum()
+    return total
+
+
+def with_splits(table: Upcard, row: Row, terms: Terms) -> float:
+    """What a round counts for against this upcard."""
+    return without_splits(table, row, terms) + splits(table, row, terms)
+
+
+@jit
+def first_letters(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
+    """What a pair of a value counts for by each letter, over all its pairs; splits as in ``split``."""
+    of = solved(table.hands, table.shoe, table.ends, row, terms.pay.first)
+    hand = table.hands.onward[table.hands.onward[0, value], value]
+    chance = table.pairs.chance[table.pairs.value == value].sum()
+    counts = np.array([chance * first_hand(table, hand, code, terms, of) for code in range(8)])
+    if terms.play.hands >= 2:
+        counts[SPLIT] += (table.pairs.chance * split(table, value, row, terms)).sum()
+    return counts
