@@ -16,8 +16,13 @@ from tables.refusals import Refused, sentence
 class KeyCard(Struct, frozen=True, tag_field="do", tag="card"):
     """A card was turned (keyed shoes). For a seat that is to decide, it means that the seat took a card."""
 
-    rank: int | str
-    """As a round record writes it: a rank of the Pairs family, or a standard card, "T" or "Th"."""
+    rank: int
+
+
+class KeyStandardCard(Struct, frozen=True, tag_field="do", tag="standard_card"):
+    """The same of a standard card, as a round record writes it: "T", or "Th" where suits are looked at."""
+
+    card: str
 
 
 class PlaceBets(Struct, frozen=True, tag_field="do", tag="bets"):
@@ -227,7 +232,7 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
     """The shoe leaves the table."""
 
 
-GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | Deal | StartGame
+GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut

@@ -22,7 +22,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card
 from tables.games.game import Part
 from tables.games.told import words_of
-from tables.inputs import Burn, KeyCard, PlaceBets, spell
+from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.log.entries import rounds as log
 from tables.log.fold import Standing
 from tables.log.paper import Slip
@@ -173,7 +173,7 @@ class Screen:
         )
 
     def _card_key(self, name: str) -> Key:
-        entered = Burn(self.board.card_names.index(name) + 1) if self._turns_burn else KeyCard(name)
+        entered = Burn(self.board.card_names.index(name) + 1) if self._turns_burn else KeyStandardCard(name)
         label = _tens(name[0]) if len(name) == 1 else _SUITS[name[1]]
         return Key(label, _hotkey(name[0]) if len(name) == 1 else name[1].upper(), json.dumps(spell(entered)))
 

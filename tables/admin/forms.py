@@ -86,7 +86,7 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
         )
     if isinstance(kind, msgspec.inspect.VarTupleType) and isinstance(kind.item_type, msgspec.inspect.LiteralType):
         choices = [(value, str(value).replace("_", " ")) for value in kind.item_type.values]
-        several = widgets.UnfoldAdminCheckboxSelectMultiple
+        several = widgets.UnfoldAdminCheckboxSelectMultipleWidget
         return forms.MultipleChoiceField(choices=choices, required=False, widget=several, **words)
     raise TypeError(f"the admin has no field for an option such as {described.name}: {kind}")
 

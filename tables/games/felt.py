@@ -240,7 +240,7 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
             return Illegal("no_such_card", f"there is no card {card}: {ranks}")
         name, held = pack.spell(card), WHOLE[len(self.gone)][self.decks][card - 1]
         if card in self.barred:
-            says = f"it cannot be a {name}: the dealer looked at it, and that would have been said"
+            says = f"it cannot be {name}: the dealer looked at it, and that would have been said"
             return Illegal("impossible_card", says, rank=card)
         if self.apart:
             return Illegal("impossible_card", f"no {name} is among the cards that were shuffled apart", rank=card)
@@ -436,6 +436,13 @@ class Settled(Struct, frozen=True, omit_defaults=True):
     hand: int | None = None
     broken_cents: str = ""
     """What rounding kept of its winnings, as a fraction of a minor unit; below zero, what it added."""
+    parts: tuple[tuple[str, int], ...] = ()
+    """(wager, cents) of what was put up for it one after the other: a split, a double. Else it is all its own bet."""
+
+    @property
+    def put_up(self) -> tuple[tuple[str, int], ...]:
+        """(wager, cents) of what was put up for it, the first bet first."""
+        return self.parts or ((self.bet, self.staked_cents),)
 
 
 class Payout(Struct, frozen=True, omit_defaults=True):

@@ -66,6 +66,13 @@ class Stake(Struct, eq=False):
     outcome: str = ""
     why: str = ""
     broken_cents: str = ""
+    parts: tuple[tuple[str, int], ...] = ()
+    """What was put up for it one after the other, where it is not all its own bet."""
+
+    def double(self) -> None:
+        """The bet is put up once more."""
+        self.parts = (*(self.parts or ((self.bet, self.cents),)), ("double", self.cents))
+        self.cents *= 2
 
 
 class Spot(Struct, eq=False):

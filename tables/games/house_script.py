@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from tables.games.cards import BY_RANK, STANDARD, UNKNOWN, Composition, Pack, pack_of
+from tables.games.cards import BY_RANK, PAIRS, STANDARD, UNKNOWN, Composition, Pack, pack_of
 from tables.games.felt import (
     DEALER,
     Action,
@@ -106,6 +106,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
         shoe, dealt = _shoe_of(self, rules), opening.dealt
         pack = pack_of(dealt)
+        if pack is PAIRS:
+            raise ValueError(f"the opening of {self.title} says what is gone of standard cards, not of the family's")
         if shoe.pack is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
         if shoe.is_fresh and any(dealt):
@@ -132,10 +134,17 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             actions,
             tuple(map(_spot_seen, layout.spots)),
             tuple(map(_hand_seen, layout.hands)),
-            tuple([(seat, wager, cents) for seat, own in layout.placed.items() for wager, cents in own.items()]),
+            self._placed(rules, layout) if layout.placed else (),
             tuple(layout.gone),
             layout.left,
             layout.burned,
+        )
+
+    def _placed(self, rules: Rules, layout: HouseLayout) -> tuple[tuple[int, str, int], ...]:
+        """Seat by seat, in the order in which its wagers are named, whichever was placed first."""
+        names = [wager.name for wager in self.wagers(rules)]
+        return tuple(
+            (seat, name, own[name]) for seat, own in sorted(layout.placed.items()) for name in names if name in own
         )
 
     # --- the shoe ---
@@ -203,7 +212,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         return SeatView(
             seat,
             sum(wager.staked_cents for wager in spot.wagers),
-            spot.hands[0].cards if len(spot.hands) == 1 else (),
+            tuple(card for card in spot.hands[0].cards if card != UNKNOWN) if len(spot.hands) == 1 else (),
             "out" if decided else "in",
             _payout(spot) if decided else None,
             wagers=tuple(WagerView(wager.bet, wager.staked_cents, wager.hand, wager.outcome) for wager in spot.wagers),
@@ -277,6 +286,7 @@ def _spot_seen(spot: Spot) -> SpotSeen:
             stake.why,
             hand=stake.hand,
             broken_cents=stake.broken_cents,
+            parts=stake.parts,
         )
         for stake in spot.stakes
     ]

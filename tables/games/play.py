@@ -9,6 +9,7 @@ from msgspec import structs
 
 from tables.games.cards import NOTHING
 from tables.games.felt import (
+    DEALER,
     MIDDLE,
     PLACE_NAMES,
     Action,
@@ -129,4 +130,6 @@ def _expected(prompts: tuple[Prompt, ...]) -> str:
 
 
 def _decides(ask: AskChoice) -> str:
+    if ask.seat == DEALER:
+        return f"the dealer looks at the card that lies facedown: {ask.names}, or that card"
     return f"seat {ask.seat} decides" + (f": {ask.names}" if ask.choices else "")

@@ -27,7 +27,18 @@ from tables.games.felt import (
 )
 from tables.games.play import admitted, out_of_turn
 from tables.handlers import enacts, enters, staff_of
-from tables.inputs import Bet, CloseBets, Deal, GameInput, KeyCard, Paid, PlaceBets, StartGame, TakeBack
+from tables.inputs import (
+    Bet,
+    CloseBets,
+    Deal,
+    GameInput,
+    KeyCard,
+    KeyStandardCard,
+    Paid,
+    PlaceBets,
+    StartGame,
+    TakeBack,
+)
 from tables.log import pins
 from tables.log.entries import rounds as log
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
@@ -54,7 +65,9 @@ class Turn:
     """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
 
 
-@enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, KeyCard, Deal, StartGame, permit=permits.the_dealer)
+@enters(
+    Bet, PlaceBets, CloseBets, Choose, Shuffle, KeyCard, KeyStandardCard, Deal, StartGame, permit=permits.the_dealer
+)
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     shoe_ready(scene)
@@ -212,7 +225,7 @@ def open_for_bets(scene: Scene) -> Round | None:
 def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
     """Play an input as the game's actions, which are added to ``turn``. Raises Illegal or Refused."""
     house = scene.standing.shoe is not None and scene.standing.shoe.source == ShoeSource.HOUSE
-    if isinstance(entered, KeyCard):
+    if isinstance(entered, KeyCard | KeyStandardCard):
         if house:
             raise Refused("house_shoe", "The house shoe deals at this table: cards are not keyed.", 422)
         return _keyed(current, entered, turn)
@@ -283,7 +296,7 @@ def _peeked(scene: Scene, current: Round, ask: AskChoice, turn: Turn) -> Any:
     return _play_one(current, current.state, Card(card, turning.to), turn)
 
 
-def _keyed(current: Round, entered: KeyCard, turn: Turn) -> Any:
+def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: Turn) -> Any:
     """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
     state, prompts = current.state, current.game.prompts(current.state)
     card = _number(current, entered)
@@ -298,18 +311,21 @@ def _keyed(current: Round, entered: KeyCard, turn: Turn) -> Any:
     return _play_one(current, state, Card(card, ask.to), turn)
 
 
-def _number(current: Round, entered: KeyCard) -> int:
+def _number(current: Round, entered: KeyCard | KeyStandardCard) -> int:
     """The number of a keyed card in the round's pack; of the family's, any number is left to the prompt to judge."""
     pack = kind_of(current.game).pack(current.rules)
-    if pack is PAIRS:
-        if isinstance(entered.rank, int):
-            return entered.rank
-        raise Refused("bad_input", "Rank: expected `int`, got `str`: a card of this game is its rank.", 400)
+    if isinstance(entered, KeyCard) and pack is PAIRS:
+        return entered.rank
+    name = _name_of(entered)
     try:
-        return pack.number(entered.rank)
+        return pack.number(name)
     except KeyError:
-        says = f"there is no card {entered.rank}: cards are {pack.spell(1)} to {pack.spell(len(pack.deck))}"
-        raise Illegal("no_such_card", says) from None
+        first, last = pack.spell(1), pack.spell(len(pack.deck))
+        raise Illegal("no_such_card", f"there is no card {name} here: cards are {first} to {last}") from None
+
+
+def _name_of(entered: KeyCard | KeyStandardCard) -> int | str:
+    return entered.rank if isinstance(entered, KeyCard) else entered.card
 
 
 def _card_due(current: Round, state: Any) -> AskCard | None:
@@ -355,7 +371,7 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     if illegal.code not in REPORTED:
         raise refusal from None
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
-    keyed = entered.rank if isinstance(entered, KeyCard) else None
+    keyed = _name_of(entered) if isinstance(entered, KeyCard | KeyStandardCard) else None
     # The same words for the same card on the same board: pressed again and again, it is one alert.
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"

@@ -634,8 +634,6 @@ def same(one: Any, other: Any) -> bool:
     """Whether two states are the same but for the order of the actions that led there."""
     if hasattr(one, "actions"):
         one, other = (msgspec.structs.replace(state, actions=()) for state in (one, other))
-    if hasattr(one, "placed"):
-        one, other = (msgspec.structs.replace(state, placed=tuple(sorted(state.placed))) for state in (one, other))
     return bool(one == other)
 
 

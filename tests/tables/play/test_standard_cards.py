@@ -65,7 +65,7 @@ def play_round(dealer: Hand, chance: random.Random) -> None:
 
 def key_card(dealer: Hand, ask: AskCard, chance: random.Random) -> None:
     card = chance.choice(ask.may_come)
-    dealer("card", rank=pack_of(ask.gone).spell(card))
+    dealer("standard_card", card=pack_of(ask.gone).spell(card))
 
 
 def ready(dealer: Hand) -> None:
@@ -157,7 +157,7 @@ def test_the_bets_of_the_round_before_can_be_repeated(baccarat: Hand) -> None:
     baccarat("bet", seat=2, amount_cents=1_000, wager="banker")
     baccarat("close_bets")
     for rank in "2K78":
-        baccarat("card", rank=rank)
+        baccarat("standard_card", card=rank)
     baccarat.pay()
     last = {spot.wager: spot.last_cents for spot in baccarat.board.seats[1].spots if spot.last_cents}
     assert last == {"tie": 2_000, "banker": 1_000}
