@@ -80,7 +80,14 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
         return forms.BooleanField(required=False, widget=widgets.UnfoldBooleanSwitchWidget, **words)
     if isinstance(kind, msgspec.inspect.LiteralType):
         choices = [(value, str(value).replace("_", " ")) for value in kind.values]
-        return forms.ChoiceField(choices=choices, widget=widgets.UnfoldAdminSelectWidget, **words)
+        number = all(isinstance(value, int) for value in kind.values)
+        return forms.TypedChoiceField(
+            choices=choices, coerce=int if number else str, widget=widgets.UnfoldAdminSelectWidget, **words
+        )
+    if isinstance(kind, msgspec.inspect.VarTupleType) and isinstance(kind.item_type, msgspec.inspect.LiteralType):
+        choices = [(value, str(value).replace("_", " ")) for value in kind.item_type.values]
+        several = widgets.UnfoldAdminCheckboxSelectMultiple
+        return forms.MultipleChoiceField(choices=choices, required=False, widget=several, **words)
     raise TypeError(f"the admin has no field for an option such as {described.name}: {kind}")
 
 

@@ -208,8 +208,16 @@ def joined(table: Table, parts: Iterable[Figures]) -> Figures:
         closer_cents=last.closer_cents,
         closer_is=last.closer_is,
         between_cents=total.between_cents + gaps,
-        theoretical=None if edge is None else sum((_theoretical(part, edge) for part in spans), Fraction(0)),
+        theoretical=_theoretical_of(spans, edge),
     )
+
+
+def _theoretical_of(spans: Sequence[Figures], edge: Fraction | None) -> Fraction | None:
+    """Of spans that join: by the edge that all bets have in common, or as each span has it."""
+    if edge is not None:
+        return sum((_theoretical(part, edge) for part in spans), Fraction(0))
+    known = [part.theoretical for part in spans if part.theoretical is not None]
+    return sum(known, Fraction(0)) if len(known) == len(spans) else None
 
 
 def _theoretical(part: Figures, edge: Fraction) -> Fraction:
@@ -221,9 +229,26 @@ def _weakest(ways: Iterable[str]) -> str:
 
 
 def edge_of(table: Table) -> Fraction | None:
-    """What the house wins of a bet on average, as a part of it, to nine digits; None where it is not known exactly."""
-    edge_and_deviation = maths.house_edge(GAMES[table.game], rules_of(table))
+    """What the house wins of a bet on average, as a part of it, to nine digits; None where it is not known exactly, or
+    a seat has several wagers."""
+    return _edge(table, None)
+
+
+def _edge(table: Table, wager: str | None) -> Fraction | None:
+    edge_and_deviation = maths.house_edge(GAMES[table.game], rules_of(table), wager)
     return None if edge_and_deviation is None else Fraction(round(edge_and_deviation[0] * 10**9), 10**9)
+
+
+def _expected(table: Table, span: BookSpan, handle_cents: int) -> Fraction | None:
+    """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
+    told of the first stake: what is raised later in a round is in it."""
+    edge = edge_of(table)
+    if edge is not None:
+        return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
+    edges = {wager: _edge(table, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
+    if not any(edges.values()):
+        return None
+    return sum((worth * span.stakes[wager] for wager, worth in edges.items() if worth is not None), Fraction(0))
 
 
 # --- Reports ---------------------------------------------------------------------------------------------------
@@ -296,7 +321,6 @@ def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Fi
         return blank
     sums = {name: sum(run.sums[name] for run in span.runs) for name in SUM_NAMES}
     first, last = span.runs[0], span.runs[-1]
-    edge = edge_of(table)
     gaps = sum(after.opener_cents - before.closer_cents for before, after in pairwise(span.runs))
     seconds = [
         _seconds(max(run.opening.moment, start), run.closing.moment if run.closing else end) for run in span.runs
@@ -318,7 +342,7 @@ def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Fi
         handle_cents=sums["handle"],
         rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
-        theoretical=None if edge is None else span.worth.cents + edge * (sums["handle"] - span.worth.staked_cents),
+        theoretical=_expected(table, span, sums["handle"]),
         audited_cents=span.worth.staked_cents,
     )
 

@@ -83,6 +83,8 @@ class BookSpan:
     runs: list[Run] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
     worth: Worth = NOTHING
+    stakes: dict[str, int] = field(default_factory=dict)
+    """What was staked on each wager, where a seat's wagers lie apart."""
 
 
 # --- Statements ------------------------------------------------------------------------------------------------
@@ -147,6 +149,17 @@ _SUMS: Final = """
         coalesce(max(seq) FILTER (WHERE kind = 'drop'), 0) AS last_cash
         FROM ledger_transfer WHERE book_id = s.book AND seq > s.low AND seq <= s.high) AS m
 """
+_STAKES: Final = """
+    SELECT s.book, m.wager, m.cents FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+        AS s (book, low, high)
+    CROSS JOIN LATERAL (
+        SELECT a.wager, sum(CASE WHEN t.kind = 'stake' THEN amount_cents ELSE -amount_cents END) AS cents
+        FROM ledger_transfer AS t
+        JOIN ledger_account AS a ON a.id = CASE WHEN t.kind = 'stake' THEN t.target_id ELSE t.source_id END
+        WHERE t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high AND a.wager IS NOT NULL AND (t.kind = 'stake'
+            OR t.kind = 'reversal' AND t.source_place = 'layout' AND t.target_place = 'players')
+        GROUP BY a.wager) AS m
+"""
 SUM_NAMES: Final = ("rack", "fills", "credits", "cash", "handle", "rounds", "first_cash", "last_cash")
 # A box that was taken from a closed table belongs to where the table was open last. What signs it is found by its slip,
 # so that a day long past costs no more than yesterday.
@@ -198,7 +211,7 @@ _CORRECTIONS: Final = f"""
 
 
 def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
-    """Everything about a span of these books, each read through an entry (its head), in eight statements."""
+    """Everything about a span of these books, each read through an entry (its head), in nine statements."""
     spans = _bounds(heads, start, end)
     parameters = _parameters(spans)
     for book, rows in groupby(_rows(_DOORS, parameters), key=itemgetter(0)):
@@ -209,6 +222,8 @@ def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[i
     audited = worth.of([(book, span.first, span.last) for book, span in spans.items()])
     for span, bets in zip(spans.values(), audited, strict=True):
         span.worth = bets
+    for book, wager, cents in _rows(_STAKES, parameters):
+        spans[book].stakes[wager] = int(cents)
     _fill_arrivals(spans, parameters)
     return spans
 

@@ -15,8 +15,8 @@ from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
 from tables.disputes.other_cards import cents_a_rank, other_cards
 from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, rounds_between
-from tables.games.cards import RANKS
-from tables.games.felt import DEALER, Action, Card, Payout
+from tables.games.cards import PAIRS, RANK_OF, RANKS, pack_of
+from tables.games.felt import DEALER, PLACE_NAMES, Action, Card, Payout
 from tables.models import Table
 
 MOST_ROUNDS: Final = 5_000
@@ -163,13 +163,29 @@ def slips(round_: Dealt, variance_cents: int, values: Sequence[int]) -> list[Sli
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
     chips, cards = tuple(sorted(set(values))), _cards_by_place(round_.actions)
     candidates: list[Slip] = []
-    for payout in round_.payouts:
+    for payout, wager in _pieces(round_.payouts):
+        before = len(candidates)
         payments = (*_wrong_payments(round_, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
         candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
         candidates += _other_bet(round_, payout, variance_cents, chips)
+        candidates[before:] = [_about(slip, wager) for slip in candidates[before:]]
     candidates += _other_card(round_, variance_cents)
     trouble = TROUBLED if round_.troubled else 1.0
     return _by_weight(replace(slip, weight=slip.weight * trouble) for slip in candidates)
+
+
+def _pieces(payouts: Sequence[Payout]) -> Iterator[tuple[Payout, str]]:
+    """What is handled by itself: a seat; or, where its wagers lie apart, each of them, with its name."""
+    for payout in payouts:
+        if not payout.wagers:
+            yield payout, ""
+        for wager in payout.wagers:
+            staked, returned = wager.staked_cents, wager.returned_cents
+            yield Payout(payout.seat, staked, returned, wager.outcome, card=None, why=wager.why), wager.bet
+
+
+def _about(slip: Slip, wager: str) -> Slip:
+    return replace(slip, says=f"{slip.says[:-1]} ({wager.replace('_', ' ')}).") if wager else slip
 
 
 def _by_weight(candidates: Iterable[Slip]) -> list[Slip]:
@@ -297,9 +313,11 @@ def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tupl
 def _other_card(round_: Dealt, variance_cents: int) -> Iterator[Slip]:
     """A card was named wrongly."""
     for nth, card, rank in other_cards(round_, variance_cents):
-        whose = f"seat {card.to}" if card.to else "the dealer"
-        says = f"Card {nth} of {whose} was named {card.rank} and may have been {rank}."
-        yield Slip("card", variance_cents, says, RATES["card"] * nearness(card.rank, rank), max(card.to, DEALER))
+        whose = f"the {PLACE_NAMES[card.to]}" if card.to in PLACE_NAMES else f"seat {card.to}"
+        pack = pack_of(round_.opening.dealt)
+        says = f"Card {nth} of {whose} was named {pack.spell(card.rank)} and may have been {pack.spell(rank)}."
+        closeness = nearness(card.rank, rank) if pack is PAIRS else _closeness(RANK_OF[card.rank], RANK_OF[rank])
+        yield Slip("card", variance_cents, says, RATES["card"] * closeness, max(card.to, DEALER))
 
 
 # --- Chips that moved otherwise than by a round ------------------------------------------------------------------

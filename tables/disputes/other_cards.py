@@ -11,7 +11,7 @@ from math import gcd
 from typing import Any
 
 from tables.disputes.rack_history import Dealt
-from tables.games.cards import RANKS
+from tables.games.cards import PAIRS, RANK_OF, RANKS, SUIT_OF, pack_of
 from tables.games.felt import DEALER, Action, Card, Illegal, Payout
 from tables.games.play import play
 
@@ -30,11 +30,21 @@ def other_cards(round_: Dealt, variance_cents: int) -> Iterator[tuple[int, Card,
     for index, action in enumerate(round_.actions):
         if type(action) is Card:
             counts[action.to] = nth = counts.get(action.to, 0) + 1
-            for rank in _candidate_ranks(round_.payouts, action, variance_cents):
+            for rank in _candidates(round_, action, variance_cents):
                 continuation = (Card(rank, action.to), *round_.actions[index + 1 :])
                 if _difference(round_, state, continuation) == variance_cents:
                     yield nth, action, rank
         state = game.apply(state, action)
+
+
+def _candidates(round_: Dealt, card: Card, variance_cents: int) -> Iterator[int]:
+    pack = pack_of(round_.opening.dealt)
+    if pack is PAIRS:
+        yield from _candidate_ranks(round_.payouts, card, variance_cents)
+        return
+    for other in range(1, len(pack.deck) + 1):  # one key was another: of a card, its rank or its suit
+        if other != card.rank and (SUIT_OF[other] == SUIT_OF[card.rank] or RANK_OF[other] == RANK_OF[card.rank]):
+            yield other
 
 
 def _candidate_ranks(payouts: Sequence[Payout], card: Card, variance_cents: int) -> Iterator[int]:

@@ -100,8 +100,9 @@ class Baccarat(HouseScript[Rules]):
         layout.hands = [player, banker]
         for hand in (player, banker, player, banker):
             yield from layout.deal(hand)
-        if max(total(player.cards), total(banker.cards)) < 8:
-            if total(player.cards) <= 5:
+        points = total(player.cards)
+        if points < 8 and total(banker.cards) < 8:
+            if points <= 5:
                 yield from layout.deal(player)
             if banker_draws(player.cards, banker.cards):
                 yield from layout.deal(banker)
@@ -189,10 +190,11 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
         pays["banker_pair"] = _PAIR
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
+    says = {name: f"{why}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], f"{why}, pays {pays[stake.bet]}")
+                layout.pay(stake, pays[stake.bet], says[stake.bet])
             elif stake.bet in back:
                 layout.push(stake, why if winner == "tie" else f"{why} with a three-card 7")
             else:

@@ -8,13 +8,15 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
+from tables.games.cards import RANK_OF, UNKNOWN
 from tables.games.felt import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase
 from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds, half
+from tables.games.side_bets import SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
+from tables.games.twenty_one import ACE, MOST, TEN, VALUE_OF, cards_by_value, has_blackjack, is_soft, settle, total
 
 Side = Literal["perfect_pairs", "twenty_one_plus_three"]
 
@@ -49,22 +51,12 @@ class Rules(HouseRules, frozen=True):
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ()
 
 
-ACE, TEN, MOST = 1, 10, 21
 STANDS: Final = 17
 NO_BLACKJACK: Final = "no_blackjack"
-VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
-"""What a card is worth, by its number; an ace 1."""
+_LOOK: Final = AskChoice(DEALER, (Choice(NO_BLACKJACK),))
 _BLACKJACK: Final[Mapping[str, Odds]] = {"3:2": Odds(3, 2), "6:5": Odds(6, 5), "1:1": EVEN}
 _DOUBLED_ON: Final[Mapping[str, range]] = {"9_to_11": range(9, 12), "10_to_11": range(10, 12)}
 _INSURANCE: Final = Odds(2)
-_PAIRS: Final = {"perfect pair": Odds(25), "coloured pair": Odds(12), "mixed pair": Odds(6)}
-_THREES: Final = {
-    "the same card thrice": Odds(100),
-    "straight flush": Odds(40),
-    "three of a kind": Odds(30),
-    "straight": Odds(10),
-    "flush": Odds(5),
-}
 
 
 class Blackjack(HouseScript[Rules]):
@@ -89,8 +81,8 @@ class Blackjack(HouseScript[Rules]):
         "seat": "Two cards to each seat; the dealer's second one lies facedown where the house deals a hole card.",
         "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
     }
-    suited: ClassVar[frozenset[str]] = frozenset({"perfect_pairs", "twenty_one_plus_three"})
-    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", "perfect_pairs", "twenty_one_plus_three")
+    suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", *SIDE_BETS)
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
@@ -108,7 +100,7 @@ class Blackjack(HouseScript[Rules]):
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Cards, insurance, the peek; seat by seat, hand by hand; then the dealer's hand."""
         yield from _first_cards(rules, layout)
-        _settle_side_bets(layout)
+        settle_side_bets(layout)
         yield from _offer_insurance(rules, layout)
         if rules.hole == "peek" and _upcard(layout) in (ACE, TEN):
             yield from _peek(layout)
@@ -119,8 +111,7 @@ class Blackjack(HouseScript[Rules]):
             yield from _dealers_turn(rules, layout)
             _settle_insurance(layout)
         for spot in layout.spots:
-            for hand in spot.hands:
-                _settle(rules, layout, spot, hand)
+            settle(layout, spot, _BLACKJACK[rules.blackjack_pays], original_only=rules.hole == "none_original")
 
     def worth(self, cards: Sequence[int]) -> str:
         """The total, and whether it is soft."""
@@ -158,36 +149,12 @@ class Blackjack(HouseScript[Rules]):
         return Phrase(f"Dealer has {self.worth(cards)}: draws.", f"Dealer {self.worth(cards)}, draws.", rule)
 
 
-# --- what hands are worth ---------------------------------------------------------------------------------------
-
-
-def total(cards: Sequence[int]) -> int:
-    """The points of a hand, an ace as 11 where that does not bust it."""
-    points = sum([VALUE_OF[card] for card in cards])
-    return points + 10 if points <= 11 and _has_ace(cards) else points
-
-
-def is_soft(cards: Sequence[int]) -> bool:
-    """Whether an ace counts 11 in it."""
-    return _has_ace(cards) and sum([VALUE_OF[card] for card in cards]) <= 11
-
-
-def _has_ace(cards: Sequence[int]) -> bool:
-    return any(VALUE_OF[card] == ACE for card in cards)
-
-
-def has_blackjack(cards: Sequence[int]) -> bool:
-    """Whether two cards are an ace and a card worth ten."""
-    return len(cards) == 2 and UNKNOWN not in cards and total(cards) == MOST
-
-
 # --- before the decisions ---------------------------------------------------------------------------------------
 
 
 @cache
 def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
-    titles = {"perfect_pairs": "Perfect pairs", "twenty_one_plus_three": "21+3"}
-    return (Wager(MAIN, "Bet"), *(Wager(name, titles[name], needs=MAIN) for name in spread))
+    return (Wager(MAIN, "Bet"), *(Wager(name, SIDE_BETS[name].title, needs=MAIN) for name in spread))
 
 
 def _first_cards(rules: Rules, layout: HouseLayout) -> Script[None]:
@@ -220,13 +187,12 @@ def _offer_insurance(rules: Rules, layout: HouseLayout) -> Script[None]:
 def _peek(layout: HouseLayout) -> Script[None]:
     """The dealer looks: a hole card that makes a blackjack is turned, of any other it is said that it makes none."""
     makes_one = ACE if _upcard(layout) == TEN else TEN
-    others = tuple(card for card in range(1, len(layout.gone) + 1) if VALUE_OF[card] != makes_one)
-    word = AskChoice(DEALER, (Choice(NO_BLACKJACK),))
-    action = yield (word, layout.turning(layout.dealer, 1, others))
-    if type(action) is not Choose:
-        layout.turned(layout.dealer, 1, action)
+    blackjacks, others = cards_by_value(len(layout.gone), makes_one)
+    action = yield (_LOOK, layout.turning(layout.dealer, 1, others))
+    if type(action) is Choose:
+        layout.ruled_out = blackjacks
     else:
-        layout.ruled_out = tuple(card for card in range(1, len(layout.gone) + 1) if VALUE_OF[card] == makes_one)
+        layout.turned(layout.dealer, 1, action)
 
 
 def _settle_insurance(layout: HouseLayout) -> None:
@@ -322,7 +288,7 @@ def _split(spot: Spot, hand: Hand) -> None:
         spot.hands[number - 1].number = spot.stakes[number - 1].hand = number
 
 
-# --- the dealer, and what becomes of it -------------------------------------------------------------------------
+# --- the dealer -------------------------------------------------------------------------------------------------
 
 
 def _dealers_turn(rules: Rules, layout: HouseLayout) -> Script[None]:
@@ -344,85 +310,3 @@ def _waits_for_blackjack(layout: HouseLayout) -> bool:
 def _draws(rules: Rules, cards: Sequence[int]) -> bool:
     points = total(cards)
     return points < STANDS or (points == STANDS and rules.soft17 == "hit" and is_soft(cards))
-
-
-def _settle(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> None:
-    """The bet of one hand, which is not decided yet."""
-    stake, dealer = spot.stakes[hand.number - 1], layout.dealer.cards
-    if stake.outcome:
-        return
-    own_blackjack = len(spot.hands) == 1 and has_blackjack(hand.cards)
-    if has_blackjack(dealer):
-        if own_blackjack:
-            layout.push(stake, "both have a blackjack")
-        elif rules.hole == "none_original":
-            _settle_original(layout, hand, stake)
-        else:
-            layout.lose(stake, "the dealer has a blackjack")
-    elif own_blackjack:
-        odds = _BLACKJACK[rules.blackjack_pays]
-        layout.pay(stake, odds, f"blackjack, pays {odds}", "blackjack")
-    else:
-        _compare(layout, stake, total(hand.cards), total(dealer))
-
-
-def _settle_original(layout: HouseLayout, hand: Hand, stake: Stake) -> None:
-    """A dealer's blackjack takes the original bet alone: that of the first hand, without its double."""
-    if stake.hand != 1:
-        layout.push(stake, "the dealer's blackjack takes original bets only")
-        return
-    layout.lose(stake, "the dealer has a blackjack")
-    original_cents = stake.cents // 2 if hand.is_doubled else stake.cents
-    stake.returned_cents = stake.cents - original_cents
-
-
-def _compare(layout: HouseLayout, stake: Stake, points: int, dealer: int) -> None:
-    if dealer > MOST:
-        layout.pay(stake, EVEN, f"{points}, the dealer busts with {dealer}")
-    elif points > dealer:
-        layout.pay(stake, EVEN, f"{points} against {dealer}")
-    elif points < dealer:
-        layout.lose(stake, f"{points} against {dealer}")
-    else:
-        layout.push(stake, f"both have {points}")
-
-
-# --- side bets --------------------------------------------------------------------------------------------------
-
-
-def _settle_side_bets(layout: HouseLayout) -> None:
-    """They go by the first two cards and the upcard."""
-    for name, says, pays in (
-        ("perfect_pairs", _pair, _PAIRS),
-        ("twenty_one_plus_three", _three, _THREES),
-    ):
-        for spot, stake in layout.stakes(name):
-            kind = says(tuple(spot.hand.cards), layout.dealer.cards[0])
-            if kind:
-                layout.pay(stake, pays[kind], f"{kind}, pays {pays[kind]}")
-            else:
-                layout.lose(stake, "nothing")
-
-
-def _pair(cards: tuple[int, ...], upcard: int) -> str:
-    first, second = cards
-    if RANK_OF[first] != RANK_OF[second]:
-        return ""
-    if first == second:
-        return "perfect pair"
-    reds = [SUIT_OF[card] in (1, 2) for card in cards]
-    return "coloured pair" if reds[0] == reds[1] else "mixed pair"
-
-
-def _three(cards: tuple[int, ...], upcard: int) -> str:
-    three = (*cards, upcard)
-    if len(set(three)) == 1:
-        return "the same card thrice"
-    ranks = sorted(RANK_OF[card] for card in three)
-    is_flush = len({SUIT_OF[card] for card in three}) == 1
-    is_straight = ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2] or ranks == [1, 12, 13]
-    if is_straight:
-        return "straight flush" if is_flush else "straight"
-    if ranks[0] == ranks[2]:
-        return "three of a kind"
-    return "flush" if is_flush else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import le
 from typing import Final
 
 MOST_DECKS: Final = 8
@@ -70,6 +71,8 @@ class Pack:
         whole = self.shoes[decks]
         if len(gone) != len(whole):
             return f"{len(whole)} counts, one a card, not {len(gone)}"
+        if min(gone) >= 0 and all(map(le, gone, whole)):
+            return ""
         for card, (out, held) in enumerate(zip(gone, whole, strict=True), 1):
             if not 0 <= out <= held:
                 what = "rank " if self is PAIRS else ""

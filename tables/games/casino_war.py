@@ -130,8 +130,8 @@ def _compare(layout: HouseLayout, spot: Spot) -> int:
 
 
 def _cards(layout: HouseLayout, spot: Spot) -> str:
-    seat, dealer = (RANK_SIGNS[RANK_OF[hand.cards[-1]] - 1] for hand in (spot.hand, layout.dealer))
-    return f"{seat} against {dealer}"
+    seat, dealer = RANK_OF[spot.hand.cards[-1]], RANK_OF[layout.dealer.cards[-1]]
+    return f"{RANK_SIGNS[seat - 1]} against {RANK_SIGNS[dealer - 1]}"
 
 
 def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:

@@ -79,17 +79,18 @@ def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
 
 def _settle(rules: Rules, layout: HouseLayout, dragon: int, tiger: int) -> None:
     ranks = RANK_OF[dragon], RANK_OF[tiger]
-    high, low = (RANK_SIGNS[rank - 1] for rank in (max(ranks), min(ranks)))
+    high, low = RANK_SIGNS[max(ranks) - 1], RANK_SIGNS[min(ranks) - 1]
     winner = "dragon" if ranks[0] > ranks[1] else "tiger"
     is_tie = ranks[0] == ranks[1]
     why = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
     pays = {"tie": Odds(rules.tie_pays)} if is_tie else {winner: EVEN}
     if dragon == tiger:
         pays["suited_tie"] = _SUITED_TIE
+    says = {name: f"{why}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
-                layout.pay(stake, pays[stake.bet], f"{why}, pays {pays[stake.bet]}")
+                layout.pay(stake, pays[stake.bet], says[stake.bet])
             elif is_tie and stake.bet in ("dragon", "tiger"):
                 layout.halve(stake, f"{why}, the house takes half", "half")
             else:

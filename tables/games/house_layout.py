@@ -5,13 +5,13 @@ It is the working memory of a script, changed as the script goes; nobody outside
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from tables.games.cards import UNKNOWN, WHOLE, pack_of
+from tables.games.cards import UNKNOWN, pack_of
 from tables.games.felt import (
     DEALER,
     MOST_CENTS,
@@ -25,29 +25,30 @@ from tables.games.felt import (
     Card,
     Choice,
     Choose,
-    CloseBets,
     Illegal,
     Limits,
     Opening,
-    Prompt,
 )
 from tables.games.game import Script, Wager
 from tables.games.odds import HouseRules, Odds, half
 
+Placed = dict[int, dict[str, int]]
+"""Bets by seat and wager, in minor units; seats without one are not in it."""
+
 _CLOSE: Final = AskCloseBets()
+_NONE: Final[Mapping[str, int]] = {}
 
 
-class Hand:
+class Hand(Struct, eq=False):
     """One hand: a seat's, the dealer's, or one that nobody has for himself."""
 
-    __slots__ = ("cards", "is_doubled", "name", "number", "seat", "state")
-
-    def __init__(self, seat: int, number: int = 1, name: str = "") -> None:
-        self.seat, self.number, self.name = seat, number, name
-        self.cards: list[int] = []
-        self.state = ""
-        """What became of it: "stands", "bust"; a dead one is among the discards."""
-        self.is_doubled = False
+    seat: int
+    number: int = 1
+    name: str = ""
+    cards: list[int] = []
+    state: str = ""
+    """What became of it: "stands", "bust"; a dead one is among the discards."""
+    is_doubled: bool = False
 
     @property
     def is_dead(self) -> bool:
@@ -55,25 +56,24 @@ class Hand:
         return self.state in {"bust", "surrender"}
 
 
-class Stake:
+class Stake(Struct, eq=False):
     """A wager as it lies on the layout, and what became of it."""
 
-    __slots__ = ("bet", "broken_cents", "cents", "hand", "outcome", "returned_cents", "why")
+    bet: str
+    cents: int
+    hand: int | None = None
+    returned_cents: int = 0
+    outcome: str = ""
+    why: str = ""
+    broken_cents: str = ""
 
-    def __init__(self, bet: str, cents: int, hand: int | None = None) -> None:
-        self.bet, self.cents, self.hand = bet, cents, hand
-        self.returned_cents = 0
-        self.outcome = self.why = self.broken_cents = ""
 
-
-class Spot:
+class Spot(Struct, eq=False):
     """A seat that bet."""
 
-    __slots__ = ("hands", "seat", "stakes")
-
-    def __init__(self, seat: int, stakes: list[Stake]) -> None:
-        self.seat, self.stakes = seat, stakes
-        self.hands: list[Hand] = []
+    seat: int
+    stakes: list[Stake]
+    hands: list[Hand] = []
 
     def stake(self, bet: str, hand: int | None = None) -> Stake | None:
         """The wager of a name, and of a hand where it says so."""
@@ -106,19 +106,17 @@ class HouseLayout:
         "ruled_out",
         "rules",
         "spots",
-        "whole",
     )
 
     def __init__(self, opening: Opening, decks: int, rules: HouseRules) -> None:
         self.opening, self.decks, self.rules = opening, decks, rules
         self.pack = pack_of(opening.dealt)
-        self.whole = WHOLE[len(opening.dealt)][decks]
         self.gone = [*opening.dealt]
         self.left = self.pack.size * decks - sum(opening.dealt) - (opening.unseen or 0)
         self.burned = opening.unseen or 0
         """Cards that left the shoe and nobody saw."""
-        self.placed: Sequence[tuple[int, str, int]] = ()
-        """(seat, wager, cents) of what lies there while bets are open."""
+        self.placed: Placed = {}
+        """What lies there while bets are open."""
         self.spots: list[Spot] = []
         self.dealer = Hand(DEALER)
         self.hands: list[Hand] = [self.dealer]
@@ -134,24 +132,22 @@ class HouseLayout:
 
     def take_bets(self, wagers: tuple[Wager, ...]) -> Script[None]:
         """Bets, until there are no more; then only the seats that bet count."""
-        seats, limits, step = self.opening.seats, self.opening.limits, self.rules.unit
-        placed: dict[tuple[int, str], int] = {}
-        prompts: tuple[Prompt, ...] = _first_bets(seats, limits, step, wagers)
-        while True:
-            action = yield prompts
-            if type(action) is CloseBets:
-                break
-            assert type(action) is Bet  # noqa: S101 -- nothing else answers these prompts
-            if action.amount_cents:
-                placed[action.seat, action.wager] = action.amount_cents
+        spread = _spread_of(self.opening.seats, self.opening.limits, self.rules.unit, wagers)
+        asks, placed = [*spread.prompts], self.placed
+        action = yield spread.prompts
+        while type(action) is Bet:
+            if not action.amount_cents:
+                spread.take_off(placed, action)
+            elif action.seat in placed:
+                placed[action.seat][action.wager] = action.amount_cents
             else:
-                _take_off(placed, action, wagers)
-            self.placed = tuple((seat, wager, cents) for (seat, wager), cents in placed.items())
-            prompts = _more_bets(prompts, action, placed, limits, wagers)
-        self.placed = ()
-        for seat in seats:
-            stakes = [Stake(wager.name, placed[seat, wager.name]) for wager in wagers if (seat, wager.name) in placed]
-            if stakes:
+                placed[action.seat] = {action.wager: action.amount_cents}
+            spread.after(asks, placed, action)
+            action = yield (*spread.within_cap(asks, placed), _CLOSE) if placed else spread.prompts
+        self.placed = {}
+        for seat in self.opening.seats:
+            if own := placed.get(seat):
+                stakes = [Stake(wager.name, own[wager.name]) for wager in wagers if wager.name in own]
                 self.spots.append(Spot(seat, stakes))
 
     def room_cents(self) -> int:
@@ -163,20 +159,16 @@ class HouseLayout:
 
     # --- cards ---
 
-    def draw(self, to: int, hand: int = 0) -> Script[int]:
-        """The next card of the shoe, turned faceup, for the caller to lay down."""
+    def deal(self, hand: Hand) -> Script[None]:
+        """The next card of the shoe, turned faceup, to a hand."""
         if not self.left:
             yield from self._refill()
-        action = yield (AskCard(to, tuple(self.gone), self.decks, hand=hand),)
+        number = hand.number if hand.name or hand.number > 1 else 0
+        action = yield (AskCard(hand.seat, tuple(self.gone), self.decks, hand=number),)
         assert type(action) is Card  # noqa: S101 -- nothing else answers this prompt
         self.gone[action.rank - 1] += 1
         self.left -= 1
-        return action.rank
-
-    def deal(self, hand: Hand) -> Script[None]:
-        """A card to a hand."""
-        card = yield from self.draw(hand.seat, hand.number if hand.name or hand.number > 1 else 0)
-        hand.cards.append(card)
+        hand.cards.append(action.rank)
 
     def lay(self, cards: int, hand: Hand) -> Script[None]:
         """Cards leave the shoe facedown for a hand, and nobody knows them until they are turned."""
@@ -234,7 +226,7 @@ class HouseLayout:
             raise Illegal("no_card", "the shoe is out, and nothing is left to shuffle", place="cards")
         yield (AskShuffle(left, 0),)
         kept = [*self.pack.count(in_play)]
-        missing = [held - out for held, out in zip(self.whole, self.gone, strict=True)]
+        missing = [held - out for held, out in zip(self.pack.shoes[self.decks], self.gone, strict=True)]
         if len(self.facedown) == sum(missing) == 1 and not self.certain:
             self.certain = missing.index(1) + 1
         if self.certain:
@@ -266,15 +258,14 @@ class HouseLayout:
 
     def pay(self, stake: Stake, odds: Odds, why: str, outcome: str = "win") -> None:
         """The stake goes back with its winnings."""
-        winnings = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
+        winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents, stake.outcome, stake.why = stake.cents + winnings, outcome, why
-        broken, parts = odds.breakage(stake.cents, winnings)
         if broken:
-            stake.broken_cents = f"{broken}/{parts}"
+            stake.broken_cents = f"{broken}/{odds.to}"
 
     def pay_on_top(self, stake: Stake, odds: Odds, why: str) -> None:
         """A bonus on a stake that is decided otherwise."""
-        winnings = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
+        winnings, _ = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
         stake.why = f"{stake.why}; {why}"
 
@@ -302,62 +293,70 @@ class HouseLayout:
 # --- prompts for bets --------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1_000)
-def _first_bets(seats: tuple[int, ...], limits: Limits, step: int, wagers: tuple[Wager, ...]) -> tuple[AskBet, ...]:
-    """Every round of a table begins with the same prompts."""
-    asks = []
-    for seat in seats:
-        for wager in wagers:
-            least, most = limits.of(wager.name)
-            low = -(-max(least, step) // step) * step
-            ask = AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)
-            asks.append(_within_cap(ask, {}, limits, wagers))
-    return tuple(asks)
+class Spread:
+    """What seats may bet on under the table's limits."""
+
+    __slots__ = ("limits", "places", "prompts", "touched", "wagers")
+
+    def __init__(self, seats: tuple[int, ...], limits: Limits, step: int, wagers: tuple[Wager, ...]) -> None:
+        self.limits, self.wagers = limits, wagers
+        self.places = {seat: index * len(wagers) for index, seat in enumerate(seats)}
+        """With which prompt those of a seat begin."""
+        self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
+        asks = [_first_ask(seat, limits, step, wager) for seat in seats for wager in wagers]
+        self.prompts = tuple(asks if limits.cap_cents is None else self.within_cap(asks, {}))
+        """Those that every round begins with."""
+
+    def after(self, asks: list[AskBet], placed: Placed, action: Bet) -> None:
+        """A bet changes the prompts of its own wager and of those that go with it or against it."""
+        own, first = placed.get(action.seat, _NONE), self.places[action.seat]
+        for index, wager in self.touched[action.wager]:
+            asks[first + index] = structs.replace(
+                asks[first + index],
+                placed_cents=own.get(wager.name, 0),
+                needs="" if wager.needs in own else wager.needs,
+                opposite=wager.opposite if wager.opposite in own else "",
+            )
+
+    def within_cap(self, asks: list[AskBet], placed: Placed) -> list[AskBet]:
+        """What bets may be so that the table's cap holds, with what they may have to be raised by."""
+        cap = self.limits.cap_cents
+        if cap is None:
+            return asks
+        times = {wager.name: wager.times for wager in self.wagers}
+        room = cap - sum(cents * times[name] for own in placed.values() for name, cents in own.items())
+        capped = []
+        for ask in asks:
+            fits, most = room // times[ask.wager] + ask.placed_cents, self.limits.of(ask.wager)[1]
+            capped.append(structs.replace(ask, high_cents=min(fits, most), capped=fits < most))
+        return capped
+
+    def take_off(self, placed: Placed, action: Bet) -> None:
+        """A wager is taken off the layout, and with it those that go with it alone."""
+        own = placed.get(action.seat, {})
+        for wager in self.wagers:
+            if action.wager in (wager.name, wager.needs):
+                own.pop(wager.name, None)
+        if not own:
+            placed.pop(action.seat, None)
 
 
-def _more_bets(
-    prompts: tuple[Prompt, ...],
-    action: Bet,
-    placed: Mapping[tuple[int, str], int],
-    limits: Limits,
-    wagers: tuple[Wager, ...],
-) -> tuple[Prompt, ...]:
-    """The prompts after a bet: those of its own seat change, and under a cap all others too."""
-    asks: list[Prompt] = []
-    for ask in prompts:
-        if type(ask) is not AskBet:
-            continue
-        if ask.seat == action.seat:
-            ask = _after_own_bet(ask, placed, wagers)
-        asks.append(ask if limits.cap_cents is None else _within_cap(ask, placed, limits, wagers))
-    return (*asks, _CLOSE) if placed else tuple(asks)
+_spread_of = lru_cache(maxsize=1_000)(Spread)
+"""Every round of a table begins with the same prompts."""
 
 
-def _after_own_bet(ask: AskBet, placed: Mapping[tuple[int, str], int], wagers: Iterable[Wager]) -> AskBet:
-    wager = next(wager for wager in wagers if wager.name == ask.wager)
-    return structs.replace(
-        ask,
-        placed_cents=placed.get((ask.seat, ask.wager), 0),
-        needs="" if (ask.seat, wager.needs) in placed else wager.needs,
-        opposite=wager.opposite if (ask.seat, wager.opposite) in placed else "",
+def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], ...]:
+    """The wagers whose prompts change with a bet, and where they stand: its own, those that need it or exclude it, and
+    what in turn hangs on one that goes off the layout with it."""
+    names = {name, *(wager.name for wager in wagers if wager.needs == name)}
+    return tuple(
+        (index, wager)
+        for index, wager in enumerate(wagers)
+        if not names.isdisjoint((wager.name, wager.needs, wager.opposite))
     )
 
 
-def _within_cap(ask: AskBet, placed: Mapping[tuple[int, str], int], limits: Limits, wagers: Iterable[Wager]) -> AskBet:
-    """What a bet may be so that the table's cap holds, with what it may have to be raised by."""
-    if limits.cap_cents is None:
-        return ask
-    times = {wager.name: wager.times for wager in wagers}
-    lying = sum(cents * times[name] for (_, name), cents in placed.items())
-    own = placed.get((ask.seat, ask.wager), 0)
-    room = (limits.cap_cents - lying) // times[ask.wager] + own
-    most = limits.of(ask.wager)[1]
-    return structs.replace(ask, high_cents=min(room, most), capped=room < most)
-
-
-def _take_off(placed: dict[tuple[int, str], int], action: Bet, wagers: Iterable[Wager]) -> None:
-    """A wager is taken off the layout, and with it those that go with it alone."""
-    placed.pop((action.seat, action.wager), None)
-    for wager in wagers:
-        if wager.needs == action.wager:
-            placed.pop((action.seat, wager.name), None)
+def _first_ask(seat: int, limits: Limits, step: int, wager: Wager) -> AskBet:
+    least, most = limits.of(wager.name)
+    low = -(-max(least, step) // step) * step
+    return AskBet(seat, low, most, step, step_is="the chip unit", wager=wager.name, needs=wager.needs)

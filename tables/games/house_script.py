@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from tables.games.cards import BY_RANK, STANDARD, UNKNOWN, Composition, Pack, pack_of
 from tables.games.felt import (
@@ -29,7 +30,7 @@ from tables.games.felt import (
     WagerView,
 )
 from tables.games.game import BankedGame, Due, Part, Script, Words
-from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.odds import HouseRules
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
@@ -95,25 +96,24 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     def spread(self, rules: Rules) -> Sequence[str]:
         """The side bets of the table. Raises Illegal where the rules cannot spread them."""
         spread: Sequence[str] = rules.spread  # type: ignore[attr-defined]
-        for place, name in enumerate(spread):
-            if name in spread[:place]:
-                raise Illegal("bad_spread", f"{name} stands there twice", place="options.spread")
+        if len({*spread}) < len(spread):
+            twice = next(name for place, name in enumerate(spread) if name in spread[:place])
+            raise Illegal("bad_spread", f"{twice} stands there twice", place="options.spread")
         return spread
 
     # --- as a state machine ---
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
-        decks, dealt = self.decks(rules), opening.dealt
+        shoe, dealt = _shoe_of(self, rules), opening.dealt
         pack = pack_of(dealt)
-        self.spread(rules)
-        if self.pack(rules) is STANDARD is not pack:
+        if shoe.pack is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
-        if self.is_fresh_each_round(rules) and any(dealt):
+        if shoe.is_fresh and any(dealt):
             says = f"{self.title} is shuffled before every round here: nothing can be gone"
             raise Illegal("impossible_shoe", says, place="dealt")
-        if wrong := pack.impossible(dealt, decks):
+        if wrong := pack.impossible(dealt, shoe.decks):
             raise Illegal("impossible_shoe", wrong, place="dealt")
-        layout = HouseLayout(opening, decks, rules)
+        layout = HouseLayout(opening, shoe.decks, rules)
         if layout.left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds", place="dealt")
         return self._round(rules, layout), layout
@@ -130,9 +130,9 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             rules,
             layout.opening,
             actions,
-            tuple([_spot_seen(spot) for spot in layout.spots]),
-            tuple([_hand_seen(hand) for hand in layout.hands]),
-            tuple(layout.placed),
+            tuple(map(_spot_seen, layout.spots)),
+            tuple(map(_hand_seen, layout.hands)),
+            tuple([(seat, wager, cents) for seat, own in layout.placed.items() for wager, cents in own.items()]),
             tuple(layout.gone),
             layout.left,
             layout.burned,
@@ -178,7 +178,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """The payouts of the seats of which every wager is decided, in seat order."""
         if state.prompts:
             return tuple(_payout(spot) for spot in state.spots if all(wager.outcome for wager in spot.wagers))
-        return tuple([_payout(spot) for spot in state.spots])
+        return tuple(map(_payout, state.spots))
 
     def view(self, state: State, viewer: int | None) -> View:
         """Everybody sees the same: what lies facedown is unknown here too."""
@@ -251,31 +251,47 @@ def _hand_seen(hand: Hand) -> HandSeen:
     return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state)
 
 
+class Shoe(NamedTuple):
+    """What a game is dealt from under some rules."""
+
+    pack: Pack
+    decks: int
+    is_fresh: bool
+    """Whether it is shuffled before every round."""
+
+
+@lru_cache(maxsize=1_000)
+def _shoe_of(game: HouseScript[Any], rules: HouseRules) -> Shoe:
+    """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets."""
+    game.spread(rules)
+    return Shoe(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules))
+
+
 def _spot_seen(spot: Spot) -> SpotSeen:
-    return SpotSeen(
-        spot.seat, tuple([_settled(stake) for stake in spot.stakes]), tuple([_hand_seen(hand) for hand in spot.hands])
-    )
-
-
-def _settled(stake: Stake) -> Settled:
-    return Settled(
-        stake.bet,
-        stake.cents,
-        stake.returned_cents,
-        stake.outcome,
-        stake.why,
-        hand=stake.hand,
-        broken_cents=stake.broken_cents,
-    )
+    wagers = [
+        Settled(
+            stake.bet,
+            stake.cents,
+            stake.returned_cents,
+            stake.outcome,
+            stake.why,
+            hand=stake.hand,
+            broken_cents=stake.broken_cents,
+        )
+        for stake in spot.stakes
+    ]
+    return SpotSeen(spot.seat, tuple(wagers), tuple(map(_hand_seen, spot.hands)))
 
 
 def _payout(spot: SpotSeen) -> Payout:
     """What became of a seat: its wagers together, and each by itself."""
-    staked = sum([wager.staked_cents for wager in spot.wagers])
-    returned = sum([wager.returned_cents for wager in spot.wagers])
+    staked, returned, whys = 0, 0, []
+    for wager in spot.wagers:
+        staked += wager.staked_cents
+        returned += wager.returned_cents
+        whys.append(f"{wager.bet.replace('_', ' ')}: {wager.why}")
     outcome = "win" if returned > staked else "lose" if returned < staked else "push"
-    why = "; ".join([f"{wager.bet.replace('_', ' ')}: {wager.why}" for wager in spot.wagers])
-    return Payout(spot.seat, staked, returned, outcome, None, why, wagers=spot.wagers)
+    return Payout(spot.seat, staked, returned, outcome, None, "; ".join(whys), wagers=spot.wagers)
 
 
 def hand_named(state: State, name: str) -> HandSeen:

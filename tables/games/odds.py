@@ -25,18 +25,16 @@ class Odds(NamedTuple):
     pays: int
     to: int = 1
 
-    def of(self, stake_cents: int, unit_cents: int, rounding: Rounding) -> int:
-        """The winnings on a stake, in minor units, as a multiple of the unit."""
-        due, whole = self.pays * stake_cents, self.to * unit_cents
-        if rounding == "up":
-            return -(-due // whole) * unit_cents
-        if rounding == "half_up":
-            return (2 * due + whole) // (2 * whole) * unit_cents
-        return due // whole * unit_cents
+    def of(self, stake_cents: int, unit_cents: int, rounding: Rounding) -> tuple[int, int]:
+        """The winnings on a stake, in minor units, as a multiple of the unit.
 
-    def breakage(self, stake_cents: int, paid_cents: int) -> tuple[int, int]:
-        """What the rounding kept from a payment (below zero: what it added), as a fraction of a minor unit."""
-        return self.pays * stake_cents - paid_cents * self.to, self.to
+        With them what the rounding kept of them (below zero: what it added), in minor units times ``to``.
+        """
+        due, whole = self.pays * stake_cents, self.to * unit_cents
+        units, broken = divmod(due, whole)
+        if broken and (rounding == "up" or (rounding == "half_up" and 2 * broken >= whole)):
+            units, broken = units + 1, broken - whole
+        return units * unit_cents, broken
 
     def __str__(self) -> str:
         return f"{self.pays} to {self.to}"

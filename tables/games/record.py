@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tables.games.cards import Composition
+from tables.games.cards import Pack
 from tables.games.catalog import GAMES
 from tables.games.felt import (
     Action,
@@ -34,7 +34,7 @@ from tables.games.felt import (
 from tables.games.game import Game, PotGame
 from tables.games.play import complete, run
 from tables.games.record_document import FORMAT, Record, RecordAction, RecordError, invalid, parse
-from tables.games.record_forms import Form, choice_of, form_of, names_in, spelled_decision
+from tables.games.record_forms import Form, Written, choice_of, form_of, names_in, spelled_decision
 
 # --- judging ---------------------------------------------------------------------------------------------------
 
@@ -48,11 +48,12 @@ def judge(document: bytes | str) -> dict[str, Any]:
     game = GAMES.get(record.game)
     if game is None:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
-    form, rules, place = form_of(game), _rules(record, game), "options"
+    form = form_of(game)
+    written, rules, place = form.written(record), _rules(record, game), "options"
     try:
-        pack = form.pack(record, rules)
-        opening = _opening(record, game, form.dealt(record, pack))
-        answers = _Answers(record, form, form.cards(record, pack), form.bets(record, rules))
+        pack = form.pack(written, rules)
+        opening = _opening(record, form, written, pack)
+        answers = _Answers(record, form, form.cards(written, pack), form.bets(record, rules))
         place = answers.place
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
@@ -105,7 +106,8 @@ def _rules(record: Record, game: Game[Any, Any]) -> Any:
         raise invalid(error, "options") from None
 
 
-def _opening(record: Record, game: Game[Any, Any], dealt: Composition) -> Opening:
+def _opening(record: Record, form: Form[Any], written: Written[Any], pack: Pack) -> Opening:
+    game = form.game
     for key in ("dealt", "button", "pot", "first", "rake", "blind"):
         if getattr(record, key) is not UNSET and key not in _uses(game):
             raise RecordError(key, f"{game.name} has no use for it")
@@ -120,7 +122,7 @@ def _opening(record: Record, game: Game[Any, Any], dealt: Composition) -> Openin
     rake = None if isinstance(record.rake, UnsetType) else record.rake
     return Opening(
         seats,
-        dealt=dealt,
+        dealt=form.dealt(written, pack),
         button=button,
         pot=pot or 0,
         first=first,
@@ -156,7 +158,7 @@ def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
 class _Answers:
     """Answers each prompt from the record, in its order; ``None`` when it has no further answer."""
 
-    def __init__(self, record: Record, form: Form, cards: Sequence[int], bets: Sequence[tuple[str, Bet]]) -> None:
+    def __init__(self, record: Record, form: Form[Any], cards: Sequence[int], bets: Sequence[tuple[str, Bet]]) -> None:
         form.refuse_seats(record)
         self.actions, self.cards, self.bets = record.actions or (), cards, bets
         self.names = names_in(form.game)
@@ -229,7 +231,7 @@ class _Answers:
 # --- answering -------------------------------------------------------------------------------------------------
 
 
-def _answer(game: Game[Any, Any], form: Form, state: Any, prompts: tuple[Prompt, ...]) -> dict[str, Any]:
+def _answer(game: Game[Any, Any], form: Form[Any], state: Any, prompts: tuple[Prompt, ...]) -> dict[str, Any]:
     payouts = game.settle(state)
     results = form.results(payouts, complete=not prompts)
     return {

@@ -39,7 +39,7 @@ class RecordSeat(Struct, frozen=True):
 class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
     """One decision, and what it names."""
 
-    seat: _COUNT
+    seat: int
     """0 for what the dealer says, in games where he says something."""
     do: str
     card: int | UnsetType = UNSET
@@ -64,10 +64,11 @@ class Record(Struct, frozen=True):
     format: Literal["round-record/1"]
     game: str
     seats: tuple[RecordSeat, ...]
-    cards: tuple[int | str, ...]
+    cards: msgspec.Raw
+    """The cards as the game's form writes them, as ``dealt`` does."""
     actions: tuple[RecordAction, ...] | UnsetType = UNSET
     options: msgspec.Raw = msgspec.Raw(b"{}")
-    dealt: tuple[int | str, ...] | UnsetType = UNSET
+    dealt: msgspec.Raw | UnsetType = UNSET
     button: _SEAT | UnsetType = UNSET
     pot: _COUNT | UnsetType = UNSET
     first: _SEAT | UnsetType = UNSET

@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar
 
-from msgspec import UNSET, UnsetType
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.cards import BY_RANK, NOTHING, STANDARD, Composition, Pack, pack_of
+from tables.games.cards import BY_RANK, NOTHING, PAIRS, STANDARD, Composition, Pack, pack_of
 from tables.games.felt import AskCard, AskChoice, AskShuffle, Bet, Choose, Opening, Payout, Prompt
 from tables.games.game import BankedGame, Game, PotGame
-from tables.games.record_document import Record, RecordAction, RecordError
+from tables.games.record_document import Record, RecordAction, RecordError, invalid
 
 NAMED: Final = {name: name for name in ("card", "cards", "target", "count")}
 """What a decision may name, where a game does not call it otherwise."""
 _MOST_SEATS: Final = 7
+_HIGHEST_SEAT: Final = 99
+
+Spelling = TypeVar("Spelling", int, str)
 
 
-class Form(ABC):
+class Written(NamedTuple, Generic[Spelling]):
+    """The cards of a record, as it writes them."""
+
+    cards: tuple[Spelling, ...]
+    dealt: tuple[Spelling, ...] | None
+
+
+class Form(ABC, Generic[Spelling]):
     """How the rounds of a game are written."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self.game = game
 
     @abstractmethod
-    def pack(self, record: Record, rules: Any) -> Pack:
+    def written(self, record: Record) -> Written[Spelling]:
+        """Its cards, and what was gone, as far as their types go. Raises RecordError, as all others here do."""
+
+    @abstractmethod
+    def pack(self, written: Written[Spelling], rules: Any) -> Pack:
         """The pack that a record's cards are written in."""
 
     @abstractmethod
-    def cards(self, record: Record, pack: Pack) -> Sequence[int]:
-        """Its cards, by their numbers in the pack. Raises RecordError, as all others here do."""
+    def cards(self, written: Written[Spelling], pack: Pack) -> Sequence[int]:
+        """Its cards, by their numbers in the pack."""
 
     @abstractmethod
-    def dealt(self, record: Record, pack: Pack) -> Composition:
+    def dealt(self, written: Written[Spelling], pack: Pack) -> Composition:
         """What was gone when its round began."""
 
     @abstractmethod
@@ -57,35 +72,40 @@ class Form(ABC):
         """What an incomplete record waits for."""
 
 
+def _read(decoder: msgspec.json.Decoder[tuple[Spelling, ...]], key: str, part: msgspec.Raw) -> tuple[Spelling, ...]:
+    try:
+        return decoder.decode(part)
+    except msgspec.ValidationError as error:
+        raise invalid(error, key) from None
+
+
 # --- The Pairs family -------------------------------------------------------------------------------------------
 
+_ranks = msgspec.json.Decoder(tuple[int, ...])
+_counts = msgspec.json.Decoder(tuple[Annotated[int, Meta(ge=0)], ...])
 
-class FamilyForm(Form):
+
+class FamilyForm(Form[int]):
     """A card is its rank, ``dealt`` counts each rank, and a seat has one bet."""
 
-    def pack(self, record: Record, rules: Any) -> Pack:
-        return pack_of(NOTHING)
+    def written(self, record: Record) -> Written[int]:
+        if isinstance(record.actions, UnsetType):
+            raise RecordError("record", "object missing required field `actions`")
+        dealt = None if isinstance(record.dealt, UnsetType) else _read(_counts, "dealt", record.dealt)
+        return Written(_read(_ranks, "cards", record.cards), dealt)
 
-    def cards(self, record: Record, pack: Pack) -> Sequence[int]:
-        return self._numbers("cards", record.cards)
+    def pack(self, written: Written[int], rules: Any) -> Pack:
+        return PAIRS
 
-    def dealt(self, record: Record, pack: Pack) -> Composition:
-        if isinstance(record.dealt, UnsetType):
-            return NOTHING
-        counts = self._numbers("dealt", record.dealt)
-        for place, count in enumerate(counts):
-            if count < 0:
-                raise RecordError(f"dealt[{place}]", "expected `int` >= 0")
-        if len(counts) != len(NOTHING):
-            raise RecordError("dealt", f"ten counts, one a rank, not {len(counts)}")
-        return counts
+    def cards(self, written: Written[int], pack: Pack) -> Sequence[int]:
+        return written.cards
 
-    @staticmethod
-    def _numbers(key: str, items: Sequence[int | str]) -> tuple[int, ...]:
-        for place, item in enumerate(items):
-            if type(item) is not int:
-                raise RecordError(f"{key}[{place}]", "expected `int`, got `str`")
-        return items  # type: ignore[return-value]  # each was just looked at
+    def dealt(self, written: Written[int], pack: Pack) -> Composition:
+        if written.dealt is None:
+            return pack.nothing
+        if len(written.dealt) != len(pack.nothing):
+            raise RecordError("dealt", f"ten counts, one a rank, not {len(written.dealt)}")
+        return written.dealt
 
     def bets(self, record: Record, rules: Any) -> list[tuple[str, Bet]]:
         bets = []
@@ -104,11 +124,10 @@ class FamilyForm(Form):
         for index, seat in enumerate(record.seats):
             if not isinstance(seat.bets, UnsetType):
                 raise RecordError(f"seats[{index}].bets", "a seat has one bet in this game: it is called bet")
-        if isinstance(record.actions, UnsetType):
-            raise RecordError("record", "object missing required field `actions`")
-        for index, action in enumerate(record.actions):
-            if not action.seat:
-                raise RecordError(f"actions[{index}].seat", "expected `int` >= 1")
+        for index, action in enumerate(record.actions or ()):
+            if not 1 <= action.seat <= _HIGHEST_SEAT:
+                bound = ">= 1" if action.seat < 1 else f"<= {_HIGHEST_SEAT}"
+                raise RecordError(f"actions[{index}].seat", f"expected `int` {bound}")
 
     def spelled(self, game_actions: Mapping[str, Any], opening: Opening) -> dict[str, Any]:
         dealt = {} if opening.dealt == NOTHING else {"dealt": list(opening.dealt)}
@@ -160,26 +179,32 @@ def _choices(prompt: AskChoice) -> dict[str, Any]:
 # --- Standard cards ---------------------------------------------------------------------------------------------
 
 
-class StandardForm(Form):
+_spellings = msgspec.json.Decoder(tuple[str, ...])
+
+
+class StandardForm(Form[str]):
     """A card is written by rank and suit, or by its rank alone; ``dealt`` lists cards, and a seat's bets have names."""
 
     game: BankedGame[Any, Any]
 
-    def pack(self, record: Record, rules: Any) -> Pack:
-        written: Iterable[int | str] = (*record.cards, *(record.dealt or ()))
-        first = next(iter(written), None)
+    def written(self, record: Record) -> Written[str]:
+        dealt = None if isinstance(record.dealt, UnsetType) else _read(_spellings, "dealt", record.dealt)
+        return Written(_read(_spellings, "cards", record.cards), dealt)
+
+    def pack(self, written: Written[str], rules: Any) -> Pack:
+        first = next(iter((*written.cards[:1], *(written.dealt or ())[:1])), None)
         if first is None:
             return self.game.pack(rules)
-        return BY_RANK if isinstance(first, str) and len(first) == 1 else STANDARD
+        return BY_RANK if len(first) == 1 else STANDARD
 
-    def cards(self, record: Record, pack: Pack) -> Sequence[int]:
-        return self._numbers("cards", record.cards, pack)
+    def cards(self, written: Written[str], pack: Pack) -> Sequence[int]:
+        return self._numbers("cards", written.cards, pack)
 
-    def dealt(self, record: Record, pack: Pack) -> Composition:
-        return pack.count(self._numbers("dealt", record.dealt or (), pack))
+    def dealt(self, written: Written[str], pack: Pack) -> Composition:
+        return pack.count(self._numbers("dealt", written.dealt or (), pack))
 
     @staticmethod
-    def _numbers(key: str, items: Sequence[int | str], pack: Pack) -> list[int]:
+    def _numbers(key: str, items: Sequence[str], pack: Pack) -> list[int]:
         try:
             return [pack.number(item) for item in items]
         except KeyError:
@@ -256,7 +281,7 @@ def _standard_prompt(prompt: Prompt) -> dict[str, Any]:
     return {"kind": "decision", "seat": prompt.seat, "hand": prompt.hand, **_choices(prompt)}
 
 
-def form_of(game: Game[Any, Any]) -> Form:
+def form_of(game: Game[Any, Any]) -> Form[Any]:
     """How the rounds of a game are written."""
     return StandardForm(game) if isinstance(game, BankedGame) and game.side_by_side else FamilyForm(game)
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import compress
-from operator import le
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK_SIZE, PAIRS, Composition, Pack, count
+from tables.games.cards import DECK, DECK_SIZE, PAIRS, Composition, Pack, count
 from tables.games.felt import (
     DEALER,
     MAIN,
@@ -424,10 +423,10 @@ _STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
 
 def _check(gone: Composition, decks: int) -> None:
     """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
-    held_at_first = PAIRS.shoes[decks]
-    if len(gone) == len(held_at_first) and min(gone) >= 0 and all(map(le, gone, held_at_first)):
-        return
-    raise Illegal("impossible_shoe", PAIRS.impossible(gone, decks))
+    if len(gone) != len(DECK):
+        raise ValueError(f"a composition has {len(DECK)} counts, one a rank, not {len(gone)}")
+    if wrong := PAIRS.impossible(gone, decks):
+        raise Illegal("impossible_shoe", wrong)
 
 
 @lru_cache(maxsize=1_000)

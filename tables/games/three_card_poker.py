@@ -8,12 +8,13 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Pack
+from tables.games.cards import STANDARD, Pack
 from tables.games.felt import DEALER, AskCard, Card, Choice, Phrase
 from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.three_cards import HIGH_CARD, NAMES, PAIR, STRAIGHT, Value, value_of
 
 Side = Literal["pair_plus"]
 
@@ -33,13 +34,7 @@ class Rules(HouseRules, frozen=True):
 
 
 PACKET: Final = 3
-HIGH_CARD, PAIR, FLUSH, STRAIGHT, TRIPS, STRAIGHT_FLUSH = range(6)
-NAMES: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
 _QUEEN: Final = 12
-_WHEEL: Final = (14, 3, 2)
-
-Value = tuple[int, tuple[int, ...]]
-"""What a hand is worth: its class, then its ranks in the order in which they are compared."""
 
 
 class ThreeCardPoker(HouseScript[Rules]):
@@ -111,26 +106,6 @@ class ThreeCardPoker(HouseScript[Rules]):
 
 
 # --- what hands are worth ---------------------------------------------------------------------------------------
-
-
-@cache
-def value_of(cards: tuple[int, ...]) -> Value:
-    """What three cards are worth: the greater the better. Suits make flushes and decide nothing else."""
-    ranks = tuple(sorted((14 if RANK_OF[card] == 1 else RANK_OF[card] for card in cards), reverse=True))
-    is_flush = len({SUIT_OF[card] for card in cards}) == 1
-    if ranks == _WHEEL:
-        return (STRAIGHT_FLUSH if is_flush else STRAIGHT), (3, 2, 1)
-    if ranks[0] == ranks[2]:
-        return TRIPS, ranks[:1]
-    if ranks[0] - ranks[2] == 2 and ranks[0] != ranks[1] != ranks[2]:
-        return (STRAIGHT_FLUSH if is_flush else STRAIGHT), ranks
-    if is_flush:
-        return FLUSH, ranks
-    if ranks[0] == ranks[1]:
-        return PAIR, (ranks[0], ranks[2])
-    if ranks[1] == ranks[2]:
-        return PAIR, (ranks[1], ranks[0])
-    return HIGH_CARD, ranks
 
 
 def qualifies(value: Value) -> bool:

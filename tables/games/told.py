@@ -47,18 +47,17 @@ State = TypeVar("State", bound=ToldState)
 class Told(Generic[State]):
     """A game while it is told."""
 
-    __slots__ = ("actions", "picture", "prompts", "rules", "telling")
+    __slots__ = ("actions", "picture", "prompts", "rules", "send", "telling")
 
     def __init__(self, state: State, telling: Telling[Any], picture: Callable[..., State]) -> None:
         self.rules, self.actions, self.prompts = state.rules, [*state.actions], state.prompts
-        self.telling, self.picture = telling, picture
+        self.telling, self.send, self.picture = telling, telling[0].send, picture
 
     def take(self, action: Action) -> None:
         """Go on by an admitted action."""
-        script, _ = self.telling
         self.actions.append(action)
         try:
-            self.prompts = script.send(action)
+            self.prompts = self.send(action)
         except StopIteration:
             self.prompts = ()
 

@@ -301,8 +301,10 @@ def _keyed(current: Round, entered: KeyCard, turn: Turn) -> Any:
 def _number(current: Round, entered: KeyCard) -> int:
     """The number of a keyed card in the round's pack; of the family's, any number is left to the prompt to judge."""
     pack = kind_of(current.game).pack(current.rules)
-    if pack is PAIRS and isinstance(entered.rank, int):
-        return entered.rank
+    if pack is PAIRS:
+        if isinstance(entered.rank, int):
+            return entered.rank
+        raise Refused("bad_input", "Rank: expected `int`, got `str`: a card of this game is its rank.", 400)
     try:
         return pack.number(entered.rank)
     except KeyError:

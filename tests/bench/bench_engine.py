@@ -1,8 +1,9 @@
-"""`./run bench engine`: every game through the engine; Rocket beside a minimal hand-written loop on the same cards.
+"""`./run bench engine`: every game through the engine; banked ones beside minimal hand-written loops on the same cards.
 
-Six seats and six-deck shoes, dealt to the cut card. Seats fold when that costs no more than two tenths of the bet.
-Both sides must come to the same result in every round; they take turns, and the median of their ratios counts.
-Of the other games, random rounds that were played before are played again from their actions.
+Rocket with six seats and six-deck shoes, dealt to the cut card; seats fold when that costs no more than two tenths of
+the bet. The games on standard cards with five seats and with one (``house_rounds.py``). Both sides must come to the
+same result in every round; they take turns, and the median of their ratios counts. Of the games for a pot, random
+rounds that were played before are played again from their actions. Seconds are the processor's: others may use it too.
 
 `./run bench engine COMMIT` measures the engine of that commit by turns with this one, in the same run.
 """
@@ -18,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import process_time
 from typing import Any, TypeVar
 
 from tables.games.cards import NOTHING, shoe
@@ -26,6 +27,7 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening, Payout, Prompt
 from tables.games.play import play, replay, run
 from tables.games.rocket import Rocket, Rules, State
+from tests.bench import house_rounds
 from tests.games.test_every_game import PlayOut
 from tests.games.test_every_game import _random_play_out as random_play_out
 
@@ -186,9 +188,9 @@ def parts(taken: list[Step]) -> Iterator[tuple[str, float]]:
 
 
 def seconds(work: Callable[[], T]) -> tuple[float, T]:
-    start = perf_counter()
+    start = process_time()
     result = work()
-    return perf_counter() - start, result
+    return process_time() - start, result
 
 
 def measured(shoes: list[list[int]], ways: list[Dealt]) -> tuple[list[float], list[list[float]]]:
@@ -206,11 +208,11 @@ def measured(shoes: list[list[int]], ways: list[Dealt]) -> tuple[list[float], li
     return loop, engine
 
 
-def earlier(commit: str) -> Any:
-    """This file, loaded upon the games of an earlier commit."""
+def earlier(commit: str, file: str) -> Any:
+    """A file of these, loaded upon the games of an earlier commit."""
     now_loaded = {name: sys.modules.pop(name) for name in [*sys.modules] if name.split(".")[0] == "tables"}
     files = subprocess.run(["git", "archive", commit, "tables"], check=True, capture_output=True).stdout
-    spec = importlib.util.spec_from_file_location("bench_engine_earlier", __file__)
+    spec = importlib.util.spec_from_file_location("bench_earlier", file)
     assert spec is not None
     assert spec.loader is not None
     bench = importlib.util.module_from_spec(spec)
@@ -229,12 +231,38 @@ def earlier(commit: str) -> Any:
     return bench
 
 
-# --- every game -----------------------------------------------------------------------------------------------
+# --- the games on standard cards ------------------------------------------------------------------------------
 
 
-def every_game() -> Iterator[tuple[str, int, int, float]]:
+def print_house_games(commits: list[str]) -> None:
+    """Of each game and number of seats: rounds a second of the loop and of the engine, and of earlier ones by turns."""
+    engines = {"engine": house_rounds}
+    engines |= {commit[:9]: earlier(commit, house_rounds.__file__) for commit in commits}
+    rates = "".join(f"{label + '/s':>14}{'time':>9}" for label in engines)
+    print(f"\n{'beside a loop by hand':28}{'actions':>8}{'loop/s':>10}{rates}")
+    for tables in zip(*(module.house_tables() for module in engines.values()), strict=True):
+        rounds, actions = tables[0].see_that_both_agree()
+        loop: list[float] = []
+        engine: list[list[float]] = [[] for _ in tables]
+        for _ in range(REPEATS):
+            loop.append(seconds(tables[0].by_hand)[0])
+            for table, times in zip(tables, engine, strict=True):
+                times.append(seconds(table.by_engine)[0])
+        line = f"{tables[0].title:28}{actions / rounds:>8.0f}{rounds / median(loop):>10,.0f}"
+        for times in engine:
+            ratio = median(time / by_hand for time, by_hand in zip(times, loop, strict=True))
+            line += f"{rounds / median(times):>14,.0f}{ratio:>7.1f} x"
+        print(line)
+
+
+# --- games for a pot ------------------------------------------------------------------------------------------
+
+
+def pot_games() -> Iterator[tuple[str, int, int, float]]:
     """Of each game: its title, how many rounds and actions were played again, and the seconds."""
     for name, game in GAMES.items():
+        if game.kind != "pot":
+            continue
         rounds = [random_play_out(name, seed) for seed in range(ROUNDS)]
         times = [seconds(partial(_again, rounds))[0] for _ in range(3)]
         yield game.title, len(rounds), sum(len(one.actions) for one in rounds), median(times)
@@ -254,7 +282,7 @@ def main() -> None:
         "engine: prompts, play": partial(by_engine, by_play),
     }
     for commit in sys.argv[1:]:
-        before = earlier(commit)
+        before = earlier(commit, __file__)
         ways[f"{commit[:9]}: run"] = partial(before.by_engine, before.by_run)
         ways[f"{commit[:9]}: prompts, play"] = partial(before.by_engine, before.by_play)
     loop, engine = measured(shoes, [*ways.values()])
@@ -268,8 +296,9 @@ def main() -> None:
     shares = dict(parts(taken))
     shares["answering, opening, settling"] = min(engine[0]) / actions * 1e6 - sum(shares.values())
     print("Where the time of an action goes, in us:", ", ".join(f"{name} {us:.2f}" for name, us in shares.items()))
+    print_house_games(sys.argv[1:])
     print(f"\n{'random rounds, replayed':24}{'rounds/s':>10}{'actions/s':>12}{'us/action':>11}{'actions/round':>15}")
-    for title, played, actions, time in every_game():
+    for title, played, actions, time in pot_games():
         print(
             f"{title:24}{played / time:>10,.0f}{actions / time:>12,.0f}{time / actions * 1e6:>11.1f}"
             f"{actions / played:>15.0f}"

@@ -10,9 +10,10 @@ import pytest
 from tables.games.catalog import GAMES
 from tables.games.felt import Opening, Rake
 from tables.games.play import replay
-from tables.games.record import judge
+from tables.games.record import judge, record_of
 from tests.games.example_game import Ladder, Rules
-from tests.games.test_every_game import PlayOut
+from tests.games.example_house_game import LittleBrother
+from tests.games.test_every_game import PlayOut, play_outs
 from tests.games.test_secrets import leaks
 from tests.tables.board.test_board_pot import boards, seated
 
@@ -24,9 +25,12 @@ PAGE = HERE.parents[1] / "docs" / "adding-a-game.md"
 def _in_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line in the catalog, for as long as a test runs."""
     monkeypatch.setitem(GAMES, "ladder", Ladder())
+    monkeypatch.setitem(GAMES, "little_brother", LittleBrother())
 
 
-@pytest.mark.parametrize("name", ["example_game.py", "example_golden.json"])
+@pytest.mark.parametrize(
+    "name", ["example_game.py", "example_golden.json", "example_house_game.py", "example_house_golden.json"]
+)
 def test_the_page_shows_what_is_tested(name: str) -> None:
     """Harm: the page explains a kernel that is not there any more, and whoever follows it gets nowhere."""
     assert (HERE / name).read_text().rstrip() in PAGE.read_text(), f"the page shows an older {name}"
@@ -43,6 +47,17 @@ def test_it_plays() -> None:
         assert not list(leaks(round_.game, round_))
 
 
+def test_the_game_on_standard_cards_plays() -> None:
+    """Harm: a house-banked game by the page pays what nobody staked, or comes back otherwise after a crash."""
+    for round_ in play_outs("little_brother", 200):
+        assert replay(round_.game, round_.rules, round_.opening, round_.actions) == round_.state
+        for payout in round_.game.settle(round_.state):
+            assert all(wager.outcome for wager in payout.wagers)
+            assert payout.staked_cents == sum(wager.staked_cents for wager in payout.wagers)
+        if not round_.opening.unseen:
+            assert judge(json.dumps(record_of(round_.game, round_.rules, round_.opening, round_.actions)))["complete"]
+
+
 class Raked(PlayOut):
     """A game of which the house may take its part."""
 
@@ -54,8 +69,9 @@ class Raked(PlayOut):
 
 def test_its_records_are_judged() -> None:
     """Harm: a new game's disputes cannot be settled from an exported record."""
-    golden: dict[str, Any] = json.loads((HERE / "example_golden.json").read_text())
-    assert judge(json.dumps(golden["record"])) == golden["answer"]
+    for name in ("example_golden.json", "example_house_golden.json"):
+        golden: dict[str, Any] = json.loads((HERE / name).read_text())
+        assert judge(json.dumps(golden["record"])) == golden["answer"]
 
 
 @pytest.mark.django_db

@@ -1,7 +1,9 @@
 """The pages of the games say what the games say."""
 
 from tables.games.catalog import GAMES
-from tables.management.commands.game_docs import END, PAGES, START, pages
+from tables.games.game import BankedGame
+from tables.management.commands.game_docs import END, PAGES, START, every_wager, pages
+from tests.games.test_every_game import on_standard_cards
 
 
 def test_the_pages_of_the_games_are_up_to_date() -> None:
@@ -31,4 +33,25 @@ def test_every_option_and_choice_is_explained_on_its_page() -> None:
         page = (PAGES / f"{game.name}.md").read_text()
         assert all(f"| {words.label} |" in page for words in game.words.values())
         assert all(heading in page for heading in ("## Rules as implemented", "## Dealing it", "## House rulings"))
-        assert "James Ernest and Paul Peterson" in page
+        if on_standard_cards(game):
+            assert isinstance(game, BankedGame)
+            assert all(f"| {wager.title} | `{wager.name}` |" in page for wager in every_wager(game))
+        else:
+            assert "James Ernest and Paul Peterson" in page
+
+
+def test_pages_of_trade_names_say_so() -> None:
+    """Harm: the house seems to speak for the owner of a name."""
+    for name in ("casino_war", "three_card_poker"):
+        page = (PAGES / f"{name}.md").read_text()
+        assert f"{GAMES[name].title} is a trade name of its owner." in page
+        assert "not affiliated with the owner" in page
+
+
+def test_every_side_bet_has_a_row_whatever_the_table_spreads() -> None:
+    """Harm: an operator spreads a side bet that no page explains."""
+    baccarat = GAMES["baccarat"]
+    assert isinstance(baccarat, BankedGame)
+    names = [wager.name for wager in every_wager(baccarat)]
+    assert names[:5] == ["player", "banker", "tie", "player_pair", "banker_pair"]
+    assert sorted(names[5:]) == ["dragon_7", "panda_8", "super_6"]

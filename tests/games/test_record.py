@@ -306,8 +306,12 @@ def test_the_format_is_described_as_it_is_read() -> None:
     """Harm: the description promises another answer, or another refusal, than a record gets."""
     described = (Path(__file__).parents[2] / "docs" / "round-record.md").read_text()
     blocks = [block.partition("\n")[2] for block in described.split("```")[1::2]]
-    record, answer, decision, refusals = (block for block in blocks if "replay" not in block)
+    record, answer, decision, refusals, *standard = (block for block in blocks if "replay" not in block)
     assert judge(record) == json.loads(answer)
+    record, answer, due = standard
+    assert judge(record) == json.loads(answer)
+    wars = [golden["answer"]["next"] for golden in goldens("casino_war").values() if "answer" in golden]
+    assert [json.loads(due)] in wars
     asked = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]
     assert json.loads(decision) in asked
     pinned = {golden.get("refused") for golden in goldens("rocket").values()} | {refusal_of("")}

@@ -24,7 +24,7 @@ _OF_SEATS: dict[Part, str] = {
     "kept": "kept",
     "columns": "columns",
 }
-_OF_ALL: dict[Part, str] = {"middle": "middle", "facedown": "facedown", "pot": "pot", "button": "button"}
+_OF_ALL: dict[Part, str] = {"middle": "middle", "pot": "pot", "button": "button"}
 
 
 ROUNDS = 150
@@ -54,6 +54,10 @@ def _on_physical_cards(game: Game[Any, Any]) -> Iterator[Any]:
 def _lies(view: View) -> Iterator[Part]:
     """The parts of the layout on which something lies."""
     yield from (part for part, name in _OF_ALL.items() if getattr(view, name) not in (None, 0, ()))
+    if any(hand.cards or hand.facedown for hand in view.hands or ()):
+        yield "hands"
+    if view.facedown > sum(hand.facedown for hand in view.hands or ()):
+        yield "facedown"
     seats: tuple[SeatView, ...] = view.seats
     for part, name in _OF_SEATS.items():
         if any(getattr(seat, name) not in (None, 0, ()) for seat in seats):

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
+from tables.games.cards import BY_RANK, PAIRS, STANDARD
 from tables.games.catalog import GAMES
-from tables.games.game import Game
+from tables.games.game import BankedGame, Game, Wager
 
 PAGES: Final = Path(__file__).parents[3] / "docs" / "games"
 START: Final = "<!-- from the game: ./run manage game_docs -->"
 END: Final = "<!-- end -->"
+_PACKS: Final = {
+    PAIRS: "the family's own",
+    BY_RANK: "standard cards, keyed by rank; by rank and suit where a side bet looks at suits",
+    STANDARD: "standard cards, keyed by rank and suit",
+}
 
 
 class Command(BaseCommand):
@@ -54,7 +60,9 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     low, high = game.seat_counts[0], game.seat_counts[-1]
     rules = game.rules_type()
     yield f"- Players: {low if low == high else f'{low} to {high}'}"
-    yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {game.burned(rules)}"
+    yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {_burn(game, rules)}"
+    if isinstance(game, BankedGame) and game.side_by_side:
+        yield from _of_standard_cards(game, rules)
     yield f"- On the layout: {', '.join(game.parts.values())}"
     yield f"- What may become of a seat: {', '.join(outcome.replace('_', ' ') for outcome in game.outcomes)}"
     options = [option for option in _options(game) if option.encode_name != "unit"]  # the table's chip unit is none
@@ -62,8 +70,52 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     for option in options:
         kind, meaning = _kind_and_meaning(option.type)
         yield f"| `{option.encode_name}` | {_spelling(option.default)} | {_range(kind)} | {meaning} |"
+    if isinstance(game, BankedGame) and game.side_by_side:
+        yield from ("", "| wager | in records | spread by default | goes with | not beside |", "|---|---|---|---|---|")
+        yield from (_row_of(wager, game.wagers(rules)) for wager in every_wager(game))
+    if not game.words:
+        yield from ("", "Nobody decides anything.")
+        return
     yield from ("", "| choice | the dealer | the rule |", "|---|---|---|")
     yield from (f"| {words.label} | {words.does} | {words.rule} |" for words in game.words.values())
+
+
+def _burn(game: Game[Any, Any], rules: Any) -> str:
+    if isinstance(game, BankedGame) and game.turns_burn:
+        return "the first card is turned, and as many as it counts"
+    return str(game.burned(rules))
+
+
+def _of_standard_cards(game: BankedGame[Any, Any], rules: Any) -> Iterator[str]:
+    yield f"- Cards: {_PACKS[game.pack(rules)]}"
+    if game.is_fresh_each_round(rules):
+        yield "- Shuffled before every round"
+        return
+    after = f", and {game.rounds_after_cut} more round after the one in which it comes out"
+    yield f"- The cut card lies {game.at_cut(rules)} cards from the end{after if game.rounds_after_cut else ''}"
+    yield "- A single deck is shuffled before every round"
+
+
+def every_wager(game: BankedGame[Any, Any]) -> tuple[Wager, ...]:
+    """The wagers of a game with all its side bets, whatever a table spreads of them."""
+    spread = next(option for option in _options(game) if option.encode_name == "spread")
+    sides = _kind_and_meaning(spread.type)[0].item_type.values
+    rules = msgspec.structs.replace(game.rules_type(), spread=_in_order(game.rules_type().spread, sides))
+    return game.wagers(rules)
+
+
+def _in_order(first: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
+    """All the names, those that are spread by default first."""
+    return (*first, *(name for name in names if name not in first))
+
+
+def _row_of(wager: Wager, spread: tuple[Wager, ...]) -> str:
+    by_default = "yes" if wager in spread else "no"
+    return f"| {wager.title} | `{wager.name}` | {by_default} | {_coded(wager.needs)} | {_coded(wager.opposite)} |"
+
+
+def _coded(name: str) -> str:
+    return f"`{name}`" if name else ""
 
 
 def _options(game: Game[Any, Any]) -> tuple[Any, ...]:
@@ -79,12 +131,16 @@ def _kind_and_meaning(kind: Any) -> tuple[Any, str]:
 
 
 def _spelling(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"`{name}`" for name in value) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _range(kind: Any) -> str:
     if isinstance(kind, msgspec.inspect.LiteralType):
         return ", ".join(f"`{value}`" for value in kind.values)
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        return f"any of {_range(kind.item_type)}"
     if isinstance(kind, msgspec.inspect.IntType | msgspec.inspect.FloatType):
         return f"{kind.ge} to {kind.le}"
     return "yes or no"

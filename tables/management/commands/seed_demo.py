@@ -1,5 +1,5 @@
-"""Seed a demo pit: staff of every role, chips, open tables for Rocket and for two games with a pot; prints how to
-sign in.
+"""Seed a demo pit: staff of every role, chips, open tables for Rocket, for two games with a pot and for three on
+standard cards; prints how to sign in.
 
 Its logins are public knowledge, so it works in a demo only. A second run adds what is missing and changes nothing.
 """
@@ -24,7 +24,7 @@ from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
 from tables.log.entries.chips import ChipsIssued, SoldAtTheCage
 from tables.log.event import Event
-from tables.log.terms import Settings
+from tables.log.terms import Settings, made_rules
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import denominations, table_settings
@@ -122,6 +122,32 @@ TABLES: Final = {
         max_cents=100_000,
         time_charge_cents=500,
         denominations=(500, 2_500, 10_000),
+    ),
+    "Baccarat 1": Settings(
+        game="baccarat",
+        options={},
+        seats=7,
+        unit_cents=100,
+        min_cents=1_000,
+        max_cents=50_000,
+        denominations=(100, 500, 2_500, 10_000, 50_000),
+    ),
+    "Blackjack 1": Settings(
+        game="blackjack",
+        options={"surrender": "late"},
+        source=ShoeSource.HOUSE.value,
+        unit_cents=500,
+        min_cents=1_000,
+        max_cents=50_000,
+        denominations=(500, 2_500, 10_000, 50_000),
+    ),
+    "Three Card Poker 1": Settings(
+        game="three_card_poker",
+        options={},
+        unit_cents=100,
+        min_cents=1_000,
+        max_cents=20_000,
+        denominations=(100, 500, 2_500, 10_000),
     ),
 }
 
@@ -244,7 +270,7 @@ def logins() -> str:
         limits = f"{money(terms.min_cents)} to {money(terms.max_cents)}"
         shoe = "house shoe" if terms.source == ShoeSource.HOUSE else "real cards"
         game = GAMES[terms.game]
-        decks = terms.options.get("decks", 1)
+        decks = game.decks(made_rules(game, terms.options, terms.unit_cents))
         felt.append((name, game.title, limits, f"{decks} deck{'s' * (decks > 1)}, {shoe}"))
     return f"{columns(people)}\n\n{columns(felt)}"
 

@@ -1,0 +1,89 @@
+"""Hands of blackjack: what they are worth, and what becomes of the bets on them once the dealer has played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from tables.games.cards import RANK_OF, UNKNOWN
+from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
+from tables.games.odds import EVEN, Odds
+
+ACE, TEN, MOST = 1, 10, 21
+VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
+"""What a card is worth, by its number; an ace 1."""
+
+
+def total(cards: Sequence[int]) -> int:
+    """The points of a hand, an ace as 11 where that does not bust it."""
+    points = sum([VALUE_OF[card] for card in cards])
+    return points + 10 if points <= 11 and _has_ace(cards) else points
+
+
+def is_soft(cards: Sequence[int]) -> bool:
+    """Whether an ace counts 11 in it."""
+    return _has_ace(cards) and sum([VALUE_OF[card] for card in cards]) <= 11
+
+
+def _has_ace(cards: Sequence[int]) -> bool:
+    return any(VALUE_OF[card] == ACE for card in cards)
+
+
+def has_blackjack(cards: Sequence[int]) -> bool:
+    """Whether two cards are an ace and a card worth ten."""
+    return len(cards) == 2 and UNKNOWN not in cards and total(cards) == MOST
+
+
+@cache
+def cards_by_value(cards: int, value: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of a pack of so many different cards those of a value, and all others."""
+    pack = range(1, cards + 1)
+    return tuple([card for card in pack if VALUE_OF[card] == value]), tuple(
+        [card for card in pack if VALUE_OF[card] != value]
+    )
+
+
+# --- what becomes of bets ---------------------------------------------------------------------------------------
+
+
+def settle(layout: HouseLayout, spot: Spot, blackjack_pays: Odds, *, original_only: bool) -> None:
+    """The bets on the hands of a seat, as far as they are not decided yet."""
+    dealer = layout.dealer.cards
+    for hand in spot.hands:
+        stake = spot.stakes[hand.number - 1]
+        if stake.outcome:
+            continue
+        own_blackjack = len(spot.hands) == 1 and has_blackjack(hand.cards)
+        if not has_blackjack(dealer):
+            if own_blackjack:
+                layout.pay(stake, blackjack_pays, f"blackjack, pays {blackjack_pays}", "blackjack")
+            else:
+                _compare(layout, stake, total(hand.cards), total(dealer))
+        elif own_blackjack:
+            layout.push(stake, "both have a blackjack")
+        elif original_only:
+            _settle_original(layout, hand, stake)
+        else:
+            layout.lose(stake, "the dealer has a blackjack")
+
+
+def _settle_original(layout: HouseLayout, hand: Hand, stake: Stake) -> None:
+    """A dealer's blackjack takes the original bet alone: that of the first hand, without its double."""
+    if stake.hand != 1:
+        layout.push(stake, "the dealer's blackjack takes original bets only")
+        return
+    layout.lose(stake, "the dealer has a blackjack")
+    original_cents = stake.cents // 2 if hand.is_doubled else stake.cents
+    stake.returned_cents = stake.cents - original_cents
+
+
+def _compare(layout: HouseLayout, stake: Stake, points: int, dealer: int) -> None:
+    if points == dealer:
+        layout.push(stake, f"both have {points}")
+    elif dealer > MOST:
+        layout.pay(stake, EVEN, f"{points}, the dealer busts with {dealer}")
+    elif points > dealer:
+        layout.pay(stake, EVEN, f"{points} against {dealer}")
+    else:
+        layout.lose(stake, f"{points} against {dealer}")

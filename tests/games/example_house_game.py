@@ -1,0 +1,92 @@
+"""Little Brother, a made-up house-banked game: a card each, and the higher one wins. A seat may double first.
+
+It is the example of docs/adding-a-game.md for standard cards, which shows this file as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from tables.games.cards import RANK_OF
+from tables.games.felt import DEALER, MAIN, AskCard, Choice, Phrase
+from tables.games.game import Due, Part, Script, Wager, Words
+from tables.games.house_layout import Hand, HouseLayout, Spot
+from tables.games.house_script import HouseScript, State
+from tables.games.odds import EVEN, HouseRules, Odds
+
+SEVEN = 7
+SEVEN_PAYS = Odds(11)
+
+
+class Rules(HouseRules, frozen=True):
+    """The operator's options, besides the chip unit and the rounding that all such games have."""
+
+    decks: Annotated[int, Meta(ge=1, le=8, description="Decks in the shoe.")] = 6
+    spread: Annotated[tuple[Literal["seven"], ...], Meta(description="The side bets.")] = ("seven",)
+
+
+class LittleBrother(HouseScript[Rules]):
+    """The game, as the kernel plays it."""
+
+    name: ClassVar[str] = "little_brother"
+    title: ClassVar[str] = "Little Brother"
+    parts: ClassVar[Mapping[Part, str]] = {"stack": "cards", "hands": "dealer"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "double": Words("Double", "Place the bet once more.", "Higher than the dealer wins even money."),
+        "stay": Words("Stay", "Go on to the next seat.", "A seat need not double."),
+    }
+    cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, then one to the dealer."}
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "seven")
+    rules_type = Rules
+
+    def decks(self, rules: Rules) -> int:
+        """As the operator sets it."""
+        return rules.decks
+
+    def wagers(self, rules: Rules) -> tuple[Wager, ...]:
+        """The bet, and a side bet on a seven that goes with it."""
+        return (Wager(MAIN, "Bet"), *(Wager(name, "Seven", needs=MAIN) for name in rules.spread))
+
+    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+        """A card to each seat; decisions; the dealer's card."""
+        for spot in layout.spots:
+            spot.hands.append(Hand(spot.seat))
+            yield from layout.deal(spot.hand)
+        for spot in layout.spots:
+            yield from _decide(layout, spot)
+        yield from layout.deal(layout.dealer)
+        for spot in layout.spots:
+            _settle(layout, spot)
+
+    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+        """Whose card it is."""
+        place = "yourself" if prompt.to == DEALER else f"seat {prompt.to}"
+        return Phrase(f"Card for {place}.", "Cards.", self.cards["seat"])
+
+
+def _decide(layout: HouseLayout, spot: Spot) -> Script[None]:
+    stake = spot.stakes[0]
+    room = stake.cents <= layout.room_cents()
+    double = (Choice("double", stake.cents),) if room else ()
+    if (yield from layout.choose(spot.hand, (Choice("stay"), *double))) == "double":
+        stake.cents *= 2
+
+
+def _settle(layout: HouseLayout, spot: Spot) -> None:
+    own, dealer = RANK_OF[spot.hand.cards[0]], RANK_OF[layout.dealer.cards[0]]
+    stake, why = spot.stakes[0], f"{own} against {dealer}"
+    if own > dealer:
+        layout.pay(stake, EVEN, why)
+    elif own < dealer:
+        layout.lose(stake, why)
+    else:
+        layout.push(stake, why)
+    if (seven := spot.stake("seven")) is None:
+        return
+    if own == SEVEN:
+        layout.pay(seven, SEVEN_PAYS, f"a seven, pays {SEVEN_PAYS}")
+    else:
+        layout.lose(seven, "no seven")
