@@ -33,6 +33,8 @@ LEAST_LEFT: Final = 60
 _HARD, _SOFT, _PAIRS = 0, 22, 44
 _NEVER: Final = 10**9
 NO_CARD: Final = -1
+STANDING, DOUBLING, SURRENDERING = (sum(1 << code for code in codes) for codes in (STANDS, DOUBLES, SURRENDERS))
+"""Letters as bits: quicker to ask than a list of them."""
 
 
 class House(NamedTuple):
@@ -256,17 +258,17 @@ def _card(deck: Deck) -> int:
     return int(np.int64(draw(deck.cards, left, deck.dice)))
 
 
-@jit
+@inlined
 def _points(rank: int) -> int:
     return min(rank, TEN) + 1
 
 
-@jit
+@inlined
 def _blackjack(first: int, second: int) -> bool:
     return (first == ACE and second >= TEN) or (second == ACE and first >= TEN)
 
 
-@jit
+@inlined
 def _letter(letters: Counts, hard: int, aces: int) -> int:
     """What the chart says for a total that is not too many."""
     return int(letters[_SOFT + hard + 10]) if aces and hard <= 11 else int(letters[_HARD + hard])
@@ -298,7 +300,7 @@ def _play(
             continue
         if code == SPLIT:
             code = _letter(letters, _points(first) + _points(second), first == ACE)
-        if hands == 1 and code in SURRENDERS:
+        if hands == 1 and SURRENDERING >> code & 1:
             return -5, 0
         if hands > 1 and first == ACE and not house.hit_aces:
             code = STAND
@@ -316,7 +318,7 @@ def _play(
         waiting -= 1
         second = _card(deck)
     if stands:
-        net += _settle(deck, (up, hole), house, standing[:count])
+        net += _settle(deck, (up, hole), house, standing, count)
     return net, int(hands > 1)
 
 
@@ -339,13 +341,13 @@ def _finish(
     points, aces = _points(hand[0]) + _points(hand[1]), (hand[0] == ACE) + (hand[1] == ACE)
     soft, bets = aces > 0 and points <= 11, 1
     inside = house.doubles_soft == 1 if soft else house.doubles_least <= points <= house.doubles_most
-    if code in DOUBLES and may_double and inside:
+    if DOUBLING >> code & 1 and may_double and inside:
         rank = _card(deck)
         points += _points(rank)
         aces += rank == ACE
         bets = 2
     else:
-        while code not in STANDS:
+        while not STANDING >> code & 1:
             rank = _card(deck)
             points += _points(rank)
             aces += rank == ACE
@@ -356,21 +358,21 @@ def _finish(
 
 
 @inlined
-def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts) -> int:
+def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts, count: int) -> int:
     """What the hands that stand win together, in tenths of the bet."""
     up, hole = dealer
     if hole == NO_CARD:
         hole = _card(deck)
     net = 0
     if _blackjack(up, hole):
-        for hand in range(len(standing)):
+        for hand in range(count):
             bets = standing[hand, 1]
             if house.original_only:
                 bets = min(bets, 1) if hand == 0 else 0
             net -= 10 * bets
         return net
     total = _dealer(deck, up, hole, house.hits_soft_17)
-    for hand in range(len(standing)):
+    for hand in range(count):
         if total > 21 or standing[hand, 0] > total:
             net += 10 * standing[hand, 1]
         elif standing[hand, 0] < total:
