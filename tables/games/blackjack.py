@@ -82,7 +82,7 @@ class Blackjack(HouseScript[Rules]):
         "turn": "The hole card is turned when all seats are done, or to show a blackjack.",
     }
     suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
-    spots: ClassVar[tuple[str, ...]] = (MAIN, "insurance", *SIDE_BETS)
+    spots: ClassVar[tuple[str, ...]] = (MAIN, "double", "split", "insurance", *SIDE_BETS)
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
@@ -237,7 +237,7 @@ def _play_hand(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> Scr
             _split(spot, hand)
             continue
         if choice == "double":
-            stake.cents *= 2
+            stake.double()
             hand.is_doubled = True
         yield from layout.deal(hand)
         if choice == "double":
@@ -283,7 +283,8 @@ def _split(spot: Spot, hand: Hand) -> None:
     new = Hand(hand.seat)
     new.cards.append(hand.cards.pop())
     spot.hands.insert(hand.number, new)
-    spot.stakes.insert(hand.number, Stake(MAIN, spot.stakes[hand.number - 1].cents))
+    cents = spot.stakes[hand.number - 1].cents
+    spot.stakes.insert(hand.number, Stake(MAIN, cents, parts=(("split", cents),)))
     for number in range(1, len(spot.hands) + 1):
         spot.hands[number - 1].number = spot.stakes[number - 1].hand = number
 

@@ -440,6 +440,11 @@ class Settled(Struct, frozen=True, omit_defaults=True):
     """(wager, cents) of what was put up for it one after the other: a split, a double. Else it is all its own bet."""
 
     @property
+    def net_cents(self) -> int:
+        """What the player won by it (positive) or lost (negative)."""
+        return self.returned_cents - self.staked_cents
+
+    @property
     def put_up(self) -> tuple[tuple[str, int], ...]:
         """(wager, cents) of what was put up for it, the first bet first."""
         return self.parts or ((self.bet, self.staked_cents),)

@@ -33,13 +33,15 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
 
 def _settled(chart: Chart, seat: int, wager: Settled) -> list[Move]:
     """A wager in chips, on its own spot of the layout: winnings are laid beside it, and what is left goes back."""
-    spot, staked, returned = (LAYOUT, (seat, wager.bet)), wager.staked_cents, wager.returned_cents
-    moves: list[tuple[str, str | Place, str | Place, int]] = [
-        ("stake", PLAYERS, spot, staked),
-        ("loss", spot, RACK, staked - returned),
-        ("win", RACK, spot, returned - staked),
-        ("return", spot, PLAYERS, returned),
-    ]
+    lost, won = max(-wager.net_cents, 0), max(wager.net_cents, 0)
+    moves: list[tuple[str, str | Place, str | Place, int]] = []
+    for name, cents in wager.put_up:
+        spot, taken = (LAYOUT, (seat, name)), min(lost, cents)
+        moves.append(("stake", PLAYERS, spot, cents))
+        moves.append(("loss", spot, RACK, taken))
+        moves.append(("win", RACK, spot, won))
+        moves.append(("return", spot, PLAYERS, cents - taken + won))
+        lost, won = lost - taken, 0
     return [chart.move(kind, source, target, cents) for kind, source, target, cents in moves if cents > 0]
 
 

@@ -12,9 +12,12 @@ def house_edge(game: Game[Any, Any], rules: Any, wager: str | None = None) -> tu
     """What the house wins of a bet on average, and the standard deviation of one bet, both as parts of the bet.
 
     Of a full shoe, against the best play that sees its own cards and the dealer's. ``None`` where no exact value is
-    known, and where a game has several wagers and none is named: they have no edge in common. The first call for some
+    known, where it takes seconds to find (``par`` takes them), and where a game has several wagers and none is named:
+    they have no edge in common. The first call for some
     options takes some milliseconds, and imports what it computes with.
     """
+    if game.name in providers.SLOW:
+        return None
     sheet = providers.full_shoe(game.name, rules)
     if sheet is None:
         return None

@@ -23,6 +23,10 @@ PROVIDERS: Final = {
 }
 
 
+SLOW: Final = frozenset({"blackjack"})
+"""What is solved for seconds, and compiled for half a minute on a machine's first use: no page waits for that."""
+
+
 class Provider(Protocol):
     """What values a game."""
 

@@ -102,7 +102,7 @@ def test_each_transfer_of_a_stake_names_its_wager(transactional_db: None, game: 
     for payout in current.house_payouts:
         moved = Transfer.objects.filter(book_id=dealer.table.book_id, target__seat=payout.seat, kind="stake")
         spots = sorted((wager, cents) for wager, cents in moved.values_list("target__wager", "amount_cents"))
-        assert spots == sorted((wager.bet, wager.staked_cents) for wager in payout.wagers)
+        assert spots == sorted(part for wager in payout.wagers for part in wager.put_up)
 
 
 def test_a_card_that_lies_facedown_is_nowhere_before_it_is_turned(transactional_db: None) -> None:
