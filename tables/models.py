@@ -24,6 +24,8 @@ from tables import pepper
 from tables.games.catalog import GAMES
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import StaffAdded
+from tables.log.fold import BATCHES as BATCH_MACHINE
+from tables.log.fold import CONTINUOUS as CONTINUOUS_MACHINE
 from tables.log.fold import HOUSE_SHOE, signature_of
 from tables.log.fold import KEYED as KEYED_SHOE
 from tables.roles import Role, may
@@ -212,6 +214,8 @@ class ShoeSource(models.TextChoices):
 
     KEYED = KEYED_SHOE, "Real cards, keyed as they are turned"
     HOUSE = HOUSE_SHOE, "House shoe, dealt by the system"
+    CONTINUOUS = CONTINUOUS_MACHINE, "Real cards from a machine that shuffles all the time"
+    BATCHES = BATCH_MACHINE, "Real cards from a machine, batch by batch"
 
 
 class Table(models.Model):

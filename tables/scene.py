@@ -15,7 +15,7 @@ from ledger import cage
 from ledger.proof.moves import Chart, Move
 from ledger.slips import Signing
 from tables.games.felt import Limits
-from tables.games.game import Game, Kind
+from tables.games.game import Game
 from tables.log.event import Event
 from tables.log.fold import Standing
 from tables.log.kinds import kind_of
@@ -24,8 +24,8 @@ from tables.refusals import Refused
 
 
 @lru_cache(maxsize=1_000)
-def accounts(book_id: int, seats: int, kind: Kind) -> Chart:
-    """The accounts of a table with so many seats for a kind of game. They are never changed, so they are read once."""
+def accounts(book_id: int, seats: int, game: str) -> Chart:
+    """The accounts of a table with so many seats for a game. They are never changed, so they are read once."""
     return cage.chart(book_id)
 
 
@@ -82,7 +82,7 @@ class Scene:
     @property
     def chart(self) -> Chart:
         """The places that chips can be at this table."""
-        return accounts(self.table.book_id, self.table.seats, self.game.kind)
+        return accounts(self.table.book_id, self.table.seats, self.game.name)
 
     @property
     def for_coins(self) -> bool:

@@ -167,8 +167,11 @@ class Entries:
         ready = standing.shoe is not None and standing.shoe.stage == "ready"
         placed = ready and standing.shoe is not None and self.scene.at_cut
         in_use = placed and standing.round_open and due != "count"
-        if in_use and standing.shoe is not None and not standing.shoe.cut_out and not self.is_house_shoe:
+        shoe = standing.shoe
+        if in_use and shoe is not None and not shoe.cut_out and shoe.source == ShoeSource.KEYED:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
+        if standing.shoe is not None and shoes.may_take_next_batch(self.scene, standing.shoe):
+            yield Button("Next batch", spell(ShuffleShoe()), "N")
         if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         if self.can_take_back():

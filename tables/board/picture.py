@@ -33,7 +33,7 @@ from tables.games.game import Part
 from tables.inputs import (
     Choose,
 )
-from tables.log.fold import Round, Standing
+from tables.log.fold import SHUFFLERS, Round, Standing
 from tables.log.kinds import kind_of
 from tables.log.terms import limits_of, rules_of
 from tables.models import Staff, Table
@@ -339,7 +339,8 @@ class _Drawing:
         elif shoe.stage == "ready":
             left -= shoe.burn + sum(self.scene.standing.gone)
         game, rules = self.scene.game, self.scene.rules
-        at_cut = self.scene.at_cut if game.decks(rules) == shoe.decks else 0
+        has_cut = game.decks(rules) == shoe.decks and shoe.source not in SHUFFLERS
+        at_cut = self.scene.at_cut if has_cut else 0
         return ShoeBox(
             number=shoe.number,
             source=shoe.source,

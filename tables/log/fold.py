@@ -41,6 +41,12 @@ UNREADABLE: Final = (
 
 KEYED: Final = "keyed"
 """The source of a shoe: real cards, which the dealer names as they are turned."""
+CONTINUOUS: Final = "csm"
+"""The source of real cards that a machine shuffles all the time: each round is dealt from whole decks."""
+BATCHES: Final = "batch"
+"""The source of real cards that come from a machine batch by batch: each batch is whole decks."""
+SHUFFLERS: Final = frozenset({CONTINUOUS, BATCHES})
+"""The sources without a cut card and without a burn."""
 HOUSE_SHOE: Final = "house"
 """The source of a shoe that the system itself shuffles and deals."""
 
@@ -315,8 +321,11 @@ class Standing:
 
     @property
     def dealt_before(self) -> Round | None:
-        """The latest round out of the shoe as it lies: there is none since its shuffle at first."""
+        """The latest round out of the shoe as it lies: there is none since its shuffle at first, and never one where a
+        machine shuffles all the time."""
         if self.round is None or self.shoe is None or self.round.first_seq < self.shoe.ready_seq:
+            return None
+        if self.shoe.source == CONTINUOUS:
             return None
         return self.round
 

@@ -20,7 +20,7 @@ from ledger.proof.spelling import BET
 from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
 from tables.games.game import BankedGame, Game, PotGame, Wager
-from tables.log.fold import KEYED, Round, Shoe, Standing
+from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
 from tables.log.settlement import game_moves, settlement
 from tables.log.terms import Set, limits_of, rules_of
 
@@ -272,7 +272,7 @@ class AgainstHouse(GameKind):
             gone = self._game.pack(rules).nothing  # no shoe yet, or one that has to go before a round is opened
         before = standing.dealt_before
         unseen = self._game.unseen(before.state) if before else _burned_unseen(shoe)
-        return rules, Opening(seats, limits_of(table), gone, blind=table.source == KEYED, unseen=unseen)
+        return rules, Opening(seats, limits_of(table), gone, blind=table.source != HOUSE_SHOE, unseen=unseen)
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         return {}
@@ -318,7 +318,7 @@ class ForPot(GameKind):
             pot=standing.pot_cents // coin if "pot" in carries else 0,
             stacks=tuple(stacks.get(seat, 0) // coin for seat in seats) if self._game.coins else (),
             rake=_rake(table),
-            blind=table.source == KEYED,
+            blind=table.source != HOUSE_SHOE,
         )
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:

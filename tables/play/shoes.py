@@ -32,7 +32,7 @@ from tables.log.entries.shoes import (
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
-from tables.log.fold import Round, Shoe, StandardShoe
+from tables.log.fold import SHUFFLERS, Round, Shoe, StandardShoe
 from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
@@ -117,8 +117,16 @@ def check(scene: Scene, entered: CheckDecks) -> Outcome:
 @enters(ShuffleShoe, permit=permits.the_dealer)
 def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
     """The whole shoe is shuffled, between rounds only."""
-    shoe = expect(scene, "shuffle")
+    shoe = scene.standing.shoe
+    if shoe is None or not may_take_next_batch(scene, shoe):
+        shoe = expect(scene, "shuffle")
     return Outcome(_shuffled(scene, shoe))
+
+
+def may_take_next_batch(scene: Scene, shoe: Shoe) -> bool:
+    """Whether the dealer may take the next batch from the machine now: between rounds, after the first one."""
+    is_dealt = scene.standing.dealt_before is not None and not scene.standing.round_open
+    return shoe.source == ShoeSource.BATCHES and shoe.stage == "ready" and is_dealt and due(scene) is None
 
 
 @enters(PlaceCutCard, permit=permits.the_dealer)
@@ -138,6 +146,8 @@ def burn(scene: Scene, entered: Burn) -> Outcome:
 def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
     """The shoe after its burn: a card that a game turns first says how many go with it."""
     game, pack = scene.game, shoe.pack
+    if shoe.source in SHUFFLERS:
+        return replace(shoe, stage="ready", burn=0, cut_out=False)
     if not kind_of(game).turns_burn:
         if turned:
             raise Refused("bad_burn", f"No card is turned for the burn of {game.title}.", 422)
@@ -152,7 +162,7 @@ def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
 def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     """The dealer saw the cut card come out before the count says so: the round in progress is the last."""
     shoe = scene.standing.shoe
-    if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source == ShoeSource.HOUSE:
+    if shoe is None or shoe.stage != "ready" or shoe.cut_out or shoe.source != ShoeSource.KEYED:
         raise Refused("out_of_turn", "No cut card can come out now.", 409)
     return Outcome([cut_step(scene)])
 
@@ -178,7 +188,7 @@ def cut_step(scene: Scene) -> Step:
 def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
     shoe = scene.standing.shoe
-    if shoe is None or shoe.cut_out:
+    if shoe is None or shoe.cut_out or shoe.source in SHUFFLERS:
         return False
     at_cut = kind_of(current.game).at_cut(current.rules)
     return at_cut > 0 and current.game.cards_left(state) <= at_cut
@@ -187,10 +197,10 @@ def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
     opened = _opened(shoe)
     burned = scene.game.burned(scene.rules)
-    if shoe.source == ShoeSource.KEYED:
+    if shoe.source != ShoeSource.HOUSE:
         shuffled = _just_shuffled(scene, shoe)
         step = Step(Shuffled(shoe=shuffled, opened=opened))
-        if shuffled.stage != "cut" or burned:
+        if shuffled.stage != "cut" or (burned and shoe.source not in SHUFFLERS):
             return [step]
         return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
     shuffled = _just_shuffled(scene, shoe, _commit(scene.table, shoe.pack.shoes[shoe.decks]))
@@ -206,7 +216,7 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
 
 def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
-    prompts = shoe.source == ShoeSource.HOUSE or _behind(scene)
+    prompts = shoe.source == ShoeSource.HOUSE or (_behind(scene) and shoe.source not in SHUFFLERS)
     stage = "shuffled" if prompts else "cut"
     return replace(shoe, stage=stage, cut_out=False, commitment=commitment).noting(turned=UNKNOWN)
 
@@ -249,7 +259,9 @@ def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry
 @enacts(Shuffled, permit=permits.the_dealer)
 def enact_shuffle(scene: Scene, event: Shuffled, entry: Entry) -> Step:
     """The order of a house shoe is a secret of the house: `commitments` proves it when it is opened."""
-    shoe = expect(scene, "shuffle")
+    shoe = scene.standing.shoe
+    if shoe is None or not may_take_next_batch(scene, shoe):
+        shoe = expect(scene, "shuffle")
     commitment = str(event.shoe.commitment) if shoe.source == ShoeSource.HOUSE else None
     return Step(Shuffled(shoe=_just_shuffled(scene, shoe, commitment), opened=event.opened))
 
@@ -268,7 +280,7 @@ def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
 def enact_cut_card_out(scene: Scene, event: CutCardCame, entry: Entry) -> Step:
     """Of a house shoe, the cards that are left tell when it comes out."""
     shoe, current = scene.standing.shoe, scene.standing.round
-    if shoe is None or shoe.source == ShoeSource.KEYED:
+    if shoe is None or shoe.source != ShoeSource.HOUSE:
         return cut_card_out(scene, CutCardOut()).steps[0]
     if current is None or not cut_comes_out(scene, current, current.state):
         raise Misconduct("the cut card of this house shoe does not come out here")

@@ -26,7 +26,7 @@ from tables.games.felt import MOST_CENTS
 from tables.games.game import Game
 from tables.log.entries.kept import TableAdded
 from tables.log.entries.settings import TableSet
-from tables.log.fold import Standing
+from tables.log.fold import SHUFFLERS, Standing
 from tables.log.kinds import kind_of
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
@@ -207,6 +207,8 @@ def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
         sentences["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {seats[-1]} seats."
     if settings.source not in ShoeSource.values:
         sentences["source"] = f"A shoe is one of {', '.join(ShoeSource.values)}."
+    elif settings.source in SHUFFLERS and setting_of(game).has_pot:
+        sentences["source"] = f"A machine shuffles for games against the house; {game.title} is dealt from one deck."
     return sentences
 
 

@@ -13,8 +13,10 @@ from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskShuffle
 from tables.games.record import judge, record_of
+from tables.log.terms import Settings
 from tables.models import HouseShoe
 from tables.refusals import Refused
+from tables.setup import table_settings
 from tests.floor import Hand, dealt
 
 GAMES_ON_STANDARD_CARDS = [name for name, game in GAMES.items() if game.spots]
@@ -64,8 +66,11 @@ def play_round(dealer: Hand, chance: random.Random) -> None:
 
 
 def key_card(dealer: Hand, ask: AskCard, chance: random.Random) -> None:
-    card = chance.choice(ask.may_come)
-    dealer("standard_card", card=pack_of(ask.gone).spell(card))
+    name = pack_of(ask.gone).spell(chance.choice(ask.may_come))
+    if isinstance(name, int):
+        dealer("card", rank=name)
+    else:
+        dealer("standard_card", card=name)
 
 
 def ready(dealer: Hand) -> None:
@@ -173,3 +178,52 @@ def test_the_first_card_of_a_shoe_says_how_many_are_burned(baccarat: Hand) -> No
     current = baccarat.board.shoe
     assert current is not None
     assert current.cards_left == 8 * 52 - 2
+
+
+# --- machines that shuffle -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["baccarat", "blackjack", "rocket"])
+def test_a_machine_that_shuffles_all_the_time_deals_each_round_from_whole_decks(
+    transactional_db: None, game: str
+) -> None:
+    """Harm: a card is called impossible that the machine has long taken back; or a cut card is waited for."""
+    dealer, _ = dealt(name="Table 1", game=game, source="csm", options={"decks": 2}, seats=3)
+    chance = random.Random(game)
+    for _ in range(20):
+        assert dealer.board.due == "bets"
+        shoe = dealer.board.shoe
+        assert shoe is not None
+        assert (shoe.cards_left, shoe.cut_at) == (shoe.size, 0)
+        play_round(dealer, chance)
+    call_command("verify", verbosity=0)
+
+
+def test_a_batch_is_dealt_from_until_the_next_one_is_taken_and_each_is_in_the_log(transactional_db: None) -> None:
+    """Harm: nobody can say which rounds came from the same cards."""
+    dealer, _ = dealt(name="Table 1", game="baccarat", source="batch", options={"decks": 2}, seats=3)
+    chance = random.Random(5)
+    play_round(dealer, chance)
+    assert sum(dealer.now.gone) == 104 - (dealer.board.shoe.cards_left if dealer.board.shoe else 0) > 0
+    dealer("shuffle_shoe")
+    assert sum(dealer.now.gone) == 0
+    with pytest.raises(Refused, match="ready"):
+        dealer("shuffle_shoe")
+    play_round(dealer, chance)
+    batches = LogEntry.objects.filter(book_id=dealer.table.book_id, subject="shoe", kind="shuffled")
+    assert batches.count() == 2
+    call_command("verify", verbosity=0)
+
+
+def test_a_machine_shuffles_for_no_pot(transactional_db: None) -> None:
+    """Harm: a game is set up whose cards the machine would take back in mid-game."""
+    pot = Settings(
+        game="starboard",
+        options={},
+        source="csm",
+        unit_cents=100,
+        min_cents=100,
+        max_cents=1_000,
+        denominations=(100,),
+    )
+    assert "source" in table_settings.faults(pot)
