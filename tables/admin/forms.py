@@ -31,6 +31,8 @@ from tables.staff import staffing, terminals
 
 OPTION: Final = "option_"
 """What the fields of a game's options begin with."""
+LIMITS: Final = "limits_"
+"""What the fields of a wager's own limits begin with."""
 
 
 class MoneyField(forms.Field):
@@ -54,6 +56,36 @@ class MoneyField(forms.Field):
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
         """Tablets show digits."""
         return {"inputmode": "decimal", "autocomplete": "off"}
+
+
+class LimitsField(forms.Field):
+    """The least and the most of a wager, as "5 to 100", in minor units; empty where the table's own hold."""
+
+    widget = widgets.UnfoldAdminTextInputWidget
+
+    def to_python(self, value: Any) -> tuple[int, int] | None:
+        if value in self.empty_values:
+            return None
+        low, between, high = str(value).partition(" to ")
+        if not between:
+            raise ValidationError("Write the limits as 5 to 100.")
+        amount = MoneyField()
+        return amount.to_python(low) or 0, amount.to_python(high) or 0
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return " to ".join(money(cents).replace(",", "") for cents in value)
+        return value
+
+
+def limit_fields(game: str) -> dict[str, forms.Field]:
+    """A field for the own limits of each wager that a seat may place before the cards."""
+    return {
+        LIMITS + wager: LimitsField(
+            label=f"Limits of {wager.replace('_', ' ')}", required=False, help_text="As 5 to 100. Empty: the table's."
+        )
+        for wager in table_settings.wagers_of(GAMES[game])
+    }
 
 
 def option_fields(game: str) -> dict[str, forms.Field]:
@@ -178,7 +210,7 @@ class TableForm(Judged):
     def for_game(cls, game: str) -> type[TableForm]:
         """A subclass with a field for each option of one game's rules."""
         form: type[TableForm] = type(
-            cls.__name__, (cls,), {"GAME": game, "__module__": __name__, **option_fields(game)}
+            cls.__name__, (cls,), {"GAME": game, "__module__": __name__, **option_fields(game), **limit_fields(game)}
         )
         return form
 
@@ -191,6 +223,7 @@ class TableForm(Judged):
         self.initial.update({field: getattr(settings, setting) for setting, field in self.FIELDS.items()})
         self.initial["rake"] = Decimal(settings.rake_permille) / 10
         self.initial.update({OPTION + name: value for name, value in settings.options.items()})
+        self.initial.update({LIMITS + name: value for name, value in settings.wager_limits.items()})
 
     def clean_rake(self) -> int:
         """Per mille of a pot."""
@@ -207,6 +240,13 @@ class TableForm(Judged):
         names = [name for name in self.fields if name.startswith(OPTION)]
         return {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
 
+    def wager_limits(self) -> dict[str, tuple[int, int]]:
+        """The limits typed of single wagers; none at a table that gets another game."""
+        if self.cleaned_data["game"] != self.GAME:
+            return {}
+        names = [name for name in self.fields if name.startswith(LIMITS) and self.cleaned_data[name]]
+        return {name.removeprefix(LIMITS): self.cleaned_data[name] for name in names}
+
     def changes(self) -> dict[str, Any]:
         """What the operator changed, by the names that the table's settings have."""
         changed = self.changed
@@ -216,6 +256,8 @@ class TableForm(Judged):
             changes["denominations"] = tuple(chip.value_cents for chip in changed["denominations"])
         if "game" in changed or any(name.startswith(OPTION) for name in changed):
             changes["options"] = self.options()
+        if "game" in changed or any(name.startswith(LIMITS) for name in changed):
+            changes["wager_limits"] = self.wager_limits()
         return changes
 
     def settings(self) -> Settings:
@@ -224,6 +266,7 @@ class TableForm(Judged):
             **{name: typed[name] for name in ("game", "seats", "source")},
             **{setting: typed[field] for setting, field in self.FIELDS.items()},
             options=self.options(),
+            wager_limits=self.wager_limits(),
             denominations=tuple(chip.value_cents for chip in typed["denominations"]),
         )
 

@@ -34,6 +34,7 @@ from tables.admin.forms import (
     StaffForm,
     TableForm,
     TerminalForm,
+    limit_fields,
     option_fields,
 )
 from tables.board import secrecy
@@ -138,12 +139,13 @@ class TableAdmin(SetUp):
         game = self._game(obj)
         editable = self.has_change_permission(request, obj) if obj else True
         options = tuple(option_fields(game)) if editable else ("chosen_options",)
+        limits = tuple(limit_fields(game)) if editable else ()
         return [
             (None, {"fields": ("name", "game")}),
             (
                 "Limits",
                 {
-                    "fields": ("minimum", "maximum", "cap"),
+                    "fields": ("minimum", "maximum", "cap", *limits),
                     "description": "They may change at any time; an open round keeps those that it was opened under.",
                 },
             ),

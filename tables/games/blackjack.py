@@ -83,6 +83,7 @@ class Blackjack(HouseScript[Rules]):
     }
     suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
     spots: ClassVar[tuple[str, ...]] = (MAIN, "double", "split", "insurance", *SIDE_BETS)
+    further: ClassVar[frozenset[str]] = frozenset({"double", "split", "insurance"})
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

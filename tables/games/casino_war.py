@@ -55,6 +55,7 @@ class CasinoWar(HouseScript[Rules]):
     }
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, one to the dealer; in a war one more."}
     spots: ClassVar[tuple[str, ...]] = (MAIN, "raise", "tie")
+    further: ClassVar[frozenset[str]] = frozenset({"raise"})
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

@@ -115,6 +115,8 @@ class Game(ABC, Generic[State, Rules]):
     """Bets, or what is put in play, are multiples of so many chip units."""
     spots: ClassVar[tuple[str, ...]] = ()
     """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
+    further: ClassVar[frozenset[str]] = frozenset()
+    """Those of them that are put up in mid-round."""
     rounds_after_cut: ClassVar[int] = 0
     """How many rounds are dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]

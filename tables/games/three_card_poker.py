@@ -56,6 +56,7 @@ class ThreeCardPoker(HouseScript[Rules]):
         "turn": "Hands are shown when all have decided.",
     }
     spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
+    further: ClassVar[frozenset[str]] = frozenset({"play"})
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from tables.games.catalog import GAMES
-from tables.games.felt import Limits
+from tables.games.felt import Limits, WagerLimits
 from tables.games.game import Game
 from tables.log.fold import KEYED
 
@@ -33,6 +34,8 @@ class Settings:
     """What each seat of a table with a pot pays for half an hour."""
     denominations: tuple[int, ...]
     """What the chips of this table are worth."""
+    wager_limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """(least, most) of the wagers that have limits of their own, in minor units."""
 
 
 def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:
@@ -66,6 +69,8 @@ class Set(Protocol):
     @property
     def cap_cents(self) -> int | None: ...
     @property
+    def wager_limits(self) -> Any: ...
+    @property
     def rake_permille(self) -> int: ...
     @property
     def rake_cap_cents(self) -> int | None: ...
@@ -78,7 +83,8 @@ def rules_of(table: Set) -> Any:
 
 def limits_of(table: Set) -> Limits:
     """The table's limits, in minor units."""
-    return Limits(table.min_cents, table.max_cents, table.cap_cents)
+    own = tuple(WagerLimits(wager, *bounds) for wager, bounds in sorted(table.wager_limits.items()))
+    return Limits(table.min_cents, table.max_cents, table.cap_cents, own or UNSET)
 
 
 def made_rules(game: Game[Any, Any], options: Mapping[str, Any], unit_cents: int) -> Any:

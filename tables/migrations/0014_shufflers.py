@@ -1,4 +1,4 @@
-"""Two more sources of cards: machines that shuffle all the time, or batch by batch."""
+"""Two more sources of cards: machines that shuffle all the time, or batch by batch. Limits of single wagers."""
 
 from django.db import migrations, models
 
@@ -7,6 +7,11 @@ class Migration(migrations.Migration):
     dependencies = [("tables", "0013_rows_taken_over")]
 
     operations = [
+        migrations.AddField(
+            model_name="table",
+            name="wager_limits",
+            field=models.JSONField(blank=True, default=dict, help_text="By wager: the least and the most, in cents."),
+        ),
         migrations.AlterField(
             model_name="table",
             name="source",

@@ -63,6 +63,7 @@ def settings_of(table: Table) -> Settings:
         rake_cap_cents=table.rake_cap_cents,
         time_charge_cents=table.time_charge_cents,
         denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
+        wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
     )
 
 
@@ -241,10 +242,27 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
             sentences[name] = f"The {word} is a multiple of {money(step)}, {units_are}: {nearest}."
     if not sentences and settings.min_cents > settings.max_cents:
         sentences["max_cents"] = f"The maximum is under the minimum of {money(settings.min_cents)}."
+    if not sentences and (says := _wager_limit_fault(game, settings, step)):
+        sentences["wager_limits"] = says
     cap = settings.cap_cents
     if cap is not None and (says := kind.cap_fault(game, cap, settings.min_cents)):
         sentences["cap_cents"] = says
     return sentences
+
+
+def _wager_limit_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
+    """What is wrong with the limits of single wagers; empty if nothing is."""
+    for wager, (least, most) in settings.wager_limits.items():
+        if wager not in wagers_of(game):
+            return f"{game.title} has no wager {wager} with limits of its own."
+        if not 0 < least <= most <= MOST_CENTS or least % step or most % step:
+            return f"The limits of {wager.replace('_', ' ')} are multiples of {money(step)}, the lower one first."
+    return ""
+
+
+def wagers_of(game: Game[Any, Any]) -> tuple[str, ...]:
+    """The wagers of a game that may have limits of their own: all that a seat may place before the cards."""
+    return tuple(wager for wager in game.spots if wager not in game.further)
 
 
 def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:

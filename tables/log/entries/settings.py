@@ -23,7 +23,9 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         changes: list[str] = []
         for name, value in self.after.items():
-            if isinstance(value, Mapping):
+            if name == "wager_limits":
+                changes += [f"{wager} {money(low)} to {money(high)}" for wager, (low, high) in value.items()]
+            elif isinstance(value, Mapping):
                 changes += _options(self.before.get(name) or {}, value)
             else:
                 changes.append(change(name, self.before.get(name), value))

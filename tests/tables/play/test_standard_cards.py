@@ -180,6 +180,43 @@ def test_the_first_card_of_a_shoe_says_how_many_are_burned(baccarat: Hand) -> No
     assert current.cards_left == 8 * 52 - 2
 
 
+def test_a_wager_may_have_limits_of_its_own(transactional_db: None) -> None:
+    """Harm: the most on a side bet that pays 40 to 1 is the most on an even bet."""
+    limits = {"tie": [500, 2_000]}
+    dealer, _ = dealt(name="Table 1", game="baccarat", source="keyed", options={}, seats=3, wager_limits=limits)
+    with pytest.raises(Refused, match="over the maximum of 20"):
+        dealer("bet", seat=1, amount_cents=2_100, wager="tie")
+    dealer("bet", seat=1, amount_cents=500, wager="tie")
+    with pytest.raises(Refused, match="under the minimum of 10"):
+        dealer("bet", seat=1, amount_cents=500, wager="player")
+    dealer("close_bets")
+    call_command("verify", verbosity=0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        ({"double": (100, 200)}, "has no wager double"),
+        ({"perfect_pairs": (200, 100)}, "the lower one first"),
+        ({"perfect_pairs": (150, 1_000)}, "multiples of"),
+    ],
+)
+def test_limits_of_a_wager_that_cannot_be_are_refused(
+    transactional_db: None, limits: dict[str, tuple[int, int]], says: str
+) -> None:
+    """Harm: an operator believes that a limit holds which no prompt asks for."""
+    made = Settings(
+        game="blackjack",
+        options={},
+        unit_cents=100,
+        min_cents=100,
+        max_cents=1_000,
+        denominations=(100,),
+        wager_limits=limits,
+    )
+    assert says in table_settings.faults(made)["wager_limits"]
+
+
 # --- machines that shuffle -------------------------------------------------------------------------------------
 
 
