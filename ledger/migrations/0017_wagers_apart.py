@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 POTS = importlib.import_module("ledger.migrations.0004_pot_tables")
 BEFORE = importlib.import_module("ledger.migrations.0005_chip_cycle").MOVEMENTS
-MOVEMENTS = [*BEFORE, "commission:players>rack", "win:rack>layout", "reversal:layout>rack"]
+MOVEMENTS = [*BEFORE, "win:rack>layout", "reversal:layout>rack"]
 
 
 class Migration(migrations.Migration):

@@ -54,7 +54,6 @@ _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "loss": ((LAYOUT, RACK),),
     "win": ((RACK, PLAYERS), (RACK, LAYOUT)),
     "return": ((LAYOUT, PLAYERS),),
-    "commission": ((PLAYERS, RACK),),
     "sit_down": ((PLAYERS, SEAT),),
     "stand_up": ((SEAT, PLAYERS),),
     "pay_pot": ((SEAT, POT),),

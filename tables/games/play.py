@@ -110,6 +110,10 @@ def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
         return Illegal("round_over", "the round is over: nothing more can happen in it")
     expected = _expected(prompts)
     if isinstance(action, Bet) and isinstance(prompts[0], AskBet):
+        wagers = [ask.wager for ask in prompts if isinstance(ask, AskBet) and ask.seat == action.seat]
+        if wagers:
+            says = f"seat {action.seat} has no wager {action.wager!r} here: it has {', '.join(wagers)}"
+            return Illegal("unknown_wager", says)
         return Illegal("unknown_seat", f"there is no seat {action.seat} at this table: {expected}")
     return Illegal("out_of_turn", f"out of turn: {expected}")
 
@@ -117,7 +121,7 @@ def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:
 def _expected(prompts: tuple[Prompt, ...]) -> str:
     first = prompts[0]
     if isinstance(first, AskBet | AskCloseBets):
-        seats = [str(prompt.seat) for prompt in prompts if isinstance(prompt, AskBet)]
+        seats = dict.fromkeys(str(prompt.seat) for prompt in prompts if isinstance(prompt, AskBet))
         return f"bets are open for seats {', '.join(seats)}"
     if isinstance(first, AskChoice):
         return " and ".join(_decides(ask) for ask in prompts if isinstance(ask, AskChoice))

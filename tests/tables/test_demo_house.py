@@ -16,6 +16,7 @@ from ledger.models import Account, Book, LogEntry
 from tables import standing
 from tables.audit import proofs
 from tables.games.catalog import GAMES
+from tables.games.felt import AskBet
 from tables.management.commands.seed_demo import PASSWORD, STAFF, TABLES
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -84,14 +85,30 @@ def test_a_round_can_be_dealt_at_every_table_at_once(demo: str, name: str) -> No
     else:
         dora.ready_shoe()
     if GAMES[table.game].kind == "banked":
-        dora.bets(seat1=table.min_cents, seat2=table.max_cents)
-        dora("deal") if table.source == "house" else dora.cards(5, 6, 7)
+        for seat, cents in ((1, table.min_cents), (2, table.max_cents)):
+            ask = next(ask for ask in dora.board.prompts if isinstance(ask, AskBet) and ask.seat == seat)
+            dora("bet", seat=seat, amount_cents=cents, wager=ask.wager)
+        dora("close_bets")
+        begin(dora)
     else:
         for seat in GAMES[table.game].seat_counts:
             dora("buy_in", seat=seat, amount_cents=table.min_cents)
         dora("start_game")
     assert dora.board.round_open
     assert proofs.verify(table.book).fault is None
+
+
+def begin(dora: Hand) -> None:
+    """The first cards; where they lie facedown, the first decision."""
+    if dora.board.due == "deal":
+        dora("deal")
+    elif dora.board.side_by_side and dora.board.due == "card":
+        for card in "567":
+            dora("standard_card", card=card)
+    elif dora.board.due == "choose":
+        dora("choose", seat=1, choice="play")
+    else:
+        dora.cards(5, 6, 7)
 
 
 def test_the_log_says_who_did_it(demo: str) -> None:

@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from tables.games.cards import BY_RANK, PAIRS, STANDARD
 from tables.games.catalog import GAMES
-from tables.games.game import BankedGame, Game, Wager
+from tables.games.game import Game, Wager
+from tables.log.kinds import kind_of
 
 PAGES: Final = Path(__file__).parents[3] / "docs" / "games"
 START: Final = "<!-- from the game: ./run manage game_docs -->"
@@ -61,7 +62,7 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     rules = game.rules_type()
     yield f"- Players: {low if low == high else f'{low} to {high}'}"
     yield f"- Decks: {game.decks(rules)}; burned after a shuffle: {_burn(game, rules)}"
-    if isinstance(game, BankedGame) and game.side_by_side:
+    if game.spots:
         yield from _of_standard_cards(game, rules)
     yield f"- On the layout: {', '.join(game.parts.values())}"
     yield f"- What may become of a seat: {', '.join(outcome.replace('_', ' ') for outcome in game.outcomes)}"
@@ -70,9 +71,9 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     for option in options:
         kind, meaning = _kind_and_meaning(option.type)
         yield f"| `{option.encode_name}` | {_spelling(option.default)} | {_range(kind)} | {meaning} |"
-    if isinstance(game, BankedGame) and game.side_by_side:
+    if game.spots:
         yield from ("", "| wager | in records | spread by default | goes with | not beside |", "|---|---|---|---|---|")
-        yield from (_row_of(wager, game.wagers(rules)) for wager in every_wager(game))
+        yield from (_row_of(wager, kind_of(game).wagers(rules)) for wager in every_wager(game))
     if not game.words:
         yield from ("", "Nobody decides anything.")
         return
@@ -81,27 +82,28 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
 
 
 def _burn(game: Game[Any, Any], rules: Any) -> str:
-    if isinstance(game, BankedGame) and game.turns_burn:
+    if kind_of(game).turns_burn:
         return "the first card is turned, and as many as it counts"
     return str(game.burned(rules))
 
 
-def _of_standard_cards(game: BankedGame[Any, Any], rules: Any) -> Iterator[str]:
-    yield f"- Cards: {_PACKS[game.pack(rules)]}"
+def _of_standard_cards(game: Game[Any, Any], rules: Any) -> Iterator[str]:
+    yield f"- Cards: {_PACKS[kind_of(game).pack(rules)]}"
     if game.is_fresh_each_round(rules):
         yield "- Shuffled before every round"
         return
     after = f", and {game.rounds_after_cut} more round after the one in which it comes out"
-    yield f"- The cut card lies {game.at_cut(rules)} cards from the end{after if game.rounds_after_cut else ''}"
+    at_cut = kind_of(game).at_cut(rules)
+    yield f"- The cut card lies {at_cut} cards from the end{after if game.rounds_after_cut else ''}"
     yield "- A single deck is shuffled before every round"
 
 
-def every_wager(game: BankedGame[Any, Any]) -> tuple[Wager, ...]:
+def every_wager(game: Game[Any, Any]) -> tuple[Wager, ...]:
     """The wagers of a game with all its side bets, whatever a table spreads of them."""
     spread = next(option for option in _options(game) if option.encode_name == "spread")
     sides = _kind_and_meaning(spread.type)[0].item_type.values
     rules = msgspec.structs.replace(game.rules_type(), spread=_in_order(game.rules_type().spread, sides))
-    return game.wagers(rules)
+    return kind_of(game).wagers(rules)
 
 
 def _in_order(first: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
