@@ -50,7 +50,7 @@ def _hand(current: Round) -> Hand | None:
 def _of_points(player: Sequence[int], banker: Sequence[int]) -> Hand:
     points = _points(player), _points(banker)
     winner: Winner = "player" if points[0] > points[1] else "banker" if points[0] < points[1] else "tie"
-    is_natural = max(points) >= _NATURAL and len(banker if points[1] > points[0] else player) == 2  # noqa: PLR2004
+    is_natural = max(points) >= _NATURAL and len(banker if points[1] > points[0] else player) == 2
     return Hand(
         winner,
         player_pair=_is_pair(player),

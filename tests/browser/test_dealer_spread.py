@@ -17,11 +17,13 @@ Come = Callable[..., Screen]
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})
 OVER_EACH_OTHER = """() => {
-  const parts = ".seats .seat__spot, .spot, .seats .wager, .seat__again, .prompt, .house__pair, .shoe, .cardkey, .choice";
+  const seats = ".seats .seat__spot, .spot, .seats .wager, .seat__again";
+  const parts = `${seats}, .prompt, .house__pair, .shoe, .cardkey, .choice`;
   const boxes = [...document.querySelectorAll(parts)]
     .filter((part) => part.checkVisibility())
     .map((part) => [`${part.className} ${part.innerText.slice(0, 20)}`, part.getBoundingClientRect()]);
-  const apart = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
+  const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
   return boxes.flatMap(([name, a], place) =>
     boxes.slice(place + 1).filter(([, b]) => !apart(a, b)).map(([other]) => `${name} / ${other}`));
 }"""
