@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.urls import reverse
 
 from tests import floor
 from tests.accessibility import serious
@@ -106,20 +105,6 @@ def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Com
     assert screen.seq == seq
     assert serious(screen.page) == []
     is_clear(screen.page)
-
-
-def test_the_display_has_the_hands_of_the_shoe(at_table: Come, transactional_db: None) -> None:
-    """Harm: players bet by a road that is another shoe's, or short of the last hand."""
-    hand = table_of("baccarat")
-    for _ in range(2):
-        hand("bet", seat=1, wager="player", amount_cents=5_000)
-        hand("close_bets")
-        hand.cards("9", "2", "K", "3")
-        hand.pay()
-    boss = floor.client(floor.staff(floor.Role.PIT_BOSS, "boris"))
-    html = boss.get(reverse("pit:display", args=[hand.table.pk])).content.decode()
-    assert "Bead plate, 2 hands: Player 2, Banker 0, Tie 0" in html
-    assert "Natural 9" in html
 
 
 def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) -> None:
