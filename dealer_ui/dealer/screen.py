@@ -12,11 +12,12 @@ from uuid import UUID, uuid4
 from dealer_ui.dealer.kinds import Felt, felt_of
 from dealer_ui.dealer.ways import Press, Ways, ways
 from dealer_ui.numbers import number
+from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
 from tables.board import secrecy
 from tables.board.buttons import Button
 from tables.board.picture import Board, SeatBox
-from tables.board.words import OutcomeLine
+from tables.board.words import Chips, OutcomeLine
 from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card
@@ -304,6 +305,21 @@ class Screen:
             return None
         total = sum(bet.amount_cents for bet in bets)
         return Press(f"Same bets, {money(total)}", json.dumps(spell(PlaceBets(tuple(bets)))), "R", "bet")
+
+    @cached_property
+    def price_cents(self) -> int:
+        """What the choices of a seat cost more than its bet, if that is one amount."""
+        costs = {choice.cost_cents for ask in self.board.prompts[:1] for choice in getattr(ask, "choices", ())} - {0}
+        return costs.pop() if self.board.side_by_side and self.board.due == "choose" and len(costs) == 1 else 0
+
+    @property
+    def price(self) -> tuple[Chips, ...]:
+        """That amount in chips, nothing where the table's chips cannot make it."""
+        try:
+            cut = chips.cut(self.price_cents, self.board.denominations)
+        except ValueError:
+            return ()
+        return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in cut)
 
     @property
     def tray(self) -> tuple[Denomination, ...]:

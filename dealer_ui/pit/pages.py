@@ -25,6 +25,7 @@ from ledger.models import Alert
 from tables import dealing, standing
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
+from tables.board.shoe_hands import HAS_ROADS
 from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
@@ -176,7 +177,8 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "dealer_ui/pit/table.html",
-        {"seen": card, "proof": _proof(card.table)} | _rounds(request, card.table, latest_of(card.standing)),
+        {"seen": card, "proof": _proof(card.table), "has_roads": card.table.game in HAS_ROADS}
+        | _rounds(request, card.table, latest_of(card.standing)),
     )
 
 

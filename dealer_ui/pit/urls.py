@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from dealer_ui.dates import Day
-from dealer_ui.pit import disputes, pages, penetration, reconciling, reports, shoe_audits
+from dealer_ui.pit import display, disputes, pages, penetration, reconciling, reports, shoe_audits
 
 app_name = "pit"
 register_converter(Day, "day")
@@ -39,6 +39,7 @@ urlpatterns = [
     path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
     path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pages.table, name="table"),
+    path("tables/<int:pk>/display/", display.display, name="display"),
     path("tables/<int:pk>/rounds", pages.rounds, name="rounds"),
     path("tables/<int:pk>/rounds.csv", pages.rounds_csv, name="rounds-csv"),
     path("tables/<int:pk>/rounds/<int:number>/", pages.round_, name="round"),

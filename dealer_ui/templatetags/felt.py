@@ -125,38 +125,56 @@ def suit_name(letter: str) -> str:
 @register.simple_tag
 @lru_cache(maxsize=128)
 def face(name: str) -> SafeString:
-    """One standard card, with its suit where that is known."""
+    """One standard card, with its suit where that is known: its rank in the corner, which a fan leaves in sight."""
     rank, suit = name[0], name[1:]
     ink = _SUIT_INKS.get(suit, "#161a18")
     words = _RANK_NAMES.get(rank, rank) + (f" of {suit_name(suit)}" if suit else "")
-    shape = (
-        format_html('<path d="{}" fill="{}" transform="translate(14 50) scale(.72)"/>', _SUIT_SHAPES[suit], ink)
-        if suit
-        else ""
-    )
+    written = "10" if rank == "T" else rank
     return format_html(
-        '<svg class="card card--standard" viewBox="0 0 100 140" role="img" aria-label="{}"><rect x="1" y="1" width="98"'
-        ' height="138" rx="11" fill="#fbf7ec" stroke="#c9bfa6" stroke-width="2"/><text x="{}" y="{}" fill="{}"'
-        ' font-size="{}" font-weight="800" text-anchor="middle">{}</text>{}</svg>',
-        words,
-        28 if suit else 50,
-        50 if suit else 92,
-        ink,
-        48 if suit else 64,
-        "10" if rank == "T" else rank,
-        shape,
+        '<svg class="card card--standard" viewBox="0 0 100 140" role="img" aria-label="{words}">'
+        '<rect x="1" y="1" width="98" height="138" rx="11" fill="#fbf7ec" stroke="#c9bfa6" stroke-width="2"/>'
+        '<text x="25" y="45" fill="{ink}" font-size="46" font-weight="800" text-anchor="middle"{squeeze}>{written}'
+        "</text>{body}</svg>",
+        words=words,
+        ink=ink,
+        squeeze=mark_safe(' textLength="42" lengthAdjust="spacingAndGlyphs"') if rank == "T" else "",
+        written=written,
+        body=_suited(suit, ink) if suit else _unsuited(written),
+    )
+
+
+def _suited(suit: str, ink: str) -> SafeString:
+    """The suit under the rank, where a fan shows it, and large in the body."""
+    return format_html(
+        '<path d="{shape}" fill="{ink}" transform="translate(10 51) scale(.3)"/>'
+        '<path d="{shape}" fill="{ink}" transform="translate(33 66) scale(.62)"/>',
+        shape=_SUIT_SHAPES[suit],
+        ink=ink,
+    )
+
+
+def _unsuited(written: str) -> SafeString:
+    """Of a card whose suit does not count: a frame, and the rank once more, faint."""
+    return format_html(
+        '<rect x="8" y="56" width="84" height="76" rx="7" fill="#161a18" fill-opacity=".05" stroke="#161a18"'
+        ' stroke-opacity=".16" stroke-width="1.5"/><text x="50" y="116" fill="#161a18" fill-opacity=".2"'
+        ' font-size="64" font-weight="800" text-anchor="middle" aria-hidden="true">{}</text>',
+        written,
     )
 
 
 @register.simple_tag
 def faces(cards: Sequence[str], facedown: int = 0) -> SafeString:
-    """A hand of standard cards as it lies, with its facedown ones after those that are seen."""
-    shown = format_html_join("", "{}", ((face(card),) for card in cards))
-    down = _drawn(("facedown",) * facedown)
-    words = f"{facedown} facedown" if facedown else ""
-    return format_html(
-        '<span class="fan">{}{}</span>{}', shown, down, format_html('<span class="unseen">{}</span>', words)
-    )
+    """A hand of standard cards as it lies, in rows of five, with its facedown ones after those that are seen."""
+    drawn = [face(card) for card in cards] + [_drawn(("facedown",))] * facedown
+    rows = (drawn[start : start + _ROW_LENGTH] for start in range(0, len(drawn), _ROW_LENGTH))
+    fans = format_html_join("", '<span class="fan">{}</span>', ((_joined(row),) for row in rows))
+    words = format_html('<span class="unseen">{} facedown</span>', facedown) if facedown else ""
+    return format_html('<span class="stack">{}{}</span>', words, fans)
+
+
+def _joined(cards: Iterable[SafeString]) -> SafeString:
+    return format_html_join("", "{}", ((card,) for card in cards))
 
 
 @register.simple_tag

@@ -159,8 +159,10 @@ class Entries:
             named = Choose(
                 ask.seat, choice.name, choice.card, cards=choice.cards, target=choice.target, count=choice.count
             )
-            hotkey = "Enter" if choice.draws else hotkeys[choice.name]
-            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=choice.draws, way=way)
+            # Where bets ride on every choice of many, none of them is the key that goes on to the next step.
+            is_next = choice.draws and not current.game.spots
+            hotkey = "Enter" if is_next else hotkeys[choice.name]
+            yield Button(f"{way}{_named(choice)}{cost}", spell(named), hotkey, primary=is_next, way=way)
 
     def _always(self, due: str) -> Iterable[Button]:
         standing = self.scene.standing

@@ -24,7 +24,7 @@ def last_bets(book_id: int, standing: Standing) -> Mapping[Spot, int]:
     if current is None:
         return _NONE
     if current.over:
-        return _placed(current)
+        return placed(current)
     if not any(isinstance(prompt, AskBet) for prompt in current.game.prompts(current.state)):
         return _NONE
     if current.game.spots:
@@ -37,10 +37,10 @@ def _placed_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, i
     """The bets of the round before, told again from its entries: its stakes hold doubles and splits too. What lies
     before an entry never changes, so it is told once."""
     before = as_of(book_id, number - 1, first_seq - 1)
-    return _placed(before.round) if before else _NONE
+    return placed(before.round) if before else _NONE
 
 
-def _placed(current: Round) -> Mapping[Spot, int]:
+def placed(current: Round) -> Mapping[Spot, int]:
     """What was placed before the cards."""
     bets: dict[Spot, int] = {}
     for play in current.plays:

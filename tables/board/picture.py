@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ledger.proof.chips import Denomination
 from tables import standing
 from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
-from tables.board.last_bets import last_bets
+from tables.board.last_bets import last_bets, placed
 from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
 from tables.games.cards import PAIRS, pack_of
 from tables.games.catalog import GAMES
@@ -53,6 +53,8 @@ class SpotBox:
     ask: AskBet | None = None
     last_cents: int = 0
     """What lay there in the round before."""
+    is_on_hands: bool = False
+    """Whether it goes with a hand of its own: each hand says what is bet on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class HandBox:
     acting: bool
     place: int
     """Whose it is: a seat, or a place before the dealer."""
+    cents: int = 0
+    """What is bet on this hand alone."""
+    is_doubled: bool = False
+    outcome: str = ""
+    """What became of that bet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +297,7 @@ class _Drawing:
                 ask=asks.get((seat, MAIN)),
                 last_bet_cents=before.get((seat, MAIN), 0),
                 spots=tuple(self._spots(box, asks, before)),
-                hands=tuple(_hands(box.hands or (), shown, prompts, seat)),
+                hands=tuple(self._seats_hands(box, shown, prompts)),
                 hand_size=box.hand_size,
                 kept=tuple(sorted(box.kept)),
                 score=box.score,
@@ -323,7 +330,20 @@ class _Drawing:
                 outcome=wager.outcome if wager else "",
                 ask=asks.get((box.seat, name)),
                 last_cents=before.get((box.seat, name), 0),
+                is_on_hands=wager is not None and wager.hand is not None,
             )
+
+    @staticmethod
+    def _seats_hands(box: SeatView, shown: Round | None, prompts: Sequence[Prompt]) -> Iterable[HandBox]:
+        """The hands of a seat, with what is bet on each by itself."""
+        before = placed(shown) if shown and box.hands else {}
+        for hand in _hands(box.hands or (), shown, prompts, box.seat):
+            wager = next((wager for wager in box.wagers or () if wager.hand == hand.number), None)
+            if wager is None:
+                yield hand
+                continue
+            doubled = wager.cents > before.get((box.seat, wager.bet), wager.cents)
+            yield replace(hand, cents=wager.cents, is_doubled=doubled, outcome=wager.outcome)
 
     @staticmethod
     def _latest(current: Round | None) -> tuple[Payout, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from ledger.proof import chips
@@ -180,6 +181,13 @@ class HouseTelling(Telling):
     def _say_shuffle(self) -> Phrase:
         return _WORDS["shuffle"]
 
+    @cached_property
+    def _titles(self) -> Mapping[str, str]:
+        """What the table calls its wagers."""
+        if not self.scene.game.spots:
+            return {}
+        return {wager.name: wager.title for wager in kind_of(self.scene.game).wagers(self.scene.rules)}
+
     def line(self, payout: Payout) -> OutcomeLine:
         net, staked, returned = payout.net_cents, payout.staked_cents, payout.returned_cents
         if net > 0:
@@ -201,7 +209,8 @@ class HouseTelling(Telling):
             pay=self.in_chips(pay),
             wagers=tuple(
                 WagerLine(
-                    title=wager.bet.replace("_", " ") + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
+                    title=self._titles.get(wager.bet, wager.bet.replace("_", " "))
+                    + (f" {wager.hand}" if wager.hand and wager.hand > 1 else ""),
                     outcome=wager.outcome,
                     net_cents=wager.returned_cents - wager.staked_cents,
                     why=wager.why,

@@ -110,6 +110,7 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
 DOING = {"act", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
+IN_TEST_DISPLAY = {"display"}
 IN_TEST_SHOE_AUDIT = {"shoes", "shoes-csv", "shoe", "shoe-csv"}
 
 
@@ -124,7 +125,7 @@ def status(who: Staff, url: str, method: str = "get") -> int:
 
 
 def test_every_address_of_the_pit_is_tried_below() -> None:
-    elsewhere = IN_TEST_DISPUTES | IN_TEST_PENETRATION | IN_TEST_SHOE_AUDIT
+    elsewhere = IN_TEST_DISPUTES | IN_TEST_PENETRATION | IN_TEST_SHOE_AUDIT | IN_TEST_DISPLAY
     assert {pattern.name for pattern in urls.urlpatterns} == READING.keys() | DOING | elsewhere
 
 

@@ -1,16 +1,20 @@
 // Bets and chips: a seat is chosen, figures and chips make the amount, Enter places it.
 
 import { board, chosenSeat, dealtIn, mode, part, send } from "./board.js";
+import { state } from "./state.js";
 import { say } from "./words.js";
 
 /** What a key means while amounts are typed. False when it means nothing there. */
 export function takeAmount(key) {
   const amount = part("amount");
-  if (/^[\d.,-]$/.test(key)) amount.value += key;
-  else if (key === "Backspace" && amount.value) amount.value = amount.value.slice(0, -1);
-  else if (key === "Enter" && document.activeElement?.matches(".spot")) send(document.activeElement);
+  const onSpot = document.activeElement?.matches(".spot");
+  if (/^[\d.,-]$/.test(key)) amount.value = takeInHand() + key;
+  else if (key === "Backspace" && amount.value && !state.laid) amount.value = amount.value.slice(0, -1);
+  else if (key === "Enter" && onSpot) send(document.activeElement);
+  else if (key === "Enter" && isNowhere()) say(`${amount.value} is in hand: lay it on a spot, or clear it with Esc.`);
   else if (key === "Enter" && amount.value && part("place")) send(part("place"));
-  else if (/^Arrow/.test(key) && spots().length) chooseSpot(key === "ArrowLeft" ? -1 : 1);
+  else if (key === "Escape" && spots().length) onSpot ? document.activeElement.blur() : clearHand();
+  else if (/^Arrow/.test(key) && spots().length) chooseSpot(key);
   else if (key === "ArrowLeft" || key === "ArrowRight") chooseSeat(key === "ArrowLeft" ? -1 : 1);
   else if (key === "R" && mode() === "bets" && !spots().length) repeatBet();
   else if (key === "S" && mode() === "seats") sitOut();
@@ -21,11 +25,32 @@ export function takeAmount(key) {
 
 const spots = () => [...board().querySelectorAll("button.spot:not([disabled])")];
 
-/** The arrow keys move along the spots of all seats; Enter lays the amount in hand on the one that has the focus. */
-function chooseSpot(step) {
-  const all = spots();
-  const from = all.indexOf(document.activeElement);
-  all[from < 0 ? (step > 0 ? 0 : all.length - 1) : (from + step + all.length) % all.length].focus();
+/** The amount that figures and chips go on with: one that was laid, or refused, is followed by a new one. */
+function takeInHand() {
+  const amount = state.anew ? "" : part("amount").value;
+  state.anew = state.laid = false;
+  return amount;
+}
+
+/** Whether an amount is in hand that no spot has: the bets are not closed over it unseen. */
+const isNowhere = () => Boolean(spots().length && part("amount").value && !state.laid);
+
+/** Nothing is in hand. */
+export function clearHand() {
+  part("amount").value = "";
+  state.anew = state.laid = false;
+}
+
+/** Left and right go to the same wager of the seats beside, up and down along the wagers of a seat; Enter lays the
+ *  amount in hand on the spot that has the focus. */
+function chooseSpot(key) {
+  const step = ["ArrowLeft", "ArrowUp"].includes(key) ? -1 : 1;
+  const from = document.activeElement?.matches(".spot") ? document.activeElement : null;
+  const wager = from?.value.split(":")[1];
+  const isBeside = wager && ["ArrowLeft", "ArrowRight"].includes(key);
+  const way = spots().filter((spot) => !isBeside || spot.value.split(":")[1] === wager);
+  const place = way.indexOf(from);
+  way[place < 0 ? (step > 0 ? 0 : way.length - 1) : (place + step + way.length) % way.length].focus();
 }
 
 /** Whether there is an amount for a spot; an empty hand takes off what lies there. */
@@ -85,7 +110,7 @@ export function compose() {
 /** A chip is tapped: its value joins the amount, in whole cents. */
 export function addChip(cents) {
   const amount = part("amount");
-  const sum = Math.round(Number(amount.value.replace(/,/g, "") || 0) * 100) + cents;
+  const sum = Math.round(Number(takeInHand().replace(/,/g, "") || 0) * 100) + cents;
   if (!Number.isSafeInteger(sum)) return;
   amount.value = sum % 100 ? (sum / 100).toFixed(2) : String(sum / 100);
   compose();

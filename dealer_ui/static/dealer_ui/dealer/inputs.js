@@ -52,6 +52,7 @@ export function answered() {
   lineWorks();
   const fresh = board();
   if (fresh.dataset.gone) return farewell();
+  if (input) hold(input, fresh);
   if (state.ahead.length && (fresh.dataset.refused || mode() !== state.expects)) dropAhead();
   if (input && fresh.dataset.refused) speak("warned", part("refused")?.innerText);
   compose();
@@ -60,6 +61,14 @@ export function answered() {
   draw();
   if (state.heard > sequence() && !state.flying) refresh();
   return undefined;
+}
+
+/** What is in hand after an input: an amount that was laid stays for the next spot, and so does the focus of the keyboard.
+ *  After a touch no spot has it, for then Enter closes the bets. */
+function hold({ button }, fresh) {
+  const isSpot = button.name === "spot";
+  state.anew = isSpot;
+  state.laid = isSpot && !fresh.dataset.refused;
 }
 
 function farewell() {
@@ -76,7 +85,7 @@ export function keepTyped(isRefresh) {
   state.typed = { plays: marked, fields: [], seat: "" };
   if (!isRefresh) return;
   const fields = [...board().querySelectorAll("input.input")];
-  state.typed.fields = fields.filter((field) => field.value !== field.defaultValue);
+  state.typed.fields = fields.filter((field) => field.value !== field.defaultValue || field.id === "amount");
   state.typed.seat = board().querySelector('input[name="seat"]:checked')?.value;
 }
 

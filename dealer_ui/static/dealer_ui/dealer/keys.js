@@ -18,7 +18,7 @@ import { state } from "./state.js";
 import { draw, goOn, insist, say, spelled, stop } from "./words.js";
 
 const BOUNCE_MS = 300;
-const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight"];
+const NAMED = ["Enter", "Backspace", "Escape", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 
 export function nameOf(key) {
   if (NAMED.includes(key) || /^[\d.,-]$/.test(key)) return key;

@@ -1,7 +1,7 @@
 // The dealer's screen: what the browser tells, handed to whoever it concerns. keys.js has what a key means, inputs.js
 // what is sent and answered, line.js what happens when the house is out of reach; state.js is all that is remembered.
 
-import { addChip, compose } from "./amounts.js";
+import { addChip, clearHand, compose } from "./amounts.js";
 import { board, part, sequence } from "./board.js";
 import { admit, answered, fill, keepTyped, restoreTyped } from "./inputs.js";
 import { forgetFinger, isForField, nameOf, press } from "./keys.js";
@@ -30,7 +30,7 @@ document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener && !state.flying) openPaneOf(opener.dataset.opens);
   tapSeat(event.target.closest(".seat"));
-  if (event.target.closest("#clear")) part("amount").value = "";
+  if (event.target.closest("#clear")) clearHand();
   if (event.target.closest("#go-on")) goOn();
   if (event.target.closest("#line-retry")) tryAgain();
   if (event.target.closest("#line-drop")) dropInput();
@@ -39,8 +39,9 @@ document.addEventListener("click", (event) => {
   if (event.detail) event.target.closest("button")?.blur();
 });
 
-document.addEventListener("input", () => {
+document.addEventListener("input", (event) => {
   forgetFinger();
+  if (event.target.id === "amount") state.anew = state.laid = false;
   compose();
 });
 

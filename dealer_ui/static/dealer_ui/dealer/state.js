@@ -26,6 +26,10 @@ export const state = {
   lamp: ["wait", "Connecting"],
   /** What was half typed when a refresh came. */
   typed: null,
+  /** Whether the amount in hand lies on a spot: it stays for the next one, until figures or chips name another. */
+  laid: false,
+  /** Whether figures and chips begin a new amount. */
+  anew: false,
   /** The figures of a count so far. */
   count: "",
 };

@@ -1,0 +1,140 @@
+"""Games with several wagers at a seat: two rounds by keyboard and by touch, and nothing lies over anything else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests import floor
+from tests.accessibility import serious
+from tests.browser.conftest import Screen
+from tests.floor import Hand
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+
+SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})
+OVER_EACH_OTHER = """() => {
+  const seats = ".seats .seat__spot, .spot, .seats .wager, .seat__again";
+  const parts = `${seats}, .prompt, .house__pair, .shoe, .cardkey, .choice`;
+  const boxes = [...document.querySelectorAll(parts)]
+    .filter((part) => part.checkVisibility())
+    .map((part) => [`${part.className} ${part.innerText.slice(0, 20)}`, part.getBoundingClientRect()]);
+  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
+  const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  return boxes.flatMap(([name, a], place) =>
+    boxes.slice(place + 1).filter(([, b]) => !apart(a, b)).map(([other]) => `${name} / ${other}`));
+}"""
+SMALL = """() => [...document.querySelectorAll("#board button")].filter((key) => key.checkVisibility())
+  .map((key) => [key.className, key.getBoundingClientRect()])
+  .filter(([, box]) => Math.round(box.width) < 48 || Math.round(box.height) < 48).map(([name]) => name)"""
+
+
+def is_clear(page: Any) -> None:
+    for size in SIZES:
+        page.set_viewport_size(size)
+        assert page.evaluate(OVER_EACH_OTHER) == [], size
+        assert page.evaluate(SMALL) == [], size
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), size
+
+
+def table_of(game: str, **options: Any) -> Hand:
+    return floor.dealt(name="Table 1", game=game, options=options, seats=7, max_cents=50_000)[0]
+
+
+def test_baccarat_by_keyboard_and_by_touch(at_table: Come, transactional_db: None) -> None:
+    """Harm: an amount goes where nobody laid it, or the bets are closed over one that lies nowhere."""
+    hand = table_of("baccarat")
+    screen = at_table(hand).open()
+    screen.keys("5", "0", "Enter")
+    assert screen.due == "bets", "50 is in hand and lies nowhere"
+    screen.keys("ArrowDown", "Enter")
+    assert screen.page.evaluate("document.activeElement.id") == "spot-1-player"
+    screen.pause()
+    screen.keys("2", "5", "ArrowRight", "Enter")
+    assert [box.bet_cents for box in hand.board.seats][:2] == [5_000, 2_500]
+    assert serious(screen.page) == []
+    screen.keys("Escape")
+    screen.pause()
+    screen.keys("Enter")
+    assert screen.due == "card"
+    screen.keys("9", "2", "0", "3")
+    assert screen.due == "pay"
+    assert serious(screen.page) == []
+    screen.keys("Enter")
+    screen.pause()
+    screen.keys("Enter")
+    screen.tap("#same")
+    screen.tap("#close")
+    for rank in ("9", "2", "10", "3"):
+        screen.tap(f"#key-{rank}")
+    assert screen.due == "pay"
+
+
+@pytest.mark.parametrize("state", ["bets", "cards", "pay"])
+def test_baccarat_with_seven_seats_lies_apart(at_table: Come, transactional_db: None, state: str) -> None:
+    """Harm: a spot lies under the prompt, and the tap goes to another."""
+    hand = table_of("baccarat")
+    for seat in range(1, 8):
+        for wager in ("player", "tie", "player_pair", "banker_pair"):
+            hand("bet", seat=seat, wager=wager, amount_cents=50_000)
+    if state != "bets":
+        hand("close_bets")
+        hand.cards("2", "3", "3", "2")
+    if state == "pay":
+        while hand.board.due == "card":
+            hand.cards("K")
+    is_clear(at_table(hand).open().page)
+
+
+def test_blackjack_with_four_hands_lies_apart_and_enter_never_hits(at_table: Come, transactional_db: None) -> None:
+    """Harm: the hand that acts is covered; or Enter, pressed once too often, takes a card for it."""
+    hand = table_of("blackjack", surrender="late", decks=6)
+    for seat in range(1, 8):
+        hand("bet", seat=seat, amount_cents=5_000)
+    hand("close_bets")
+    hand.cards(*"8888888", "6", *"8888888")
+    for _ in range(3):
+        hand("choose", seat=1, choice="split")
+        hand.cards("8")
+    screen = at_table(hand).open()
+    assert screen.due == "choose"
+    seq = screen.seq
+    screen.keys("Enter")
+    assert screen.seq == seq
+    assert serious(screen.page) == []
+    is_clear(screen.page)
+
+
+def test_three_card_poker_by_keyboard(at_table: Come, transactional_db: None) -> None:
+    """Harm: a suit's key is taken for a choice, and the hand that is keyed cannot be told from the others."""
+    hand = table_of("three_card_poker")
+    hand("bet", seat=1, wager="ante", amount_cents=5_000)
+    hand("bet", seat=2, wager="ante", amount_cents=5_000)
+    screen = at_table(hand).open()
+    screen.keys("Enter", "p")
+    screen.pause()
+    screen.keys("p")
+    assert screen.due == "card"
+    assert screen.page.locator(".hand--now").count() == 1
+    for rank, suit in zip("A23456789", "shdcshdcs", strict=True):
+        screen.keys(rank, suit)
+        screen.pause()
+    assert screen.due == "pay"
+    assert serious(screen.page) == []
+    is_clear(screen.page)
+
+
+def test_blackjack_is_decided_by_letters(at_table: Come, transactional_db: None) -> None:
+    """Harm: a double or a peek needs the mouse."""
+    hand = table_of("blackjack", decks=6)
+    hand("bet", seat=1, amount_cents=5_000)
+    screen = at_table(hand).open()
+    screen.keys("Enter", "5", "0", "6")
+    assert screen.due == "choose", "the peek under a ten"
+    screen.keys("n", "d", "9")
+    assert hand.board.seats[0].hands[0].is_doubled
+    screen.keys("7")
+    assert screen.due == "pay"
+    assert "Bet" in screen.page.inner_text(".prompt__wagers")
