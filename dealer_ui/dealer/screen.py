@@ -18,7 +18,7 @@ from tables.board import secrecy
 from tables.board.buttons import Button
 from tables.board.picture import Board, SeatBox
 from tables.board.words import Chips, OutcomeLine
-from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS
+from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import Bet, Card
 from tables.games.game import Part
@@ -219,7 +219,9 @@ class Screen:
     @property
     def latest(self) -> str:
         """What taking back would take back, in words."""
-        return log.words_of(secrecy.latest(self.standing.round))
+        current = self.standing.round
+        actions = secrecy.latest(current)
+        return log.words_of(log.spelled(actions, pack_of(current.opening.dealt)) if current else actions)
 
     @cached_property
     def fresh(self) -> frozenset[int]:

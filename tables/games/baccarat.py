@@ -44,6 +44,7 @@ more never."""
 _COMMISSION: Final = Odds(19, 20)
 _HALF: Final = Odds(1, 2)
 _PAIR: Final = Odds(11)
+_PAIR_BETS: Final = frozenset({"player_pair", "banker_pair"})
 _DRAGON_7: Final = Odds(40)
 _PANDA_8: Final = Odds(25)
 _ONLY_WITH: Final[Mapping[str, str]] = {"dragon_7": "ez", "panda_8": "ez", "super_6": "six_pays_half"}
@@ -190,7 +191,7 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
         pays["banker_pair"] = _PAIR
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
-    says = {name: f"{why}, pays {odds}" for name, odds in pays.items()}
+    says = {name: f"{_pair_why(name) or why}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:
             if stake.bet in pays:
@@ -198,7 +199,11 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
             elif stake.bet in back:
                 layout.push(stake, why if winner == "tie" else f"{why} with a three-card 7")
             else:
-                layout.lose(stake, why)
+                layout.lose(stake, "no pair" if stake.bet in _PAIR_BETS else why)
+
+
+def _pair_why(name: str) -> str:
+    return "a pair" if name in _PAIR_BETS else ""
 
 
 def _even_or_less(rules: Rules, points: int) -> Odds:

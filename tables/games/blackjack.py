@@ -119,6 +119,8 @@ class Blackjack(HouseScript[Rules]):
         if has_blackjack(cards):
             return "blackjack"
         points = total(cards)
+        if len(cards) == 1:
+            return "ace" if points == ACE + 10 else str(points)
         return f"soft {points}" if is_soft(cards) and points < MOST else str(points)
 
     def say_choice(self, state: State, prompt: AskChoice, money: Money) -> Phrase:
@@ -132,6 +134,10 @@ class Blackjack(HouseScript[Rules]):
         spot = next(spot for spot in state.spots if spot.seat == prompt.seat)
         who = f"Seat {prompt.seat}" + (f", hand {prompt.hand}" if len(spot.hands) > 1 else "")
         cards = spot.hands[prompt.hand - 1].cards
+        if prompt.choices[0].name == "insure" and has_blackjack(cards):
+            rule = "Insured, a blackjack wins even money whatever the hole card is."
+            cost = money(prompt.choices[0].cost_cents)
+            return Phrase(f"{who}, blackjack: insurance for {cost}, which is even money, or none.", "Even money?", rule)
         return say_choices(self.words, prompt, money, who=f"{who}, {self.worth(cards)}")
 
     def say_card(self, state: State, prompt: AskCard) -> Phrase:

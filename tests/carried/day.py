@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, time, timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -68,6 +69,8 @@ from tests.settings import HOUSE as SERVERS
 from tests.tables import bundles
 from tests.tables.chance import Chance
 from tests.tables.play.test_pots import play_out
+from tests.tables.play.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round
+from tests.tables.play.test_standard_cards import ready as standard_cards_ready
 
 BEGINS: Final = datetime(2025, 3, 3, 10, tzinfo=UTC)
 DAYS: Final = tuple((BEGINS + timedelta(days=number)).date() for number in range(4))
@@ -196,8 +199,10 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for number, (source, seed) in enumerate(((ShoeSource.KEYED, 3), (ShoeSource.HOUSE, 7)), 2):
         _whatever(house, f"Rocket {number}", source, seed)
     for name in games:
-        for source in ShoeSource:
+        for source in (ShoeSource.KEYED, ShoeSource.HOUSE):
             _pot_game(house, name, source)
+    for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
+        _standard_cards(house, name, source)
     _cage(house)
     for table in Table.objects.order_by("pk"):
         _box(house, table)
@@ -569,6 +574,27 @@ def _corrections(house: House, hand: Hand) -> None:
 def _proposed(house: House, hand: Hand) -> None:
     """A correction of the first day waits over the end of the second."""
     _enter(hand, house.boss, ProposeCorrection(2, 1, 300, "Seat 1 got 3 too much"))
+
+
+# --- games on standard cards -------------------------------------------------------------------------------------
+
+
+def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
+    """Three rounds at a table of their own, each game from another source of cards; then the dealer goes."""
+    chance, limits = random.Random(f"{name} {source}"), {"tie": [500, 5_000]} if name == "baccarat" else {}
+    table = floor.table(
+        f"{GAMES[name].title} 1", game=name, source=source, options=OPTIONS[name], seats=3, wager_limits=limits
+    )
+    boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    for _ in range(3):
+        standard_cards_ready(dealer)
+        play_round(dealer, chance)
+    if source == ShoeSource.BATCHES and dealer.board.due == "bets":
+        dealer("shuffle_shoe")
+    dealer("retire_shoe")
+    boss("close_table")
 
 
 # --- games for a pot ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import msgspec
 
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
+from tables.games.cards import Pack
 from tables.games.catalog import GAMES
 from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout
 from tables.games.game import Game
@@ -250,6 +251,11 @@ def whom(seat: int) -> str:
 def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
     """The seats of actions; the dealer's and the middle's places among them."""
     return frozenset(action.get("to", action.get("seat")) for action in actions if "to" in action or "seat" in action)
+
+
+def spelled(actions: Sequence[SpelledAction], pack: Pack) -> list[SpelledAction]:
+    """The actions with their cards written as the pack writes them, for words."""
+    return [{**action, "rank": pack.spell(action["rank"])} if action.get("rank") else action for action in actions]
 
 
 def words_of(actions: Sequence[SpelledAction]) -> str:
