@@ -14,9 +14,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from ledger.proof import chips
-from tables.board.picture import ShoeBox
+from tables.board.picture import HandBox, ShoeBox
 from tables.board.words import Chips
 from tables.games.cards import RANKS
+from tables.games.felt import HandView
 from tables.models import Denomination
 
 register = template.Library()
@@ -171,6 +172,13 @@ def faces(cards: Sequence[str], facedown: int = 0) -> SafeString:
     fans = format_html_join("", '<span class="fan">{}</span>', ((_joined(row),) for row in rows))
     words = format_html('<span class="unseen">{} facedown</span>', facedown) if facedown else ""
     return format_html('<span class="stack">{}{}</span>', words, fans)
+
+
+@register.simple_tag
+def held(hand: HandBox | HandView, names: Sequence[int | str]) -> SafeString:
+    """A hand as it lies, its cards by their names or by their numbers in a pack with these names."""
+    cards = [card if isinstance(card, str) else str(names[card - 1]) for card in hand.cards]
+    return faces(cards, hand.facedown) if cards or hand.facedown else mark_safe("")
 
 
 def _joined(cards: Iterable[SafeString]) -> SafeString:

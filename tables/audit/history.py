@@ -22,8 +22,10 @@ from tables.audit.proofs import Report
 from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
 from tables.board import secrecy
 from tables.board.secrecy import Veiled
+from tables.games.cards import PAIRS, Pack, pack_of
 from tables.games.felt import DEALER, Opening, Payout, View
 from tables.games.record import record_of
+from tables.log.entries import rounds
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.fold import UNREADABLE, Round
 from tables.models import Table
@@ -55,6 +57,8 @@ class Step:
     corrects: int | None = None
     corrected_by: int | None = None
     """The entry that takes this one back."""
+    card_names: tuple[int | str, ...] = ()
+    """How each card of the round's pack is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +136,28 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
 
 def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[Moved, ...]) -> Step:
     payouts = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
+    pack = pack_of(after.opening.dealt) if after else PAIRS
     return Step(
         entry=entry,
-        words=words_of(entry),
+        words=_words(entry, pack),
         view=after.view(DEALER) if after else None,
         dealer_plays=after is None or after.game.dealer_plays,
         touched=_seats_of(entry),
         decided=tuple(after.in_cents(payout) for payout in payouts) if after else (),
         moved=moves,
         corrects=_corrected_seq(entry),
+        card_names=pack.spellings,
     )
+
+
+def _words(entry: Entry, pack: Pack) -> str:
+    """The entry in words. It has cards by their numbers, which its round's pack can name."""
+    if pack is not PAIRS:
+        with suppress(*UNREADABLE):
+            event = secrecy.event_of(entry)
+            if isinstance(event, Played | TakenBack):
+                return rounds.words_of(rounds.spelled(msgspec.to_builtins(event.actions), pack))
+    return words_of(entry)
 
 
 def _seats_of(entry: Entry) -> frozenset[int]:
@@ -161,7 +177,7 @@ def _corrected_seq(entry: Entry) -> int | None:
 
 
 _MOVED: Final = """
-    SELECT t.seq, t.kind, s.place, s.seat, e.place, e.seat, t.amount_cents
+    SELECT t.seq, t.kind, s.place, s.seat, s.wager, e.place, e.seat, e.wager, t.amount_cents
     FROM ledger_transfer AS t
     JOIN ledger_account AS s ON s.id = t.source_id JOIN ledger_account AS e ON e.id = t.target_id
     WHERE t.book_id = %s AND t.seq BETWEEN %s AND %s ORDER BY t.seq, t.leg
@@ -174,13 +190,15 @@ def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...
         cursor.execute(_MOVED, [book_id, since, through])
         rows = cursor.fetchall()
     return {
-        seq: tuple(Moved(row[1], _place(row[2], row[3]), _place(row[4], row[5]), row[6]) for row in group)
+        seq: tuple(Moved(row[1], _place(*row[2:5]), _place(*row[5:8]), row[8]) for row in group)
         for seq, group in groupby(rows, key=lambda row: row[0])
     }
 
 
-def _place(place: str, seat: int | None) -> str:
-    return place.replace("_", " / ") if seat is None else f"{place} {seat}"
+def _place(place: str, seat: int | None, wager: str | None) -> str:
+    if seat is None:
+        return place.replace("_", " / ")
+    return f"{place} {seat}" + (f" {wager.replace('_', ' ')}" if wager else "")
 
 
 def prove(table: Table, story: Story) -> Report:
