@@ -187,10 +187,10 @@ class Hand:
             self("bet", seat=int(seat.removeprefix("seat")), amount_cents=cents)
         self("close_bets")
 
-    def cards(self, *ranks: int) -> None:
+    def cards(self, *ranks: int | str) -> None:
         """Key cards one after the other; one for a seat that is to decide means that it hit."""
         for rank in ranks:
-            self("card", rank=rank)
+            self("standard_card", card=rank) if isinstance(rank, str) else self("card", rank=rank)
 
     def ready_shoe(self) -> None:
         """Load, check, shuffle, cut and burn until bets are open."""

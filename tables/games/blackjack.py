@@ -137,7 +137,8 @@ class Blackjack(HouseScript[Rules]):
         if prompt.choices[0].name == "insure" and has_blackjack(cards):
             rule = "Insured, a blackjack wins even money whatever the hole card is."
             cost = money(prompt.choices[0].cost_cents)
-            return Phrase(f"{who}, blackjack: insurance for {cost}, which is even money, or none.", "Even money?", rule)
+            do = f"{who}, blackjack: insurance for {cost}, which is even money, or none."
+            return Phrase(do, f"Even money, for {cost}?", rule)
         return say_choices(self.words, prompt, money, who=f"{who}, {self.worth(cards)}")
 
     def say_card(self, state: State, prompt: AskCard) -> Phrase:

@@ -16,7 +16,7 @@ Come = Callable[..., Screen]
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720}, {"width": 1366, "height": 768})
 OVER_EACH_OTHER = """() => {
-  const seats = ".seats .seat__spot, .spot, .seats .wager, .seat__again";
+  const seats = ".seats .seat__spot, .bet-spot, .seats .wager, .seat__again";
   const parts = `${seats}, .prompt, .house__pair, .shoe, .cardkey, .choice`;
   const boxes = [...document.querySelectorAll(parts)]
     .filter((part) => part.checkVisibility())

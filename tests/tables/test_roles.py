@@ -89,6 +89,9 @@ NO_SUCH_SHOE = Guard((IN, 403, 403, 403, 403, 404), (IN, 403, 403, 403, 403, 405
 NO_SUCH_SLIP = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 404, 404, 404))
 STREAM = Guard((401, 403, 403, 200, 200, 200), (401, 403, 403, 200, 200, 200))
 
+NO_ROADS = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
+"""A display of roads, at a table whose game has none."""
+
 API_FLOOR = Guard((401, 200, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_TABLE = Guard((401, 403, 200, 200, 200, 200), (401, 405, 405, 405, 405, 405))
 API_INPUT = Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403))
@@ -149,6 +152,7 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/rounds/<int:number>/dispute/": RUN,
     "pit/tables/<int:pk>/rounds/<int:number>/correct/": CORRECT,
     "pit/tables/<int:pk>/": WATCH,
+    "pit/tables/<int:pk>/display/": NO_ROADS,
     "pit/tables/<int:pk>/rounds": WATCH,
     "pit/tables/<int:pk>/rounds.csv": WATCH,
     "pit/tables/<int:pk>/rounds/<int:number>/": WATCH,

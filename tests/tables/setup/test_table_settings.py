@@ -83,7 +83,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("an unknown game", {"game": "poker"}, "game", "There is no game 'poker'; there is baccarat, "),
     ("no seat", {"seats": 0}, "seats", "Rocket is played with 1 to 6 seats."),
     ("too many seats", {"seats": 7}, "seats", "Rocket is played with 1 to 6 seats."),
-    ("an unknown shoe", {"source": "magic"}, "source", "A shoe is one of keyed, house."),
+    ("an unknown shoe", {"source": "magic"}, "source", "A shoe is one of keyed, house, csm, batch."),
     ("a unit of nothing", {"unit_cents": 0}, "unit_cents", "The chip unit is more than 0"),
     ("a negative unit", {"unit_cents": -100}, "unit_cents", "The chip unit is more than 0"),
     ("a unit beyond all chips", {"unit_cents": 10**18}, "unit_cents", "The chip unit is more than 0"),

@@ -7,7 +7,7 @@ import { say } from "./words.js";
 /** What a key means while amounts are typed. False when it means nothing there. */
 export function takeAmount(key) {
   const amount = part("amount");
-  const onSpot = document.activeElement?.matches(".spot");
+  const onSpot = document.activeElement?.matches(".bet-spot");
   if (/^[\d.,-]$/.test(key)) amount.value = takeInHand() + key;
   else if (key === "Backspace" && amount.value && !state.laid) amount.value = amount.value.slice(0, -1);
   else if (key === "Enter" && onSpot) send(document.activeElement);
@@ -23,7 +23,7 @@ export function takeAmount(key) {
   return true;
 }
 
-const spots = () => [...board().querySelectorAll("button.spot:not([disabled])")];
+const spots = () => [...board().querySelectorAll("button.bet-spot:not([disabled])")];
 
 /** The amount that figures and chips go on with: one that was laid, or refused, is followed by a new one. */
 function takeInHand() {
@@ -45,7 +45,7 @@ export function clearHand() {
  *  amount in hand on the spot that has the focus. */
 function chooseSpot(key) {
   const step = ["ArrowLeft", "ArrowUp"].includes(key) ? -1 : 1;
-  const from = document.activeElement?.matches(".spot") ? document.activeElement : null;
+  const from = document.activeElement?.matches(".bet-spot") ? document.activeElement : null;
   const wager = from?.value.split(":")[1];
   const isBeside = wager && ["ArrowLeft", "ArrowRight"].includes(key);
   const way = spots().filter((spot) => !isBeside || spot.value.split(":")[1] === wager);
