@@ -103,14 +103,14 @@ def table(name: str = "Rocket 1", **given: Any) -> Table:
     pot = GAMES[str(chosen.get("game", "rocket"))].kind == "pot"
     note(TableAdded(name=name), SETS_UP)
     book = cage.open_table_book(name, seats, pot=pot, wagers=GAMES[str(chosen.get("game", "rocket"))].spots)
-    made = Table.objects.create(name=name, seats=seats, book=book, **chosen)
+    felt = Table.objects.create(name=name, seats=seats, book=book, **chosen)
     for value, colour, face in CHIPS:
         chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
-        made.denominations.add(chip)
+        felt.denominations.add(chip)
         if is_new:
             note(DenominationAdded(value_cents=value, colour=colour, face=face), SETS_UP)
-    _bring_chips(made)
-    return made
+    _bring_chips(felt)
+    return felt
 
 
 FLOAT_CENTS = 1_000_000

@@ -216,8 +216,8 @@ def _theoretical_of(spans: Sequence[Figures], edge: Fraction | None) -> Fraction
     """Of spans that join: by the edge that all bets have in common, or as each span has it."""
     if edge is not None:
         return sum((_theoretical(part, edge) for part in spans), Fraction(0))
-    known = [part.theoretical for part in spans if part.theoretical is not None]
-    return sum(known, Fraction(0)) if len(known) == len(spans) else None
+    worths = [part.theoretical for part in spans if part.theoretical is not None]
+    return sum(worths, Fraction(0)) if len(worths) == len(spans) else None
 
 
 def _theoretical(part: Figures, edge: Fraction) -> Fraction:

@@ -672,12 +672,12 @@ def test_prompts_that_are_open_together_may_be_answered_in_any_order(game: Game[
                 assert same(there, play(game, play(game, state, second), first))
 
 
-def _exclude_each_other(game: Game[Any, Any], rules: Any, one: AskBet | AskChoice, other: AskBet | AskChoice) -> bool:
+def _exclude_each_other(game: Game[Any, Any], rules: Any, ask: AskBet | AskChoice, other: AskBet | AskChoice) -> bool:
     """Whether the two are bets of one seat on opposite sides."""
-    if not (isinstance(game, BankedGame) and isinstance(one, AskBet) and isinstance(other, AskBet)):
+    if not (isinstance(game, BankedGame) and isinstance(ask, AskBet) and isinstance(other, AskBet)):
         return False
     opposite = {wager.name: wager.opposite for wager in game.wagers(rules)}
-    return one.seat == other.seat and opposite[one.wager] == other.wager
+    return ask.seat == other.seat and opposite[ask.wager] == other.wager
 
 
 @every_game

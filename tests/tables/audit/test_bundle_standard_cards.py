@@ -27,10 +27,10 @@ def open_tables() -> list[Hand]:
     boss, hands = staff(Role.PIT_BOSS, "bella"), []
     for number, game in enumerate(GAMES_ON_STANDARD_CARDS):
         source = SOURCES[number % len(SOURCES)]
-        made: Table = table(f"Table {number}", game=game, source=source, options=OPTIONS[game], seats=3)
-        hand = Hand(made, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
-        Hand(made, boss)("open_table")
-        dealing.sign_in(made, hand.by)
+        felt: Table = table(f"Table {number}", game=game, source=source, options=OPTIONS[game], seats=3)
+        hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
+        Hand(felt, boss)("open_table")
+        dealing.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     return hands

@@ -121,8 +121,8 @@ def test_a_card_that_lies_facedown_is_nowhere_before_it_is_turned(transactional_
         play_out(dealer)
     hole = bytes(HouseShoe.objects.latest("pk").order)[1 + 2 * len(dealer.now.round.dealt_in) + 1]
     bodies = LogEntry.objects.filter(book_id=dealer.table.book_id, round=dealer.now.round.number)
-    told = [card for entry in bodies for card in entry.content.get("actions", ()) if card["do"] == "card"]
-    assert len(told) == 2 * len(dealer.now.round.dealt_in) + 1
+    shown = [card for entry in bodies for card in entry.content.get("actions", ()) if card["do"] == "card"]
+    assert len(shown) == 2 * len(dealer.now.round.dealt_in) + 1
     assert dealer.board.hands[0].facedown == 1
     assert len(dealer.board.hands[0].cards) == 1
     assert hole  # it is there, in the one table that no screen reads
@@ -205,7 +205,7 @@ def test_limits_of_a_wager_that_cannot_be_are_refused(
     transactional_db: None, limits: dict[str, tuple[int, int]], says: str
 ) -> None:
     """Harm: an operator believes that a limit holds which no prompt asks for."""
-    made = Settings(
+    settings = Settings(
         game="blackjack",
         options={},
         unit_cents=100,
@@ -214,7 +214,7 @@ def test_limits_of_a_wager_that_cannot_be_are_refused(
         denominations=(100,),
         wager_limits=limits,
     )
-    assert says in table_settings.faults(made)["wager_limits"]
+    assert says in table_settings.faults(settings)["wager_limits"]
 
 
 # --- machines that shuffle -------------------------------------------------------------------------------------
