@@ -95,7 +95,7 @@ class CasinoWar(HouseScript[Rules]):
         choice = yield from layout.choose(spot.hand, (*surrender, Choice("war", bet.cents)))
         if choice == "surrender":
             layout.halve(bet, "surrenders for half of the bet", "surrender")
-            spot.hand.state = "surrender"  # its card is a discard: a shoe that runs out in the war is filled with it too
+            spot.hand.state = "surrender"  # its card is a discard: a shoe that runs out in the war takes it back
             return False
         spot.stakes.insert(1, Stake("raise", bet.cents))
         return True
