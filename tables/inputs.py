@@ -59,6 +59,19 @@ class TimeCharge(Struct, frozen=True, tag_field="do", tag="time_charge"):
     """Every seat pays for the half hours that have passed (tables with a pot)."""
 
 
+class CollectCommission(Struct, frozen=True, tag_field="do", tag="collect_commission"):
+    """A seat pays all the commission that is marked there."""
+
+    seat: int
+
+
+class ForgiveCommission(Struct, frozen=True, tag_field="do", tag="forgive_commission"):
+    """The commission that is marked at a seat will not be paid: the player has left, or the house lets it go."""
+
+    seat: int
+    reason: str
+
+
 class SellChips(Struct, frozen=True, tag_field="do", tag="sell_chips"):
     """A player buys chips for cash at a table against the house."""
 
@@ -233,7 +246,7 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 
 
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
-SeatInput = BuyIn | CashOut | TimeCharge | SellChips | ChangeChips
+SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut
 SlipInput = BeginSlip | SignSlip | VoidSlip

@@ -240,6 +240,11 @@ class Table(models.Model):
     )
     rake_cap_cents = models.PositiveBigIntegerField("most rake of one pot (cents)", null=True, blank=True)
     time_charge_cents = models.PositiveBigIntegerField("time charge per seat and half hour (cents)", default=0)
+    marks_commission = models.BooleanField(
+        "commission is marked and collected later",
+        default=False,
+        help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
+    )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)

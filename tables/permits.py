@@ -41,6 +41,14 @@ def the_dealer_or_the_floor(scene: Scene, by: Staff) -> None:
         _refuse_others(scene, by)
 
 
+def the_floor(scene: Scene, by: Staff) -> None:
+    """Who runs the floor, while the table is open and its rack is not being counted."""
+    not_while_counted(scene, by)
+    _refuse_closed(scene)
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "That takes a pit boss.", 403)
+
+
 def the_dealer_who_leaves(scene: Scene, by: Staff) -> None:
     """The dealer who stands there, whatever is being counted."""
     anybody_here(scene, by)

@@ -70,6 +70,9 @@ _LATEST: Final = """
             AND subject = 'seats' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'commission' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'slip' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq

@@ -32,7 +32,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 
 _CALLED: Final = {"fold": "folded", "dealer_pair": "dealer pair", "death_card": "death card", "push": "bet back"}
-_TAKES_BACK, _RETIRES, _CUTS = "take_back", "retire_shoe", "cut_card_out"
+_TAKES_BACK, _RETIRES, _CUTS, _COLLECTS = "take_back", "retire_shoe", "cut_card_out", "collect_commission"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class Seat:
     """What lies there already: chips that are tapped go on top."""
     called_cents: int
     """What it won or lost, where that is said beside what became of it."""
+    commission: Press | None
+    """The commission that is marked there is paid."""
 
     @property
     def called(self) -> str:
@@ -250,7 +252,12 @@ class Screen:
                 is_away=self.felt.is_away(self.board, box),
                 lies_cents=self.felt.lies_cents(box),
                 called_cents=self.felt.called_cents(box),
+                commission=self._commission(box.seat),
             )
+
+    def _commission(self, seat: int) -> Press | None:
+        due = (button for button in self.board.buttons if button.input["do"] == _COLLECTS and not button.primary)
+        return next((_press(button) for button in due if button.input["seat"] == seat), None)
 
     @cached_property
     def _selected(self) -> int | None:

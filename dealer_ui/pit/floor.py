@@ -5,7 +5,7 @@ All tables are read in the same few queries, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from tables.board import secrecy
 from tables.board.picture import Board, board
 from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
-from tables.inputs import Input, RetireShoe, TakeBack
+from tables.inputs import ForgiveCommission, Input, RetireShoe, TakeBack
 from tables.log.entries.rounds import whom, words_of
 from tables.log.fold import Standing
 from tables.log.series import Series, offered
@@ -37,15 +37,24 @@ class Act:
 
     name: str
     label: str
-    entered: Input
     done: str
+    entered: Callable[[Mapping[str, str]], Input]
+    """What is entered, from the form that confirms it."""
+    owes: bool = False
+    """Whether the form asks at which seat that owes commission, and why."""
+
+
+def _forgiven(form: Mapping[str, str]) -> Input:
+    seat = form.get("owes", "")
+    return ForgiveCommission(int(seat) if seat.isascii() and seat.isdecimal() else 0, form.get("reason", ""))
 
 
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
-        Act("take-back", "Take back", TakeBack(), ": the latest input is taken back"),
-        Act("retire-shoe", "Retire shoe", RetireShoe(), ": the shoe is retired"),
+        Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack()),
+        Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
+        Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
     )
 }
 
@@ -243,6 +252,7 @@ def _acts(standing: Standing) -> tuple[Act, ...]:
     can = [ACTS["take-back"]] if _can_take_back(standing) else []
     if not standing.round_open:
         can += [ACTS["retire-shoe"]] if standing.shoe else []
+        can += [ACTS["forgive-commission"]] if standing.marks else []
     return tuple(can)
 
 
@@ -298,6 +308,11 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
         return [
             "The shoe leaves the table; a new one is loaded before the next round.",
             *(["The order that it was dealt from is opened in the log."] if opened else []),
+        ]
+    if chosen.owes:
+        return [
+            "The player will not pay what is marked: it stays out of the rack.",
+            "Your name and the reason stay in the log, and an alert is raised.",
         ]
     if not (standing.round and standing.round.plays):
         return []

@@ -31,7 +31,7 @@ from tables.games.catalog import GAMES
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 
-SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "correction", "dispute", "alert")
+SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")
 OUTCOMES: Final = frozenset(outcome for game in GAMES.values() for outcome in game.outcomes)
 LONGEST_NOTE: Final = 500
 ALERTS_PAGE: Final = 50
@@ -333,6 +333,7 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "key": uuid4(),
         "refused": refused,
         "possible": chosen in card.acts,
+        "typed": request.POST,
     }
     return render(request, "dealer_ui/pit/act.html", context, status=refused.status if refused else 200)
 
@@ -343,5 +344,5 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
         key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
-    dealing.record(table, chosen.entered, by=_viewer(request), key=key, expected_seq=seq)
+    dealing.record(table, chosen.entered(request.POST.dict()), by=_viewer(request), key=key, expected_seq=seq)
     messages.success(request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.")

@@ -61,6 +61,7 @@ _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "win_pot": ((POT, SEAT),),
     "rake": ((POT, RACK),),
     "time_charge": ((SEAT, RACK),),
+    "commission": ((PLAYERS, RACK),),
     "correct_pay": ((RACK, PLAYERS),),
     "correct_take": ((PLAYERS, RACK),),
     "over": tuple((OVER_SHORT, place) for place in _COUNTED),

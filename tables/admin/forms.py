@@ -163,6 +163,7 @@ class TableForm(Judged):
         "rake_permille": "rake",
         "rake_cap_cents": "most_rake",
         "time_charge_cents": "time_charge",
+        "marks_commission": "marks_commission",
     }
     GAME: ClassVar[str] = "rocket"
 
@@ -197,6 +198,12 @@ class TableForm(Judged):
         initial=0,
         required=False,
         help_text="What each seat pays for half an hour, in place of a rake. Empty: none.",
+    )
+    marks_commission = forms.BooleanField(
+        label="Commission is marked and collected later",
+        required=False,
+        widget=widgets.UnfoldBooleanSwitchWidget,
+        help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     denominations = forms.ModelMultipleChoiceField(
         Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget

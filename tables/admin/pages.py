@@ -159,8 +159,9 @@ class TableAdmin(SetUp):
             (
                 "What the house takes",
                 {
-                    "fields": ("rake", "most_rake", "time_charge"),
-                    "description": "Of games for a pot only, and either of the two; from the next game on.",
+                    "fields": ("rake", "most_rake", "time_charge", "marks_commission"),
+                    "description": "A rake or a time charge of games for a pot, from the next game on; and a"
+                    " commission on winnings against the house.",
                 },
             ),
             (f"Options of {GAMES[game].title}", {"fields": options}),

@@ -19,6 +19,7 @@ from tables.inputs import (
     CheckDecks,
     Choose,
     CloseBets,
+    CollectCommission,
     CutCardOut,
     Deal,
     Input,
@@ -112,7 +113,7 @@ class Entries:
     def buttons(
         self, due: str, prompts: Sequence[Prompt], to_pay: Sequence[Payout], card_keys: bool
     ) -> Iterable[Button]:
-        if due == "burn" and kind_of(self.scene.game).turns_burn:
+        if due == "burn" and kind_of(self.scene.game).turns_burn(self.scene.rules):
             pass  # the card that is turned is keyed
         elif due in _SHOE_INPUTS:
             label, entered = _SHOE_INPUTS[due]
@@ -123,6 +124,10 @@ class Entries:
             yield Button(f"All {number} columns are whole", spell(CheckDecks(counts)), "Enter", primary=True)
         elif due == "seats":
             yield from self._between_games()
+        elif due == "commission":
+            seat = min(self.scene.standing.marks)
+            label = f"Seat {seat} pays commission of {money(self.scene.standing.marks[seat])}"
+            yield Button(label, spell(CollectCommission(seat)), "Enter", primary=True)
         elif due == "pay":
             yield Button(f"Seat {to_pay[0].seat} is done", spell(Paid(to_pay[0].seat)), "Enter", primary=True)
         elif due == "bets" and isinstance(prompts[-1], AskCloseBets):
@@ -174,6 +179,8 @@ class Entries:
             yield Button("Cut card is out", spell(CutCardOut()), _CUT_KEY)
         if standing.shoe is not None and shoes.may_take_next_batch(self.scene, standing.shoe):
             yield Button("Next batch", spell(ShuffleShoe()), "N")
+        for seat, cents in sorted(standing.marks.items()) if not standing.round_open and due != "count" else ():
+            yield Button(f"Commission {money(cents)}", spell(CollectCommission(seat)), "")
         if standing.shoe is not None and not standing.round_open and due != "retire":
             yield Button("Retire the shoe", spell(RetireShoe()), "")
         if self.can_take_back():

@@ -112,6 +112,8 @@ class SeatBox:
     """Its wagers, where they lie apart."""
     hands: tuple[HandBox, ...] = ()
     """Its hands, where it may have several."""
+    marked_cents: int = 0
+    """The commission that is marked there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ class Board:
     table: Table
     seq: int
     due: str
-    """closed, dealer, load, check, shuffle, cut, burn, retire, seats, bets, card, deal, choose, reshuffle, pay"""
+    """closed, dealer, load, check, shuffle, cut, burn, retire, seats, bets, card, deal, choose, reshuffle, pay,
+    commission"""
     phrase: Phrase
     is_open: bool
     dealer_name: str | None
@@ -264,7 +267,7 @@ class _Drawing:
             card_names=kind_of(scene.game).pack(scene.rules).spellings,
             side_by_side=bool(game.spots),
             hands=tuple(_hands(view.hands or (), shown, here, DEALER)) if view and shown else (),
-            turns_burn=kind_of(scene.game).turns_burn,
+            turns_burn=kind_of(scene.game).turns_burn(scene.rules),
             denominations=self.denominations,
             min_cents=limits.min_cents,
             max_cents=limits.max_cents,
@@ -282,6 +285,7 @@ class _Drawing:
     ) -> Iterable[SeatBox]:
         asks = {(prompt.seat, prompt.wager): prompt for prompt in prompts if isinstance(prompt, AskBet)}
         before, coins = last_bets(self.scene.table.book_id, self.scene.standing), self.scene.standing.stacks
+        marks = self.scene.standing.marks
         lying = {box.seat: box for box in view.seats} if view else {}
         playing, chosen = dealing_at(self.scene).playing(self.scene), _chosen(shown, waiting)
         for seat in range(1, self.scene.table.seats + 1):
@@ -308,6 +312,7 @@ class _Drawing:
                 has_chosen=seat in chosen,
                 may_play=seat in playing,
                 plays=playing.get(seat, False),
+                marked_cents=marks.get(seat, 0),
             )
 
     def _spots(

@@ -113,11 +113,13 @@ class Telling(ABC):
             do = "Spread the decks in ten columns and count them."
             return Phrase(do, "Checking the decks.", "Rank r appears r times in each deck.")
         if due == "burn":
-            if kind_of(self.scene.game).turns_burn:
+            if kind_of(self.scene.game).turns_burn(self.scene.rules):
                 rule = "Burn as many cards as it counts, ten for a ten or a face."
                 return Phrase("Turn the first card and name it.", "Burning.", rule)
             burn = self.scene.game.burned(self.scene.rules)
             return Phrase(f"Burn {burn} cards." if burn else "Nothing to burn.", "Burning.", _WORDS["burn"].rule)
+        if due == "commission":
+            return self._say_commission()
         if due == "seats":
             return self._say_between_games()
         if due == "shuffle":
@@ -136,6 +138,11 @@ class Telling(ABC):
     @abstractmethod
     def line(self, payout: Payout) -> OutcomeLine:
         """What became of a seat."""
+
+    def _say_commission(self) -> Phrase:
+        seat, cents = min(self.scene.standing.marks.items())
+        do = f"Seat {seat} owes commission of {money(cents)}: {self._spoken(cents)}."
+        return Phrase(do, "Commission, please.", "What is marked is collected at the end of the shoe.")
 
     def _say_between_games(self) -> Phrase:
         rule = "Chips are bought between games." if self.scene.for_coins else "Every seat that is marked is dealt in."
@@ -197,6 +204,7 @@ class HouseTelling(Telling):
             hands += f", return {self._spoken(returned)}" if returned else ""
         else:
             hands, pay, keep, back = f"return the bet of {money(staked)}", 0, 0, staked
+        hands += self._commission(payout)
         return OutcomeLine(
             seat=payout.seat,
             outcome=payout.outcome,
@@ -218,6 +226,15 @@ class HouseTelling(Telling):
                 for wager in payout.wagers
             ),
         )
+
+    def _commission(self, payout: Payout) -> str:
+        """What is kept of a seat's winnings, or marked there."""
+        cents = sum(wager.commission_cents for wager in payout.wagers)
+        if not cents:
+            return ""
+        if self.scene.standing.round is not None and self.scene.standing.round.marks is not None:
+            return f"; mark commission of {money(cents)}"
+        return f"; commission of {money(cents)} is kept"
 
 
 class PotTelling(Telling):

@@ -338,7 +338,8 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
             ("not_given", amount, f"{whose} chips of the buy-in were not handed out."),
         ]
     else:
-        fee, slip_kind = ("rake", "rake_missed") if exchange.kind == "rake" else ("time charge", "charge_missed")
+        fee = exchange.kind.replace("_", " ")
+        slip_kind = "rake_missed" if exchange.kind == "rake" else "charge_missed"
         candidates = [
             (slip_kind, -amount, f"{whose} {fee} was entered and not taken."),
             ("taken_twice", amount, f"{whose} {fee} was taken twice."),

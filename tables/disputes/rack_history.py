@@ -15,6 +15,7 @@ from tables.log.catalog import read
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import CardRefused
 from tables.log.kinds import kind_of
+from tables.log.settlement import paid_in_full
 
 _AT_ONCE: Final = 500
 """Rounds that one query reads."""
@@ -43,7 +44,7 @@ class Exchange:
 
     seq: int
     kind: str
-    """buy_in, brought, rake or time_charge."""
+    """buy_in, brought, rake, time_charge or commission."""
     amount_cents: int
     seat: int | None = None
     round: int | None = None
@@ -113,6 +114,8 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
     payouts = kind_of(game).payouts(legs, decided)
     if payouts is None:
         return None
+    if pinned.marks is not None:
+        payouts = tuple(map(paid_in_full, payouts))
     return Dealt(
         number=number,
         seq=settling_seq,
@@ -137,7 +140,7 @@ _EXCHANGES: Final = """
         AND NOT EXISTS (SELECT FROM ledger_transfer AS r WHERE r.reverses_id = t.id)
     ORDER BY t.seq, t.leg
 """
-_EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge"]
+_EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge", "commission"]
 
 
 def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchange]:

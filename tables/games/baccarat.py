@@ -79,6 +79,10 @@ class Baccarat(HouseScript[Rules]):
         """As the operator sets it."""
         return rules.decks
 
+    def takes_commission(self, rules: Rules) -> bool:
+        """Of a banker's win, where that pays 19 to 20."""
+        return rules.commission == "five_percent"
+
     def burned_on(self, turned: int) -> int:
         """As many as it counts, and ten for a ten or a face."""
         return COUNTS[turned] or 10
@@ -196,6 +200,8 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
         for stake in spot.stakes:
             if stake.bet in pays:
                 layout.pay(stake, pays[stake.bet], says[stake.bet])
+                if pays[stake.bet] is _COMMISSION:
+                    stake.commission_cents = 2 * stake.cents - stake.returned_cents
             elif stake.bet in back:
                 layout.push(stake, why if winner == "tie" else f"{why} with a three-card 7")
             else:

@@ -438,6 +438,8 @@ class Settled(Struct, frozen=True, omit_defaults=True):
     """What rounding kept of its winnings, as a fraction of a minor unit; below zero, what it added."""
     parts: tuple[tuple[str, int], ...] = ()
     """(wager, cents) of what was put up for it one after the other: a split, a double. Else it is all its own bet."""
+    commission_cents: int = 0
+    """What the house kept of its winnings for itself. A table may pay it out, and collect it later."""
 
     @property
     def net_cents(self) -> int:

@@ -203,6 +203,10 @@ class BankedGame(Game[State, Rules]):
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The wagers that a table spreads under these rules, in the order in which they are named."""
 
+    def takes_commission(self, rules: Rules) -> bool:
+        """Whether the house keeps a commission of what some wager wins, which a table may mark and collect later."""
+        return False
+
     def burned_on(self, turned: int) -> int:
         """How many cards are burned after the one that was turned, where the game turns it."""
         return 0

@@ -68,6 +68,7 @@ class Stake(Struct, eq=False):
     broken_cents: str = ""
     parts: tuple[tuple[str, int], ...] = ()
     """What was put up for it one after the other, where it is not all its own bet."""
+    commission_cents: int = 0
 
     def double(self) -> None:
         """The bet is put up once more."""

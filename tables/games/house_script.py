@@ -287,6 +287,7 @@ def _spot_seen(spot: Spot) -> SpotSeen:
             hand=stake.hand,
             broken_cents=stake.broken_cents,
             parts=stake.parts,
+            commission_cents=stake.commission_cents,
         )
         for stake in spot.stakes
     ]

@@ -14,6 +14,7 @@ from ledger.proof.spelling import Misspelled
 from tables.log.entries import (
     chips,
     clocks,
+    commission,
     corrections,
     days,
     disputes,
@@ -38,6 +39,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
     shoes.CutCardOut, shoes.Retired, shoes.CardRefused,
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
+    commission.CommissionCollected, commission.CommissionForgiven,
     chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
     chips.DenominationAdded, chips.DenominationChanged,
     slips.SlipSigned, slips.HouseSlipSigned,

@@ -150,6 +150,8 @@ class Round(ABC):
     """The rules that it was dealt under; None in a log from before they were pinned."""
     asked: Mapping[int, int] = field(default_factory=dict)
     """The seats that are to choose now in a game for a pot, and the entry since which each is asked just that."""
+    marks: Stacks | None = None
+    """The commission that was marked at seats when it began; None where the house takes it at once."""
 
     @property
     def secret(self) -> bool:
@@ -209,6 +211,11 @@ class Round(ABC):
     @abstractmethod
     def pot_now_cents(self) -> int:
         """What lies in the pot now."""
+
+    @property
+    @abstractmethod
+    def marks_now(self) -> dict[int, int]:
+        """The commission that is marked at seats now, in cents; seats that owe none are left out."""
 
     @property
     @abstractmethod
@@ -273,6 +280,10 @@ class Standing:
     """The entry that says so."""
     charged_at: str | None = None
     """Until when time is paid there."""
+    marked: Stacks = ()
+    """The commission that was marked at seats after some was collected or forgiven."""
+    marked_seq: int = 0
+    """The entry that says so."""
     slips: tuple[Slip, ...] = ()
     """The slips in progress."""
     counted: Slip | None = None
@@ -286,6 +297,14 @@ class Standing:
         if current is None or not current.coin_cents or current.first_seq < self.seated_seq:
             return dict(self.seated)
         return current.stacks_now
+
+    @property
+    def marks(self) -> dict[int, int]:
+        """The commission that is marked at seats now, in cents; seats that owe none are left out."""
+        current = self.round
+        if current is None or current.marks is None or current.first_seq < self.marked_seq:
+            return dict(self.marked)
+        return current.marks_now
 
     @property
     def pot_cents(self) -> int:

@@ -21,7 +21,7 @@ from tables.games.cards import NOTHING, PAIRS, UNKNOWN, Pack
 from tables.games.felt import DEALER, Action, AskChoice, Choose, Limits, Opening, Payment, Payout, Rake, SeatView, View
 from tables.games.game import BankedGame, Game, PotGame, Wager
 from tables.log.fold import HOUSE_SHOE, Round, Shoe, Standing
-from tables.log.settlement import game_moves, settlement
+from tables.log.settlement import commission_of, game_moves, paid_in_full, settlement
 from tables.log.terms import Set, limits_of, rules_of
 
 # --- rounds ----------------------------------------------------------------------------------------------------
@@ -45,7 +45,9 @@ class HouseRound(Round):
         return ()
 
     def moves_to(self, chart: Chart, state: Any) -> list[Move]:
-        return [] if self.game.prompts(state) else settlement(chart, self.game.settle(state))
+        if self.game.prompts(state):
+            return []
+        return settlement(chart, tuple(map(self.in_cents, self.game.settle(state))))
 
     @property
     def has_moved_chips(self) -> bool:
@@ -60,12 +62,21 @@ class HouseRound(Round):
         return 0
 
     @property
+    def marks_now(self) -> dict[int, int]:
+        marks = dict(self.marks or ())
+        if self.marks is not None and self.over:
+            for seat, cents in commission_of(self.game.settle(self.state)).items():
+                marks[seat] = marks.get(seat, 0) + cents
+        return marks
+
+    @property
     def house_net_cents(self) -> int:
-        return -sum(payout.net_cents for payout in self.house_payouts)
+        """Commission counts where it was earned, whenever it is collected."""
+        return -sum(payout.net_cents for payout in self.game.settle(self.state))
 
     @property
     def house_payouts(self) -> tuple[Payout, ...]:
-        return self.game.settle(self.state)
+        return self.settled
 
     @property
     def to_pay(self) -> tuple[Payout, ...]:
@@ -73,20 +84,26 @@ class HouseRound(Round):
             return ()
         decided = self.plays[-1].decided
         walked = decided if len(decided) > 1 or any(payout.net_cents > 0 for payout in decided) else ()
-        return tuple(payout for payout in reversed(walked) if payout.seat not in self.paid)
+        return tuple(self.in_cents(payout) for payout in reversed(walked) if payout.seat not in self.paid)
 
     @property
     def lies_on(self) -> bool:
         return False
 
     def in_cents(self, payout: Payout) -> Payout:
-        return payout
+        return payout if self.marks is None else paid_in_full(payout)
 
     def priced(self, amount: int) -> str:
         return money(amount)
 
     def view(self, viewer: int | None) -> View:
-        return self.game.view(self.state, viewer)
+        view = self.game.view(self.state, viewer)
+        if self.marks is None:
+            return view
+        return structs.replace(view, seats=tuple(self._seat_paid_in_full(seat) for seat in view.seats))
+
+    def _seat_paid_in_full(self, seat: SeatView) -> SeatView:
+        return structs.replace(seat, payout=self.in_cents(seat.payout)) if seat.payout else seat
 
     @property
     def dealt_in(self) -> tuple[SeatView, ...]:
@@ -128,6 +145,10 @@ class PotRound(Round):
                 if seat:
                     stacks[seat] = stacks.get(seat, 0) + coins * self.coin_cents
         return {seat: cents for seat, cents in stacks.items() if cents}
+
+    @property
+    def marks_now(self) -> dict[int, int]:
+        return {}
 
     @property
     def pot_now_cents(self) -> int:
@@ -190,9 +211,6 @@ class GameKind(ABC):
 
     round_type: type[Round]
 
-    turns_burn: bool = False
-    """Whether the first card of a shoe is turned, and says how many are burned."""
-
     @property
     @abstractmethod
     def for_coins(self) -> bool:
@@ -202,6 +220,10 @@ class GameKind(ABC):
     def pack(self, rules: Any) -> Pack:
         """The cards that its shoe holds."""
 
+    def turns_burn(self, rules: Any) -> bool:
+        """Whether the first card of a shoe is turned, and says how many are burned."""
+        return False
+
     def burned_on(self, turned: int) -> int:
         """How many cards are burned after the one that was turned."""
         return 0
@@ -209,6 +231,10 @@ class GameKind(ABC):
     def wagers(self, rules: Any) -> tuple[Wager, ...]:
         """The wagers that a table spreads."""
         return ()
+
+    def takes_commission(self, rules: Any) -> bool:
+        """Whether the house keeps a commission that a table may mark and collect later."""
+        return False
 
     @abstractmethod
     def at_cut(self, rules: Any) -> int:
@@ -246,10 +272,13 @@ class AgainstHouse(GameKind):
 
     def __init__(self, game: BankedGame[Any, Any]) -> None:
         self._game = game
-        self.turns_burn = game.turns_burn
 
     def pack(self, rules: Any) -> Pack:
         return self._game.pack(rules)
+
+    def turns_burn(self, rules: Any) -> bool:
+        """Not where every round is dealt from a whole deck: a card that was seen would be missing from it."""
+        return self._game.turns_burn and not self._game.is_fresh_each_round(rules)
 
     def burned_on(self, turned: int) -> int:
         return self._game.burned_on(turned)
@@ -275,7 +304,10 @@ class AgainstHouse(GameKind):
         return rules, Opening(seats, limits_of(table), gone, blind=table.source != HOUSE_SHOE, unseen=unseen)
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
-        return {}
+        return {"marks": tuple(sorted(standing.marks.items()))} if table.marks_commission else {}
+
+    def takes_commission(self, rules: Any) -> bool:
+        return self._game.takes_commission(rules)
 
     def payments(self, state: Any) -> tuple[Payment, ...]:
         return ()

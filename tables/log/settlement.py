@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import structs
+
 from ledger.proof.chips import BANK, CAGE, CASH, DROP_BOX, LAYOUT, OVER_SHORT, PLAYERS, POT, RACK, SEAT
 from ledger.proof.moves import Chart, Move, Place
 from tables.games.felt import Payment, Payout, Settled
@@ -43,6 +45,24 @@ def _settled(chart: Chart, seat: int, wager: Settled) -> list[Move]:
         moves.append(("return", spot, PLAYERS, cents - taken + won))
         lost, won = lost - taken, 0
     return [chart.move(kind, source, target, cents) for kind, source, target, cents in moves if cents > 0]
+
+
+def paid_in_full(payout: Payout) -> Payout:
+    """A payout as the dealer makes it where commission is marked: winnings without what the house will collect."""
+    if not any(wager.commission_cents for wager in payout.wagers):
+        return payout
+    wagers = tuple(
+        structs.replace(wager, returned_cents=wager.returned_cents + wager.commission_cents) for wager in payout.wagers
+    )
+    returned = sum(wager.returned_cents for wager in wagers)
+    outcome = "win" if returned > payout.staked_cents else "lose" if returned < payout.staked_cents else "push"
+    return structs.replace(payout, returned_cents=returned, outcome=outcome, wagers=wagers)
+
+
+def commission_of(payouts: Iterable[Payout]) -> dict[int, int]:
+    """The commission on payouts by seat, in cents; seats without any are left out."""
+    due = {payout.seat: sum(wager.commission_cents for wager in payout.wagers) for payout in payouts}
+    return {seat: cents for seat, cents in due.items() if cents}
 
 
 def correction_moves(chart: Chart, difference_cents: int, off_cents: int) -> list[Move]:

@@ -36,6 +36,8 @@ class Settings:
     """What the chips of this table are worth."""
     wager_limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """(least, most) of the wagers that have limits of their own, in minor units."""
+    marks_commission: bool = False
+    """Whether commission is marked at its seat and collected later, and not taken at once."""
 
 
 def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:
@@ -70,6 +72,8 @@ class Set(Protocol):
     def cap_cents(self) -> int | None: ...
     @property
     def wager_limits(self) -> Any: ...
+    @property
+    def marks_commission(self) -> bool: ...
     @property
     def rake_permille(self) -> int: ...
     @property

@@ -17,7 +17,7 @@ from tables.log.entries.doors import DOORS, DealerSignedIn, DealerSignedOut, Tab
 from tables.log.event import Misconduct
 from tables.log.paper import Slip
 from tables.models import Staff, Table, Terminal
-from tables.play import seat_pages
+from tables.play import commission, seat_pages
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Scene, Step
@@ -147,6 +147,8 @@ def may_count(scene: Scene, slip: Slip) -> None:
     if slip.series.closes and standing.stacks:
         seats = ", ".join(map(str, sorted(standing.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
+    if slip.series.closes:
+        commission.refuse_owed(scene, "the table closes")
 
 
 def may_take(scene: Scene) -> None:

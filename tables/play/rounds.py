@@ -405,6 +405,8 @@ def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> No
         raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
     if scene.standing.seated_seq > target.seq:
         raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)
+    if scene.standing.marked_seq > target.seq:
+        raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
     if any(type(action) is Shuffle for action in target.actions):
         raise Refused("card_stands", "The discards were shuffled: that cannot be taken back.", 409)
     if scene.by.has_perm("tables.run_floor"):

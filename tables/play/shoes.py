@@ -36,6 +36,7 @@ from tables.log.fold import SHUFFLERS, Round, Shoe, StandardShoe
 from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
+from tables.play import commission
 from tables.play.kinds import dealing_at
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
@@ -43,6 +44,7 @@ from tables.scene import Outcome, Scene, Step
 SENTENCES: Final = {
     "load": "Load a shoe first.",
     "check": "Spread and count the decks first.",
+    "commission": "Collect the commission that is marked first.",
     "shuffle": "Shuffle the shoe first.",
     "cut": "Place the cut card first.",
     "burn": "Burn the first cards first.",
@@ -59,7 +61,9 @@ def due(scene: Scene) -> str | None:
     if _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(scene)):
         return "retire"
     if shoe.stage == "ready":
-        return "shuffle" if dealing_at(scene).is_used_up(scene, shoe) else None
+        if not dealing_at(scene).is_used_up(scene, shoe):
+            return None
+        return "commission" if scene.standing.marks else "shuffle"
     return {"loaded": "check", "checked": "shuffle", "shuffled": "cut", "cut": "burn"}[shoe.stage]
 
 
@@ -148,7 +152,7 @@ def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
     game, pack = scene.game, shoe.pack
     if shoe.source in SHUFFLERS:
         return replace(shoe, stage="ready", burn=0, cut_out=False)
-    if not kind_of(game).turns_burn:
+    if not kind_of(game).turns_burn(scene.rules):
         if turned:
             raise Refused("bad_burn", f"No card is turned for the burn of {game.title}.", 422)
         return replace(shoe, stage="ready", burn=game.burned(scene.rules), cut_out=False)
@@ -174,6 +178,7 @@ def retire(scene: Scene, entered: RetireShoe) -> Outcome:
     if shoe is None:
         raise Refused("no_shoe", "There is no shoe on this table.", 409)
     _no_round(scene)
+    commission.refuse_owed(scene, "the shoe goes")
     return Outcome([Step(Retired(shoe=shoe, opened=_opened(shoe)))])
 
 
@@ -205,7 +210,7 @@ def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
         return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
     shuffled = _just_shuffled(scene, shoe, _commit(scene.table, shoe.pack.shoes[shoe.decks]))
     cut, turned = replace(shuffled, stage="cut"), UNKNOWN
-    if kind_of(scene.game).turns_burn:
+    if kind_of(scene.game).turns_burn(scene.rules):
         turned = _order(shuffled.commitment or "")[0]
     return [
         Step(Shuffled(shoe=shuffled, opened=opened)),

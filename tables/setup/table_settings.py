@@ -44,6 +44,7 @@ WAITS: Final = {
     "source": "the shoe",
     "unit_cents": "the chip unit",
     "denominations": "the chips",
+    "marks_commission": "when commission is taken",
 }
 """What may not change while a round is open."""
 
@@ -64,6 +65,7 @@ def settings_of(table: Table) -> Settings:
         time_charge_cents=table.time_charge_cents,
         denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
         wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
+        marks_commission=table.marks_commission,
     )
 
 
@@ -166,6 +168,8 @@ def _chips_lie(name: str, state: Standing, after: Settings) -> str:
     """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
     if name in ("game", "seats", "unit_cents", "denominations") and state.stacks:
         return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
+    if name in ("game", "seats", "unit_cents", "marks_commission") and state.marks:
+        return f"Commission is marked at this table: {WAITS[name]} can change when it is collected."
     stays = name == "game" and setting_of(GAMES[after.game]).has_pot
     if name in ("game", "unit_cents") and state.pot_cents and not stays:
         return (
@@ -198,7 +202,8 @@ def faults(settings: Settings) -> Faults:
             "unit_cents": f"The chip unit is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
         }
     sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
-    return sentences | _take_faults(game, settings)
+    sentences |= _take_faults(game, settings)
+    return sentences or _commission_faults(game, settings)
 
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
@@ -287,6 +292,14 @@ def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if not sentences and rake and charge:
         return {"time_charge_cents": "A table takes a rake or a time charge, not both."}
     return sentences
+
+
+def _commission_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Called once the options are known to be right."""
+    rules = made_rules(game, settings.options, settings.unit_cents)
+    if not settings.marks_commission or kind_of(game).takes_commission(rules):
+        return {}
+    return {"marks_commission": f"{game.title} takes no commission under these options that could be marked."}
 
 
 def _chip_faults(settings: Settings) -> Faults:

@@ -203,6 +203,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
             _pot_game(house, name, source)
     for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
         _standard_cards(house, name, source)
+    _marked_commission(house)
     _cage(house)
     for table in Table.objects.order_by("pk"):
         _box(house, table)
@@ -593,6 +594,24 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
         play_round(dealer, chance)
     if source == ShoeSource.BATCHES and dealer.board.due == "bets":
         dealer("shuffle_shoe")
+    dealer("retire_shoe")
+    boss("close_table")
+
+
+def _marked_commission(house: House) -> None:
+    """Two seats win on the banker: one pays its commission when the table closes, the other has left."""
+    table = floor.table("Baccarat 2", game="baccarat", options={}, seats=3, marks_commission=True)
+    boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
+    boss("open_table")
+    dealing.sign_in(table, house.dora)
+    dealer.ready_shoe()
+    for seat in (1, 3):
+        dealer("bet", seat=seat, amount_cents=2_000, wager="banker")
+    dealer("close_bets")
+    dealer.cards("2", "K", "5", "9")
+    dealer.pay()
+    dealer("collect_commission", seat=1)
+    boss("forgive_commission", seat=3, reason="The player has left.")
     dealer("retire_shoe")
     boss("close_table")
 

@@ -43,6 +43,8 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     """What a coin of the game is worth."""
     version: str | None = None
     """The rules that it is dealt under. None in entries of before they were pinned."""
+    marks: Stacks | None = None
+    """Where commission is marked: (seat, cents) of what the seats owed when it began."""
 
     def read(self) -> tuple[Game[Any, Any], Any, Opening]:
         """The game, its rules and the opening."""
@@ -55,7 +57,9 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         state = game.open(rules, opening)
         chips = self.stacks or (), self.pot_cents or 0, self.coin_cents or 0
         begun = kind_of(game).round_type
-        return begun(number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version)
+        return begun(
+            number, game, rules, opening, seq, (), state, 0, frozenset(), *chips, version=self.version, marks=self.marks
+        )
 
     def refuse_other_rules(self) -> None:
         """Raises Misconduct where this engine has other rules than the round was dealt under."""

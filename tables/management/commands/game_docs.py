@@ -82,7 +82,7 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
 
 
 def _burn(game: Game[Any, Any], rules: Any) -> str:
-    if kind_of(game).turns_burn:
+    if kind_of(game).turns_burn(rules):
         return "the first card is turned, and as many as it counts"
     return str(game.burned(rules))
 

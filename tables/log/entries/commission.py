@@ -1,0 +1,54 @@
+"""Commission that was marked at seats of a table against the house: collected, or forgiven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from ledger.proof.chips import PLAYERS, RACK, money
+from ledger.proof.moves import Chart, Move
+from tables.log.event import Context, Event
+from tables.log.fold import Stacks, Standing
+
+
+class Marked(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about the commission that a seat owes, with what all seats owe after it."""
+
+    subject: ClassVar[str] = "commission"
+
+    seat: int
+    amount_cents: int
+    marks: Stacks
+    """(seat, cents); seats that owe nothing are left out."""
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        return replace(standing, marked=self.marks, marked_seq=seq)
+
+
+class CommissionCollected(Marked, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat paid the commission that was marked there."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("collected",)
+    may_move: ClassVar[frozenset[str]] = frozenset({"commission"})
+
+    def moved(self, context: Context) -> Sequence[Move]:
+        return self.moves(context.chart)
+
+    def moves(self, chart: Chart) -> list[Move]:
+        """From the player into the rack."""
+        return [chart.move("commission", PLAYERS, RACK, self.amount_cents)]
+
+    def words(self) -> str:
+        return f"Seat {self.seat} pays commission of {money(self.amount_cents)}"
+
+
+class CommissionForgiven(Marked, frozen=True, kw_only=True, omit_defaults=True):
+    """The commission that was marked at a seat will not be paid."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("forgiven",)
+
+    reason: str
+
+    def words(self) -> str:
+        return f"Commission of {money(self.amount_cents)} at seat {self.seat} is forgiven: {self.reason}"

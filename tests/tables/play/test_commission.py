@@ -1,0 +1,156 @@
+"""Commission that is marked at its seat and collected later."""
+
+import pytest
+from django.core.management import call_command
+
+from ledger.models import Alert, Transfer
+from tables import standing
+from tables.disputes import rack_history
+from tables.log.terms import Settings
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.setup import table_settings
+from tests.floor import Hand, dealt
+
+WINS_FOR_THE_BANKER = "2K59"
+
+
+@pytest.fixture
+def hands(transactional_db: None) -> tuple[Hand, Hand]:
+    return dealt(name="Table 1", game="baccarat", options={"decks": 1}, seats=3, marks_commission=True)
+
+
+def banker_wins(dealer: Hand, **bets_cents: int) -> None:
+    if dealer.board.due != "bets":
+        dealer.ready_shoe()
+    for seat, cents in bets_cents.items():
+        dealer("bet", seat=int(seat.removeprefix("seat")), amount_cents=cents, wager="banker")
+    dealer("close_bets")
+    dealer.cards(*WINS_FOR_THE_BANKER)
+    dealer.pay()
+
+
+def moved(dealer: Hand, kind: str) -> list[int]:
+    transfers = Transfer.objects.filter(book_id=dealer.table.book_id, kind=kind).order_by("seq", "leg")
+    return list(transfers.values_list("amount_cents", flat=True))
+
+
+def test_a_win_is_paid_even_and_its_commission_collected_later(hands: tuple[Hand, Hand]) -> None:
+    """Harm: chips are paid that the ledger does not know of, or a commission is taken twice or never."""
+    dealer, _ = hands
+    banker_wins(dealer, seat1=10_000, seat3=2_000)
+    assert moved(dealer, "win") == [10_000, 2_000]
+    assert dealer.now.marks == {1: 500, 3: 100}
+    assert [box.marked_cents for box in dealer.board.seats] == [500, 0, 100]
+    current = dealer.now.round
+    assert current is not None
+    assert current.house_net_cents == -9_500 - 1_900
+    dealer("collect_commission", seat=1)
+    assert moved(dealer, "commission") == [500]
+    with pytest.raises(Refused, match="No commission is marked at seat 1"):
+        dealer("collect_commission", seat=1)
+    dealer("collect_commission", seat=3)
+    dealer("shuffle_shoe")
+    dealer.ready_shoe()
+    banker_wins(dealer, seat1=2_000)
+    assert dealer.now.marks == {1: 100}
+    call_command("verify", verbosity=0)
+
+
+def test_what_is_marked_is_known_after_a_restart(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a process that was just started has forgotten what seats owe."""
+    dealer, _ = hands
+    banker_wins(dealer, seat1=10_000, seat2=4_000)
+    dealer("collect_commission", seat=2)
+    standing.cache.clear()
+    assert dealer.now.marks == {1: 500}
+
+
+def test_the_shoe_does_not_end_before_it_is_collected(hands: tuple[Hand, Hand]) -> None:
+    """Harm: players leave with the next shoe, and nobody asks them any more."""
+    dealer, boss = hands
+    banker_wins(dealer, seat2=10_000)
+    assert dealer.board.due == "commission"
+    (button,) = [button for button in dealer.board.buttons if button.primary]
+    assert button.input == {"do": "collect_commission", "seat": 2}
+    with pytest.raises(Refused, match="Collect the commission"):
+        dealer("shuffle_shoe")
+    with pytest.raises(Refused, match="Seat 2 owes commission of 5: collect it before the shoe goes"):
+        dealer("retire_shoe")
+    with pytest.raises(Refused, match="before the table closes"):
+        boss("close_table")
+    dealer("collect_commission", seat=2)
+    assert dealer.board.due == "shuffle"
+
+
+def test_only_the_floor_forgives_and_says_why(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a dealer lets a friend's commission go, and nobody hears of it."""
+    dealer, boss = hands
+    banker_wins(dealer, seat1=10_000)
+    with pytest.raises(Refused, match="takes a pit boss"):
+        dealer("forgive_commission", seat=1, reason="a friend")
+    with pytest.raises(Refused, match="Say why"):
+        boss("forgive_commission", seat=1, reason=" ")
+    boss("forgive_commission", seat=1, reason="The player has left.")
+    assert dealer.now.marks == {}
+    assert moved(dealer, "commission") == []
+    assert Alert.objects.filter(message__contains="forgave commission of 5 at seat 1").exists()
+    call_command("verify", verbosity=0)
+
+
+def test_a_round_whose_commission_was_collected_stands(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a card is taken back, the win with it, and the commission on it stays in the rack."""
+    dealer, boss = hands
+    banker_wins(dealer, seat1=10_000)
+    dealer("take_back")
+    assert dealer.now.marks == {}
+    dealer.cards("9")
+    dealer.pay()
+    dealer("collect_commission", seat=1)
+    with pytest.raises(Refused, match="Commission was collected since"):
+        boss("take_back")
+    call_command("verify", verbosity=0)
+
+
+def test_commission_is_collected_between_rounds(transactional_db: None) -> None:
+    """Harm: what a round pins as owed was collected while it was dealt."""
+    dealer, _ = dealt(name="Table 1", game="baccarat", options={}, seats=3, marks_commission=True)
+    banker_wins(dealer, seat1=10_000)
+    dealer("bet", seat=1, amount_cents=10_000, wager="player")
+    with pytest.raises(Refused, match="between rounds"):
+        dealer("collect_commission", seat=1)
+    dealer("close_bets")
+    dealer.cards(*WINS_FOR_THE_BANKER)
+    assert dealer.now.marks == {1: 500}
+    banker_wins(dealer, seat1=10_000)
+    assert dealer.now.marks == {1: 1_000}
+
+
+def test_the_mispay_finder_knows_what_was_paid(hands: tuple[Hand, Hand]) -> None:
+    """Harm: every banker's win looks like a mispay of its commission."""
+    dealer, _ = hands
+    banker_wins(dealer, seat1=10_000)
+    dealer("collect_commission", seat=1)
+    book, seq = dealer.table.book_id, dealer.now.seq
+    (round_,) = rack_history.dealt_rounds(book, 1, 1, 0, seq)
+    assert [payout.net_cents for payout in round_.payouts] == [10_000]
+    exchange = [exchange for exchange in rack_history.exchanges(book, 0, seq) if exchange.kind == "commission"]
+    assert [chips.amount_cents for chips in exchange] == [500]
+
+
+def test_only_a_game_that_takes_commission_marks_it(hands: tuple[Hand, Hand]) -> None:
+    """Harm: a table is set to collect what is never owed, or changed while something is."""
+    dealer, _ = hands
+    settings = table_settings.settings_of(dealer.table)
+    other = Settings(**{**_fields(settings), "options": {"commission": "ez"}})
+    assert "takes no commission" in table_settings.faults(other)["marks_commission"]
+    banker_wins(dealer, seat1=10_000)
+    operator = Staff.objects.filter(role="operator").first() or Staff.objects.create(
+        username="omar", name="Omar", role="operator"
+    )
+    with pytest.raises(Refused, match="can change when it is collected"):
+        table_settings.change_table(dealer.table, {"marks_commission": False}, by=operator)
+
+
+def _fields(settings: Settings) -> dict[str, object]:
+    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
