@@ -23,7 +23,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 
 from ledger.lanes import give_back
 from tables.audit import entry_list, round_list
-from tables.audit.entry_list import words_of
 from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
 from tables.models import Table
@@ -219,9 +218,9 @@ def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
     before: int | None = None
     while page := entry_list.entries(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
         yield [
-            (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words_of(entry), entry.legs,
+            (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words, entry.legs,
              entry.hash, entry.prev_hash, entry.line.decode(errors="replace"))
-            for entry in page
+            for entry, words in zip(page, entry_list.in_words(book_id, page), strict=True)
         ]  # fmt: skip
         before = page[-1].seq
 

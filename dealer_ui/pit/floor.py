@@ -20,10 +20,11 @@ from ledger.proof.chips import RACK
 from tables.audit import round_list
 from tables.board import secrecy
 from tables.board.picture import Board, board
+from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
 from tables.inputs import ForgiveCommission, Input, RetireShoe, TakeBack
-from tables.log.entries.rounds import whom, words_of
+from tables.log.entries.rounds import spelled, whom, words_of
 from tables.log.fold import Standing
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
@@ -317,7 +318,8 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
     if not (standing.round and standing.round.plays):
         return []
     last = standing.round.plays[-1]
-    words = words_of(secrecy.latest(standing.round))
+    pack = pack_of(standing.round.opening.dealt)
+    words = words_of(spelled(secrecy.latest(standing.round), pack))
     reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
     return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip

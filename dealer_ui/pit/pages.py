@@ -209,7 +209,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     page = entry_list.entries(table.book_id, before=_number(request.GET, "before"), subject=subject)
     context = {
         "table": table,
-        "entries": [(entry, entry_list.words_of(entry)) for entry in page],
+        "entries": list(zip(page, entry_list.in_words(table.book_id, page), strict=True)),
         "older": page[-1].seq if len(page) == entry_list.PAGE and page[-1].seq > 1 else None,
         "paged": "before" in request.GET,
         "subject": subject,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Final
 
 from django.db import connection
@@ -9,7 +11,9 @@ from django.db import connection
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry
 from tables.board import secrecy
+from tables.games.cards import PAIRS, Pack, pack_of
 from tables.log import catalog
+from tables.log.entries.rounds import Played
 from tables.log.fold import UNREADABLE
 
 PAGE: Final = 50
@@ -30,9 +34,35 @@ def entries(book_id: int, *, before: int | None = None, subject: str = "", count
         return secrecy.veiled(book_id, [Entry(*row) for row in cursor.fetchall()])
 
 
-def words_of(entry: Entry) -> str:
-    """An entry in plain words."""
+def words_of(entry: Entry, pack: Pack = PAIRS) -> str:
+    """An entry in plain words, with cards written as the pack writes them."""
     try:
-        return catalog.told(secrecy.event_of(entry))
+        return catalog.told(secrecy.event_of(entry), pack)
     except UNREADABLE:
         return f"{entry.subject} {entry.kind}: it cannot be read"
+
+
+def in_words(book_id: int, page: Sequence[Entry]) -> list[str]:
+    """Entries of a table's log in plain words, a clause each."""
+    packs = _packs(book_id, {entry.round for entry in page if entry.round and entry.subject == "round"})
+    return [words_of(entry, packs.get(entry.round or 0, PAIRS)) for entry in page]
+
+
+_OPENINGS: Final = """
+    SELECT opens.round, e.subject, e.kind, e.body FROM unnest(%s::bigint[]) AS opens (round)
+    CROSS JOIN LATERAL (SELECT subject, kind, body FROM ledger_logentry
+        WHERE book_id = %s AND round = opens.round AND subject = 'round' ORDER BY seq LIMIT 1) AS e
+"""
+
+
+def _packs(book_id: int, rounds: Collection[int]) -> dict[int, Pack]:
+    """With which cards rounds were dealt: the first entry of each pins that."""
+    packs: dict[int, Pack] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_OPENINGS, [sorted(rounds), book_id])
+        for number, subject, kind, body in cursor.fetchall():
+            with suppress(*UNREADABLE):
+                event = catalog.read(subject, kind, body)
+                if isinstance(event, Played) and event.opening is not None:
+                    packs[number] = pack_of(event.opening.opening.dealt)
+    return packs

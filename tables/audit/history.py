@@ -22,10 +22,9 @@ from tables.audit.proofs import Report
 from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
 from tables.board import secrecy
 from tables.board.secrecy import Veiled
-from tables.games.cards import PAIRS, Pack, pack_of
+from tables.games.cards import PAIRS, pack_of
 from tables.games.felt import DEALER, Opening, Payout, View
 from tables.games.record import record_of
-from tables.log.entries import rounds
 from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.fold import UNREADABLE, Round
 from tables.models import Table
@@ -139,7 +138,7 @@ def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[
     pack = pack_of(after.opening.dealt) if after else PAIRS
     return Step(
         entry=entry,
-        words=_words(entry, pack),
+        words=words_of(entry, pack),
         view=after.view(DEALER) if after else None,
         dealer_plays=after is None or after.game.dealer_plays,
         touched=_seats_of(entry),
@@ -148,16 +147,6 @@ def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[
         corrects=_corrected_seq(entry),
         card_names=pack.spellings,
     )
-
-
-def _words(entry: Entry, pack: Pack) -> str:
-    """The entry in words. It has cards by their numbers, which its round's pack can name."""
-    if pack is not PAIRS:
-        with suppress(*UNREADABLE):
-            event = secrecy.event_of(entry)
-            if isinstance(event, Played | TakenBack):
-                return rounds.words_of(rounds.spelled(msgspec.to_builtins(event.actions), pack))
-    return words_of(entry)
 
 
 def _seats_of(entry: Entry) -> frozenset[int]:

@@ -11,6 +11,7 @@ import msgspec
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import Misspelled
+from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
     chips,
     clocks,
@@ -107,7 +108,7 @@ def follow(standing: Standing, entry: Entry) -> Standing:
     return fold(standing, event_of(entry), seq=entry.seq, round=entry.round)
 
 
-def told(event: Event) -> str:
-    """What an entry says, as one clause for people."""
-    clause = event.words()
+def told(event: Event, pack: Pack = PAIRS) -> str:
+    """What an entry says, as one clause for people, with cards written as the pack writes them."""
+    clause = event.words_in(pack)
     return f"{clause}, at {event.happened_at}: written later" if event.happened_at else clause

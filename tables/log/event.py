@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from ledger.proof.moves import Chart, Move, Posted
+from tables.games.cards import Pack
 from tables.log.fold import Standing
 
 
@@ -120,6 +121,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     def words(self) -> str:
         """As one clause for people."""
         raise NotImplementedError
+
+    def words_in(self, pack: Pack) -> str:
+        """The same with cards written as this pack writes them."""
+        return self.words()
 
 
 class Author(Event, frozen=True, kw_only=True, omit_defaults=True):

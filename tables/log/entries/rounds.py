@@ -10,7 +10,7 @@ import msgspec
 
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
-from tables.games.cards import Pack
+from tables.games.cards import PAIRS, Pack
 from tables.games.catalog import GAMES
 from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout
 from tables.games.game import Game
@@ -144,7 +144,10 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         return seats_of(_spelled(self.actions))
 
     def words(self) -> str:
-        clause = words_of(_spelled(self.actions))
+        return self.words_in(PAIRS)
+
+    def words_in(self, pack: Pack) -> str:
+        clause = words_of(spelled(_spelled(self.actions), pack))
         if self.opening is None or not self.opening.coin_cents:
             return clause
         start = f"The game starts at seats {', '.join(map(str, self.opening.opening.seats))}"
@@ -206,7 +209,10 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         return seats_of(_spelled(self.actions))
 
     def words(self) -> str:
-        return f"Takes back entry {self.corrects}: {words_of(_spelled(self.actions))}"
+        return self.words_in(PAIRS)
+
+    def words_in(self, pack: Pack) -> str:
+        return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}"
 
 
 def end_of(current: Round) -> str | None:

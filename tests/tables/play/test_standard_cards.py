@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from ledger.models import LogEntry, Transfer
+from tables.audit import entry_list
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskShuffle
@@ -264,3 +265,14 @@ def test_a_machine_shuffles_for_no_pot(transactional_db: None) -> None:
         denominations=(100,),
     )
     assert "source" in table_settings.faults(pot)
+
+
+def test_the_log_names_cards_as_the_table_does(baccarat: Hand) -> None:
+    """Harm: a pit boss reads in the log that the banker got a 13, and no such card is on the table."""
+    baccarat("bet", seat=2, amount_cents=1_000, wager="banker")
+    baccarat("close_bets")
+    baccarat.cards("2", "K")
+    baccarat("take_back")
+    page = entry_list.entries(baccarat.table.book_id, subject="round", count=2)
+    words = entry_list.in_words(baccarat.table.book_id, page)
+    assert words == [f"Takes back entry {page[1].seq}: Banker: K", "Banker: K"]
