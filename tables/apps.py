@@ -19,7 +19,7 @@ class TablesConfig(AppConfig):
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import shoe_audit  # noqa: F401
-        from tables.play import cash, doors, pots, rounds, seat_pages, shoes  # noqa: F401
+        from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
         from tables.slips import table_desk  # noqa: F401
 
         checks.register(pepper.check, checks.Tags.security, deploy=True)

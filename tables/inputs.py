@@ -222,6 +222,12 @@ class CheckDecks(Struct, frozen=True, tag_field="do", tag="check_decks"):
     counts: tuple[int, ...]
 
 
+class ReadDecks(Struct, frozen=True, tag_field="do", tag="read_decks"):
+    """A machine read the decks card by card: "Ah" or "A", or the family's ranks in digits."""
+
+    cards: tuple[str, ...]
+
+
 class ShuffleShoe(Struct, frozen=True, tag_field="do", tag="shuffle_shoe"):
     """The whole shoe was shuffled."""
 
@@ -247,7 +253,7 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | ChangeChips
-ShoeInput = LoadShoe | CheckDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
+ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
 TableInput = SignOut
 SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""

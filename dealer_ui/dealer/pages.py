@@ -26,7 +26,7 @@ from tables import dealing
 from tables import standing as standings
 from tables.board.picture import board
 from tables.games.felt import Bet
-from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, SellChips, StartGame, read
+from tables.inputs import BuyIn, CashOut, ChangeChips, CheckDecks, Input, ReadDecks, SellChips, StartGame, read
 from tables.log.fold import Standing
 from tables.models import Staff, Table, Terminal
 from tables.play import doors
@@ -253,6 +253,8 @@ def _entered(form: QueryDict) -> Input:
         return _on_spot(form)
     if "amount" in form:
         return Bet(_seat(form), 0 if "off" in form else amount_cents(form.get("amount", "")))
+    if "cards" in form:
+        return ReadDecks(tuple(form.get("cards", "").split()))
     if "count1" in form:
         columns = sum(name.startswith("count") for name in form)
         return CheckDecks(tuple(_count(form, column) for column in range(1, columns + 1)))

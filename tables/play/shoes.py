@@ -20,12 +20,11 @@ from tables import permits
 from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
 from tables.games.felt import Action
 from tables.handlers import enacts, enters
-from tables.inputs import Burn, CheckDecks, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
+from tables.inputs import Burn, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.log.entries.shoes import (
     Burned,
     CutCardPlaced,
     DeckChecked,
-    DeckCheckFailed,
     Loaded,
     Retired,
     Shuffled,
@@ -92,30 +91,6 @@ def _new_shoe(scene: Scene) -> Shoe:
 def _kind_of_shoe(shoe: Shoe) -> tuple[str, int, str]:
     """What a table's settings say of its shoe."""
     return shoe.pack.name, shoe.decks, shoe.source
-
-
-@enters(CheckDecks, permit=permits.the_dealer)
-def check(scene: Scene, entered: CheckDecks) -> Outcome:
-    """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
-    shoe = expect(scene, "check")
-    pack = shoe.pack
-    full = pack.shoes[shoe.decks]
-    if len(entered.counts) != len(full) or not all(0 <= count <= 999 for count in entered.counts):
-        number = "ten" if pack is PAIRS else len(full)
-        raise Refused("bad_counts", f"A deck check has {number} counts, one for each {pack.columns}.", 422)
-    wrong = [
-        f"{counted} of {pack.columns} {pack.spell(card)}, {whole} belong in it"
-        for card, (counted, whole) in enumerate(zip(entered.counts, full, strict=True), 1)
-        if counted != whole
-    ]
-    if not wrong:
-        return Outcome([Step(DeckChecked(shoe=replace(shoe, stage="checked"), counts=entered.counts))])
-    says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
-    report = Step(DeckCheckFailed(shoe=shoe, counts=entered.counts))
-    where = f"{scene.table.name}, shoe {shoe.number}, entry {scene.next_seq}"
-    alert = f"{where}: the deck check found {'; '.join(wrong)}"
-    evidence = {"counts": list(entered.counts), "seq": scene.next_seq}
-    return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
 @enters(ShuffleShoe, permit=permits.the_dealer)
@@ -254,11 +229,6 @@ def enact_load(scene: Scene, event: Loaded, entry: Entry) -> Step:
     """As the table was set then."""
     expect(scene, "load")
     return Step(Loaded(shoe=_new_shoe(scene)))
-
-
-@enacts(DeckChecked, DeckCheckFailed, permit=permits.the_dealer)
-def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
-    return check(scene, CheckDecks(event.counts)).steps[0]
 
 
 @enacts(Shuffled, permit=permits.the_dealer)

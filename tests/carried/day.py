@@ -39,6 +39,7 @@ from tables.day.hours import Hours
 from tables.disputes import corrections
 from tables.edge.shoe_audit import ShoeAudit
 from tables.games.cards import shoe
+from tables.games.cards import RANK_SIGNS
 from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
@@ -599,11 +600,14 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
 
 
 def _marked_commission(house: House) -> None:
-    """Two seats win on the banker: one pays its commission when the table closes, the other has left."""
+    """Two seats win on the banker: one pays its commission when the table closes, the other has left. A machine read
+    the decks."""
     table = floor.table("Baccarat 2", game="baccarat", options={}, seats=3, marks_commission=True)
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
     dealing.sign_in(table, house.dora)
+    dealer("load_shoe")
+    dealer("read_decks", cards=list(RANK_SIGNS * 32))
     dealer.ready_shoe()
     for seat in (1, 3):
         dealer("bet", seat=seat, amount_cents=2_000, wager="banker")

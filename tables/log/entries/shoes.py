@@ -36,9 +36,12 @@ class DeckChecked(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     counts: tuple[int, ...]
     """How many of each rank."""
+    cards: tuple[str, ...] = ()
+    """Every card as a machine read it; none where people counted."""
 
     def words(self) -> str:
-        return f"Shoe {self.shoe.number}: all {self.shoe.decks} decks are whole"
+        reader = ", as a reader saw them" if self.cards else ""
+        return f"Shoe {self.shoe.number}: all {self.shoe.decks} decks are whole{reader}"
 
 
 class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,6 +50,7 @@ class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("deck_check_failed",)
 
     counts: tuple[int, ...]
+    cards: tuple[str, ...] = ()
 
     def words(self) -> str:
         return f"Deck check of shoe {self.shoe.number} failed: counted {', '.join(map(str, self.counts))}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from ledger.models import LogEntry, Transfer
+from ledger.models import Alert, LogEntry, Transfer
 from tables.audit import entry_list
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
@@ -276,3 +276,44 @@ def test_the_log_names_cards_as_the_table_does(baccarat: Hand) -> None:
     page = entry_list.entries(baccarat.table.book_id, subject="round", count=2)
     words = entry_list.in_words(baccarat.table.book_id, page)
     assert words == [f"Takes back entry {page[1].seq}: Banker: K", "Banker: K"]
+
+
+WHOLE_DECK = [rank + suit for suit in "shdc" for rank in "A23456789TJQK"]
+
+
+def at_the_check(game: str, **options: Any) -> Hand:
+    dealer, _ = dealt(name="Table 1", game=game, options=options, seats=3)
+    dealer("retire_shoe")
+    dealer("load_shoe")
+    return dealer
+
+
+def test_a_readers_list_finds_what_columns_of_ranks_cannot(transactional_db: None) -> None:
+    """Harm: two aces of one suit lie in a deck whose four aces were counted."""
+    dealer = at_the_check("casino_war", decks=1)
+    twice = ["As" if card == "Ah" else card for card in WHOLE_DECK]
+    with pytest.raises(Refused, match="2 of suit and rank As, 1 belong in it; 0 of suit and rank Ah, 1 belong"):
+        dealer("read_decks", cards=twice)
+    assert dealer.board.due == "check"
+    assert Alert.objects.filter(kind="deck_check_failed").exists()
+    dealer("read_decks", cards=random.Random(1).sample(WHOLE_DECK, 52))
+    assert dealer.board.due == "shuffle"
+    call_command("verify", verbosity=0)
+
+
+@pytest.mark.parametrize(
+    ("cards", "says"),
+    [([], "1 to 1,000 cards"), (["Ah", "1h"], "Card 2 of the list is '1h'"), (["A"] * 1_001, "1 to 1,000 cards")],
+)
+def test_a_list_that_no_reader_makes_is_refused(transactional_db: None, cards: list[str], says: str) -> None:
+    """Harm: a reader that stopped in the middle, or reads another pack, passes for a deck check."""
+    dealer = at_the_check("three_card_poker")
+    with pytest.raises(Refused, match=says):
+        dealer("read_decks", cards=cards)
+
+
+def test_a_reader_may_see_ranks_alone(transactional_db: None) -> None:
+    """Harm: a reader without suits cannot be used where nobody looks at them."""
+    dealer = at_the_check("casino_war", decks=2)
+    dealer("read_decks", cards=list("A23456789TJQK" * 8))
+    assert dealer.board.due == "shuffle"
