@@ -38,8 +38,7 @@ from tables.day import closing, hours
 from tables.day.hours import Hours
 from tables.disputes import corrections
 from tables.edge.shoe_audit import ShoeAudit
-from tables.games.cards import shoe
-from tables.games.cards import RANK_SIGNS
+from tables.games.cards import RANK_SIGNS, shoe
 from tables.games.catalog import GAMES
 from tables.inputs import (
     BeginSlip,
