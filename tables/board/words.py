@@ -54,6 +54,8 @@ class WagerLine:
     outcome: str
     net_cents: int
     why: str
+    commission: str
+    """What is to be marked of its winnings, or was kept of them, in words; empty if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,8 @@ class HouseTelling(Telling):
             hands += f", return {self._spoken(returned)}" if returned else ""
         else:
             hands, pay, keep, back = f"return the bet of {money(staked)}", 0, 0, staked
-        hands += self._commission(payout)
+        if commission := self._commission(sum(wager.commission_cents for wager in payout.wagers)):
+            hands += f"; {commission}"
         return OutcomeLine(
             seat=payout.seat,
             outcome=payout.outcome,
@@ -222,19 +225,19 @@ class HouseTelling(Telling):
                     outcome=wager.outcome,
                     net_cents=wager.returned_cents - wager.staked_cents,
                     why=wager.why,
+                    commission=self._commission(wager.commission_cents),
                 )
                 for wager in payout.wagers
             ),
         )
 
-    def _commission(self, payout: Payout) -> str:
-        """What is kept of a seat's winnings, or marked there."""
-        cents = sum(wager.commission_cents for wager in payout.wagers)
+    def _commission(self, cents: int) -> str:
+        """What is kept of winnings, or marked at the seat."""
         if not cents:
             return ""
-        if self.scene.standing.round is not None and self.scene.standing.round.marks is not None:
-            return f"; mark commission of {money(cents)}"
-        return f"; commission of {money(cents)} is kept"
+        current = self.scene.standing.round
+        is_marked = current is not None and current.marks is not None
+        return f"mark {money(cents)} commission" if is_marked else f"{money(cents)} commission kept"
 
 
 class PotTelling(Telling):
