@@ -75,10 +75,6 @@ class Baccarat(HouseScript[Rules]):
     spots: ClassVar[tuple[str, ...]] = tuple(_TITLES)
     rules_type = Rules
 
-    def decks(self, rules: Rules) -> int:
-        """As the operator sets it."""
-        return rules.decks
-
     def takes_commission(self, rules: Rules) -> bool:
         """Of a banker's win, where that pays 19 to 20."""
         return rules.commission == "five_percent"

@@ -84,15 +84,8 @@ class Blackjack(HouseScript[Rules]):
     suited: ClassVar[frozenset[str]] = frozenset(SIDE_BETS)
     spots: ClassVar[tuple[str, ...]] = (MAIN, "double", "split", "insurance", *SIDE_BETS)
     further: ClassVar[frozenset[str]] = frozenset({"double", "split", "insurance"})
+    cut_part: ClassVar[int] = 4
     rules_type = Rules
-
-    def decks(self, rules: Rules) -> int:
-        """As the operator sets it."""
-        return rules.decks
-
-    def at_cut(self, rules: Rules) -> int:
-        """A quarter of the shoe lies behind the cut card."""
-        return 0 if self.is_fresh_each_round(rules) else rules.decks * 13
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The bet, and the side bets that go with it."""

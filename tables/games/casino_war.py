@@ -56,15 +56,8 @@ class CasinoWar(HouseScript[Rules]):
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, one to the dealer; in a war one more."}
     spots: ClassVar[tuple[str, ...]] = (MAIN, "raise", "tie")
     further: ClassVar[frozenset[str]] = frozenset({"raise"})
+    cut_part: ClassVar[int] = 4
     rules_type = Rules
-
-    def decks(self, rules: Rules) -> int:
-        """As the operator sets it."""
-        return rules.decks
-
-    def at_cut(self, rules: Rules) -> int:
-        """A quarter of the shoe lies behind the cut card."""
-        return 0 if self.is_fresh_each_round(rules) else rules.decks * 13
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The bet, which may have to be raised by as much again, and the tie."""

@@ -45,10 +45,6 @@ class DragonTiger(HouseScript[Rules]):
     spots: ClassVar[tuple[str, ...]] = ("dragon", "tiger", "tie", "suited_tie")
     rules_type = Rules
 
-    def decks(self, rules: Rules) -> int:
-        """As the operator sets it."""
-        return rules.decks
-
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
         """The two sides, and the ties."""
         return _wagers(rules.spread)

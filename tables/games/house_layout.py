@@ -83,12 +83,9 @@ class Spot(Struct, eq=False):
     stakes: list[Stake]
     hands: list[Hand] = []
 
-    def stake(self, bet: str, hand: int | None = None) -> Stake | None:
-        """The wager of a name, and of a hand where it says so."""
-        for stake in self.stakes:
-            if stake.bet == bet and (hand is None or stake.hand == hand):
-                return stake
-        return None
+    def stake(self, bet: str) -> Stake | None:
+        """The wager of a name."""
+        return next((stake for stake in self.stakes if stake.bet == bet), None)
 
     @property
     def hand(self) -> Hand:
@@ -273,9 +270,11 @@ class HouseLayout:
 
     def pay_on_top(self, stake: Stake, odds: Odds, why: str) -> None:
         """A bonus on a stake that is decided otherwise."""
-        winnings, _ = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
+        winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
         stake.why = f"{stake.why}; {why}"
+        if broken:
+            stake.broken_cents = f"{broken}/{odds.to}"
 
     def lose(self, stake: Stake, why: str, outcome: str = "lose") -> None:
         """The house takes the stake."""

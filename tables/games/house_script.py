@@ -82,16 +82,19 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     suited: ClassVar[frozenset[str]] = frozenset()
     """The side bets that look at suits."""
     behind_cut: ClassVar[int] = 0
-    """How many cards lie behind the cut card; 0 where the game says it by ``at_cut``."""
+    """How many cards lie behind the cut card."""
+    cut_part: ClassVar[int] = 0
+    """Or which part of the shoe does: 4 for a quarter."""
     bets_rule: ClassVar[str] = "Every wager lies within its limits, before the first card."
 
     @abstractmethod
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """The round, from the first card to the last payment."""
 
-    @abstractmethod
     def decks(self, rules: Rules) -> int:
-        """How many decks it is dealt from."""
+        """How many decks it is dealt from: as the operator sets it, unless the game says otherwise."""
+        decks: int = rules.decks  # type: ignore[attr-defined]
+        return decks
 
     def spread(self, rules: Rules) -> Sequence[str]:
         """The side bets of the table. Raises Illegal where the rules cannot spread them."""
@@ -167,7 +170,9 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
 
     def at_cut(self, rules: Rules) -> int:
         """As many as the game has it; none where every round starts from a shuffle."""
-        return 0 if self.is_fresh_each_round(rules) else self.behind_cut
+        if self.is_fresh_each_round(rules):
+            return 0
+        return STANDARD.size * self.decks(rules) // self.cut_part if self.cut_part else self.behind_cut
 
     def is_fresh_each_round(self, rules: Rules) -> bool:
         """A single deck is."""

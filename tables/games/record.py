@@ -49,15 +49,15 @@ def judge(document: bytes | str) -> dict[str, Any]:
     if game is None:
         raise RecordError("game", f"{record.game!r} is not in the catalog, which has {', '.join(sorted(GAMES))}")
     form = form_of(game)
-    written, rules, place = form.written(record), _rules(record, game), "options"
+    written, rules = form.written(record), _rules(record, game)
+    answers: _Answers | None = None
     try:
         pack = form.pack(written, rules)
         opening = _opening(record, form, written, pack)
         answers = _Answers(record, form, form.cards(written, pack), form.bets(record, rules))
-        place = answers.place
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
-        place = answers.place if place != "options" else place
+        place = answers.place if answers else "options"  # before there is anything to answer, the options are at fault
         raise RecordError(illegal.facts.get("place", place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
