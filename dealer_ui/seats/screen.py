@@ -10,14 +10,15 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
-from ledger.proof.chips import money
+from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import AskChoice, Choice, Choose, SeatView, View
+from tables.games.felt import AskChoice, Choice, Choose, HandView, SeatView, View
 from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.inputs import spell
 from tables.log.fold import Round, Standing
 from tables.models import Table
+from tables.play import shoes
 from tables.refusals import Refused
 
 
@@ -73,7 +74,9 @@ class SeatScreen:
     def _round(self) -> Round | None:
         """The game on the table: the one that goes on, or the last one until the next."""
         current = self.standing.round
-        return current if self.standing.is_open and current and current.plays and current.game.hides else None
+        if not (self.standing.is_open and current and current.plays):
+            return None
+        return current if current.game.hides or current.game.looks else None
 
     @cached_property
     def view(self) -> View | None:
@@ -92,7 +95,24 @@ class SeatScreen:
 
     @property
     def _seats(self) -> Sequence[SeatView]:
-        return self.view.seats if self.view else ()
+        """The seats that take part."""
+        seats = self.view.seats if self.view else ()
+        return tuple(seat for seat in seats if seat.bet_cents) if self._game.spots else seats
+
+    @cached_property
+    def packet(self) -> tuple[str, ...]:
+        """The standard cards that lie facedown before this seat."""
+        return shoes.packet(self.table, self.standing, self.seat)
+
+    @property
+    def card_names(self) -> Sequence[int | str]:
+        """How standard cards are written."""
+        return pack_of(self._round.opening.dealt).spellings if self._round else ()
+
+    @property
+    def dealers(self) -> Sequence[HandView]:
+        """The hands before the dealer."""
+        return (self.view.hands or ()) if self.view else ()
 
     @property
     def chips(self) -> Iterable[tuple[int, int]]:
@@ -127,7 +147,9 @@ class SeatScreen:
         if not self.standing.is_open:
             return "The table is closed."
         if self._round is None or self.mine is None:
-            return "You are dealt in with the next game."
+            return (
+                "You are dealt in with your next bet." if self._game.spots else "You are dealt in with the next game."
+            )
         if self._round.over:
             return self._outcome(self.mine)
         if self.ask:
@@ -157,7 +179,7 @@ class SeatScreen:
     def _outcome(self, mine: SeatView) -> str:
         if mine.payout is None:
             return "The game is over."
-        called = {"win": "You win", "split": "You share the win", "lose": "You lose"}
+        called = {"win": "You win", "split": "You share the win", "lose": "You lose", "push": "Your bets come back"}
         words = called.get(mine.payout.outcome, f"You are out: {mine.payout.outcome.replace('_', ' ')}")
         return f"The game is over. {words}."
 
@@ -192,8 +214,7 @@ class SeatScreen:
         for choice in choices:
             named = [str(part) for part in (choice.card, choice.count) if part is not None]
             whom = f": seat {choice.target}" if choice.target is not None else ""
-            coin = self._round.coin_cents if self._round else 0
-            cost = f" for {money(choice.cost_cents * coin)}" if choice.cost_cents and coin else ""
+            cost = f" for {self._round.priced(choice.cost_cents)}" if choice.cost_cents and self._round else ""
             choose = Choose(self.ask.seat, choice.name, choice.card, target=choice.target, count=choice.count)  # type: ignore[union-attr]
             alone = choice.card if choice.target is None and choice.count is None else None
             yield Tap(" ".join([label, *named]) + whom + cost, json.dumps(spell(choose)), alone)

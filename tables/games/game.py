@@ -111,6 +111,8 @@ class Game(ABC, Generic[State, Rules]):
     rules_type: type[Rules]
     hides: ClassVar[bool]
     """Whether a seat may hold cards that nobody else knows."""
+    looks: ClassVar[bool] = False
+    """Whether seats look at packets of their own, which lie facedown until all have decided."""
     step_units: ClassVar[int] = 1
     """Bets, or what is put in play, are multiples of so many chip units."""
     spots: ClassVar[tuple[str, ...]] = ()
@@ -172,6 +174,10 @@ class Game(ABC, Generic[State, Rules]):
     @abstractmethod
     def burned(self, rules: Rules) -> int:
         """How many cards are burned after a shuffle."""
+
+    def lying(self, state: State, seat: int) -> tuple[int, ...]:
+        """Of the cards that lie facedown before a seat: with how many cards left in the shoe each was dealt."""
+        return ()
 
     def is_fresh_each_round(self, rules: Rules) -> bool:
         """Whether the cards are shuffled before every round."""

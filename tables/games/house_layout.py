@@ -184,6 +184,10 @@ class HouseLayout:
             hand.cards.append(UNKNOWN)
             self.left -= 1
 
+    def lies_at(self, hand: Hand) -> tuple[int, ...]:
+        """With how many cards left each facedown card of a hand was dealt."""
+        return tuple(dealt_at for (seat, _), dealt_at in self.facedown.items() if seat == hand.seat)
+
     def turning(self, hand: Hand, place: int, barred: tuple[int, ...] = ()) -> AskCard:
         """What asks for a facedown card to be turned."""
         gone, lies_at = [*self.gone], self.facedown.get((hand.seat, place), 0)

@@ -45,6 +45,8 @@ class HandSeen(Struct, frozen=True):
     name: str
     cards: tuple[int, ...]
     state: str
+    lies_at: tuple[int, ...] = ()
+    """With how many cards left each of its facedown cards was dealt."""
 
 
 class SpotSeen(Struct, frozen=True):
@@ -135,8 +137,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             rules,
             layout.opening,
             actions,
-            tuple(map(_spot_seen, layout.spots)),
-            tuple(map(_hand_seen, layout.hands)),
+            tuple(_spot_seen(spot, layout) for spot in layout.spots),
+            tuple(_hand_seen(hand, layout) for hand in layout.hands),
             self._placed(rules, layout) if layout.placed else (),
             tuple(layout.gone),
             layout.left,
@@ -185,6 +187,11 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     def burning(self, rules: Rules, burn: int) -> Rules:
         """The burn is no rule of these games: the opening says what was burned."""
         return rules
+
+    def lying(self, state: State, seat: int) -> tuple[int, ...]:
+        """Those of the seat's hands, in the order in which they lie."""
+        hands = (hand for spot in state.spots if spot.seat == seat for hand in spot.hands)
+        return tuple(place for hand in hands for place in hand.lies_at)
 
     # --- what comes out ---
 
@@ -261,8 +268,9 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """A card that is due, in the dealer's words."""
 
 
-def _hand_seen(hand: Hand) -> HandSeen:
-    return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state)
+def _hand_seen(hand: Hand, layout: HouseLayout) -> HandSeen:
+    lies_at = layout.lies_at(hand) if layout.facedown else ()
+    return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state, lies_at)
 
 
 class Shoe(NamedTuple):
@@ -281,7 +289,7 @@ def _shoe_of(game: HouseScript[Any], rules: HouseRules) -> Shoe:
     return Shoe(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules))
 
 
-def _spot_seen(spot: Spot) -> SpotSeen:
+def _spot_seen(spot: Spot, layout: HouseLayout) -> SpotSeen:
     wagers = [
         Settled(
             stake.bet,
@@ -296,7 +304,7 @@ def _spot_seen(spot: Spot) -> SpotSeen:
         )
         for stake in spot.stakes
     ]
-    return SpotSeen(spot.seat, tuple(wagers), tuple(map(_hand_seen, spot.hands)))
+    return SpotSeen(spot.seat, tuple(wagers), tuple(_hand_seen(hand, layout) for hand in spot.hands))
 
 
 def _payout(spot: SpotSeen) -> Payout:

@@ -57,6 +57,7 @@ class ThreeCardPoker(HouseScript[Rules]):
     }
     spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
     further: ClassVar[frozenset[str]] = frozenset({"play"})
+    looks: ClassVar[bool] = True
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
@@ -74,7 +75,7 @@ class ThreeCardPoker(HouseScript[Rules]):
     def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Packets, decisions, and the hands are shown and compared.
 
-        On the floor the packets lie facedown and nobody tells the system of them before they are shown.
+        On the floor the packets lie facedown, and the system does not know them before they are shown.
         """
         blind = layout.opening.blind
         for spot in layout.spots:

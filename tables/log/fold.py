@@ -158,6 +158,11 @@ class Round(ABC):
         """Whether the system knows cards that players hold facedown: those of a house shoe, in a game for a pot."""
         return self.game.hides and not self.opening.blind
 
+    @property
+    def has_choosers(self) -> bool:
+        """Whether seats may choose on pages of their own, where a house shoe deals."""
+        return self.secret or self.game.looks
+
     def hides_cards_of(self, seat: int) -> bool:
         """Whether a seat holds cards that the system knows and nobody else may."""
         return self.secret and holds_cards(self.game, self.state, seat)

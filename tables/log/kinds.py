@@ -110,7 +110,10 @@ class HouseRound(Round):
         return tuple(seat for seat in self.view(DEALER).seats if seat.bet_cents)
 
     def asked_at(self, state: Any, seq: int, actions: Sequence[Action]) -> Mapping[int, int]:
-        return {}
+        if not self.game.looks:
+            return {}
+        asks = (ask for ask in self.game.prompts(state) if isinstance(ask, AskChoice))
+        return {ask.seat: self.asked.get(ask.seat, seq) for ask in asks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +304,9 @@ class AgainstHouse(GameKind):
             gone = self._game.pack(rules).nothing  # no shoe yet, or one that has to go before a round is opened
         before = standing.dealt_before
         unseen = self._game.unseen(before.state) if before else _burned_unseen(shoe)
-        return rules, Opening(seats, limits_of(table), gone, blind=table.source != HOUSE_SHOE, unseen=unseen)
+        # Packets that seats look at are unknown here until they are shown, even if a house shoe dealt them.
+        blind = self._game.looks or table.source != HOUSE_SHOE
+        return rules, Opening(seats, limits_of(table), gone, blind=blind, unseen=unseen)
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         return {"marks": tuple(sorted(standing.marks.items()))} if table.marks_commission else {}

@@ -6,6 +6,7 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from operator import itemgetter
 
 from tables.games.cards import Composition, pack_of
 from tables.games.felt import Card
@@ -150,10 +151,10 @@ def check(live: Order, order: bytes, nonce: bytes, seq: int) -> None:
     kinds = len(live.composition)
     if not all(1 <= card <= kinds for card in order) or pack_of(live.composition).count(order) != live.composition:
         raise Unproven(live.committed_seq, "the order that it committed to does not hold the cards of the shoe")
-    for dealt_seq, card, left in live.dealt[:1]:
-        if left < len(order) - live.burn:
-            due = order[live.burn]
-            raise Unproven(dealt_seq, f"it deals a {card} first, the order has a {due} there")
+    # The card with most left was dealt first, even where it lay facedown and was turned after others.
+    dealt_seq, card, left = max(live.dealt, key=itemgetter(2), default=(0, 0, len(order)))
+    if left < len(order) - live.burn:
+        raise Unproven(dealt_seq, f"it deals a {card} first, the order has a {order[live.burn]} there")
     for dealt_seq, card, left in live.dealt:
         if not 0 < left <= len(order) - live.burn:
             raise Unproven(dealt_seq, "it deals a card after the last one of its order")

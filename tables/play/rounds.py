@@ -173,8 +173,8 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         if hidden:
             raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
         return
-    secret = current is not None and current.secret and scene.standing.round_open
-    if not (secret and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
+    may_choose = current is not None and current.has_choosers and _is_of_the_house(scene) and scene.standing.round_open
+    if not (may_choose and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
         raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
 
 

@@ -1,4 +1,4 @@
-"""The pages of seats: at a table with a house shoe and a pot, each seat's own hand and choices, behind an address.
+"""The pages of seats: at a table with a house shoe, each seat's own facedown cards and choices, behind an address.
 
 The address holds a random token, of which the database keeps only the digest. It is made for a dealer or a pit boss to
 hand over, and shown to them once. Making another one, cashing out and closing the table revoke it.
@@ -38,8 +38,9 @@ def find(token: str) -> SeatPage | None:
 
 
 def possible(table: Table) -> bool:
-    """Whether seats have pages of their own there: where a house shoe deals a game for a pot."""
-    return table.source == ShoeSource.HOUSE and GAMES[table.game].hides
+    """Whether seats have pages of their own there: where a house shoe deals cards that one seat alone may look at."""
+    game = GAMES[table.game]
+    return table.source == ShoeSource.HOUSE and (game.hides or game.looks)
 
 
 # --- As inputs -------------------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
     """A seat has a page from here on."""
     table, seat = scene.table, entered.seat
     if not possible(table):
-        says = f"Seats have pages of their own where a house shoe deals a game for a pot: {table.name} has none."
+        says = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
         raise Refused("no_seat_pages", says, 422)
     if not 1 <= seat <= table.seats:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
@@ -85,5 +86,5 @@ def permit(scene: Scene, by: AtSeat, entered: Input) -> None:
     if not isinstance(entered, Choose) or entered.seat != by.seat:
         raise Refused("not_permitted", f"This is the page of seat {by.seat}: it chooses for that seat alone.", 403)
     current = scene.standing.round
-    if current is None or not (scene.standing.round_open and current.secret and by.seat in current.asked):
+    if current is None or not (scene.standing.round_open and current.has_choosers and by.seat in current.asked):
         raise Refused("not_asked", f"Seat {by.seat} has nothing to choose now.", 409)

@@ -31,7 +31,7 @@ from tables.log.entries.shoes import (
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
 from tables.log.event import Misconduct, Opened
-from tables.log.fold import SHUFFLERS, Round, Shoe, StandardShoe
+from tables.log.fold import SHUFFLERS, Round, Shoe, StandardShoe, Standing
 from tables.log.kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
 from tables.models import HouseShoe, ShoeSource, Table
@@ -297,6 +297,18 @@ def draw_lying(table: Table, shoe: Shoe, lies_at: int) -> int:
         return draw(shoe, lies_at)
     before = HouseShoe.objects.filter(table=table).order_by("-pk").values_list("order", flat=True)[1]
     return bytes(before)[lies_at]
+
+
+def packet(table: Table, standing: Standing, seat: int) -> tuple[str, ...]:
+    """The cards that lie facedown before a seat, as their pack writes them: for the page of that seat, and nobody else.
+
+    No entry has them before they are shown, so nobody who reads the log can know them.
+    """
+    current, shoe = standing.round, standing.shoe
+    if current is None or shoe is None or shoe.source != ShoeSource.HOUSE or not standing.round_open:
+        return ()
+    lying = current.game.lying(current.state, seat) if current.game.looks else ()
+    return tuple(str(shoe.pack.spell(draw_lying(table, shoe, lies_at))) for lies_at in lying)
 
 
 def moment(current: Round, actions: Sequence[Action]) -> str:

@@ -1,19 +1,23 @@
 """The pages of seats: who gets one, what may be entered there, several seats at once, and how the log proves it."""
 
+import re
 import uuid
 from functools import partial
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 
 from ledger.log import entries
 from ledger.models import Alert, LogEntry
 from tables import dealing, inputs
 from tables.audit import proofs
 from tables.dealing import Answer
+from tables.games.catalog import GAMES
 from tables.models import SeatPage
-from tables.play import seat_pages
+from tables.play import seat_pages, shoes
 from tables.refusals import Refused
 from tests import floor
 from tests.floor import Hand, Player, for_pot
@@ -257,3 +261,62 @@ def test_the_log_gives_no_hand_away_by_its_hash(table: Table) -> None:
     plays = [one for one in entries(dealer.table.book_id) if one.subject == "round"]
     assert plays
     assert all(len(one.content["salt"]) == 32 for one in plays)
+
+
+# --- packets that seats look at ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def packets() -> Table:
+    """Three Card Poker from a house shoe: two seats have bet, and their packets lie facedown."""
+    dealer, boss = floor.dealt(name="Table 1", game="three_card_poker", options={}, seats=3, source="house")
+    players = {seat: floor.player(dealer, seat) for seat in (1, 2, 3)}
+    for seat in (1, 3):
+        dealer("bet", seat=seat, amount_cents=1_000, wager="ante")
+    dealer("close_bets")
+    return dealer, boss, players
+
+
+def packet_of(dealer: Hand, seat: int) -> tuple[str, ...]:
+    return shoes.packet(dealer.table, dealer.now, seat)
+
+
+def test_a_packet_is_on_its_own_page_and_nowhere_else(packets: Table, client: Client) -> None:
+    """Harm: a neighbour, the dealer or an auditor knows a hand before its seat has decided."""
+    dealer, boss, players = packets
+    own = packet_of(dealer, 1)
+    assert len(own) == 3
+    assert {*own}.isdisjoint(packet_of(dealer, 3))
+    faces = {seat: client.get(reverse("seat", args=[players[seat].token])).content.decode() for seat in (1, 2, 3)}
+    assert "Your packet: only you see it" in faces[1]
+    drawn = {seat: set(re.findall(r'aria-label="([^"]* of [^"]*)"', page)) for seat, page in faces.items()}
+    assert len(drawn[1]) == len(drawn[3]) == 3
+    assert drawn[1].isdisjoint(drawn[3])
+    assert not drawn[2]
+    bodies = b"".join(bytes(entry.body) for entry in LogEntry.objects.filter(book_id=dealer.table.book_id, round=1))
+    assert b'"card"' not in bodies
+    assert b"~c" not in bodies
+    for hand in (dealer, boss):
+        assert all(not held.cards for seat in hand.board.seats for held in seat.hands)
+
+
+def test_a_seat_plays_its_packet_or_tells_the_dealer(packets: Table) -> None:
+    """Harm: a round waits for a player whose device has no power; or a seat decides for its neighbour."""
+    dealer, _, players = packets
+    own = {seat: packet_of(dealer, seat) for seat in (1, 3)}
+    assert refused(players[3], "play").code == "not_asked"
+    players[1]("play")
+    dealer("choose", seat=3, choice="fold")
+    dealer("deal")
+    dealer.pay()
+    current = dealer.now.round
+    assert current is not None
+    assert current.over
+    names = GAMES["three_card_poker"].pack(current.rules).spellings
+    shown = {
+        seat.seat: tuple(names[card - 1] for card in seat.hands[0].cards) for seat in current.dealt_in if seat.hands
+    }
+    assert shown == own
+    assert packet_of(dealer, 1) == ()
+    dealer("retire_shoe")
+    assert proofs.verify(dealer.table.book).fault is None
