@@ -15,8 +15,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.utils.html import format_html
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import action
 
@@ -37,15 +39,23 @@ from tables.admin.forms import (
     limit_fields,
     option_fields,
 )
-from tables.board import secrecy
+from tables.admin.pay_tables import PayTableForm, previews
+from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
+from tables.log.entries.settings import PAYS
 from tables.log.fold import Standing
-from tables.models import Denomination, HouseHours, Staff, Table, Terminal
+from tables.models import Denomination, HouseHours, PayTable, Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import pay_tables, table_settings
 from tables.staff import sign_in, staffing, terminals
+
+
+def _number(text: str) -> int:
+    """A key as an address has it; 0, which is none, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
 
 Fieldsets = list[tuple[str | None, dict[str, Any]]]
 
@@ -163,8 +173,23 @@ class TableAdmin(SetUp):
                     "description": "Of games for a pot only, and either of the two; from the next game on.",
                 },
             ),
-            (f"Options of {GAMES[game].title}", {"fields": options}),
+            (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
         ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With what the table pays by."""
+        return (*super().get_readonly_fields(request, obj), *self._pays(obj))
+
+    def _pays(self, table: Table | None) -> tuple[str, ...]:
+        return ("pays_by",) if table and GAMES[table.game].pay_form.wagers else ()
+
+    @admin.display(description="pays now")
+    def pays_by(self, table: Table) -> SafeString:
+        """By which pay table, and its lines."""
+        paid = pays.pays_at(table)
+        lines = [(f"{wager}{'' if wager.is_own else ' (ships)'}",) for wager in paid.wagers]
+        by = format_html("<p><strong>{}</strong></p>", paid.name) if paid.name else ""
+        return format_html("{}{}", by, format_html_join("", "<p>{}</p>", lines))
 
     def _when(self, table: Table | None) -> str:
         """When what a round rests on may change."""
@@ -218,7 +243,7 @@ class TableAdmin(SetUp):
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:
         options = table_settings.settings_of(table).options
-        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
+        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items() if name != PAYS)
 
 
 @admin.register(Denomination)
@@ -276,6 +301,88 @@ class HouseHoursAdmin(SetUp):
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
+
+
+@admin.register(PayTable)
+class PayTableAdmin(SetUp):
+    """Pay tables: made in two steps, first their worth is shown, then they are saved. None is ever changed."""
+
+    list_display = ("name", "version", "game_title", "by", "at")
+    list_filter = ("game",)
+    fields = ("name", "version", "game_title", "pays", "worth", "digest", "by", "at")
+    actions_detail = ("new_version",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Other lines are another version."""
+        return False
+
+    def has_version_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What ``permissions=["version"]`` asks."""
+        return self.has_add_permission(request)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The game first; then the lines, what they are worth, and the button that saves what was shown."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        game = request.GET.get("game", "")
+        if game not in pay_tables.games():
+            return self._page(request, games=[GAMES[name] for name in pay_tables.games()])
+        row = PayTable.objects.filter(pk=_number(request.GET.get("from", "")), game=game).first()
+        initial = PayTableForm.initial_of(row) if row else {}
+        form = PayTableForm.for_game(game)(request.POST or None, initial=initial)
+        context = {"game": GAMES[game], "form": form}
+        if not form.is_valid():
+            return self._page(request, **context)
+        table = form.table()
+        shown = previews(game, table)
+        is_lost = any(preview.is_lost for preview in shown)
+        if "save" not in request.POST:
+            return self._page(request, **context, previews=shown, is_lost=is_lost, digest=table.sha256)
+        if form.cleaned_data["seen"] != table.sha256:
+            form.add_error(None, "These lines were not shown yet: look at what they are worth, then save.")
+        elif is_lost and not form.cleaned_data["confirmed"]:
+            form.add_error("confirmed", "The house loses on a wager: say that it is meant so, or change its lines.")
+        if form.errors:
+            return self._page(request, **context, previews=shown, is_lost=is_lost, digest=table.sha256)
+        try:
+            row = form.make(operator(request))
+        except Refused as refused:
+            form.add_error(None, refused.sentence)
+            return self._page(request, **context)
+        messages.success(request, f"{row} of {GAMES[game].title} is made. Tables pay by it once they are set so.")
+        return redirect("admin:tables_paytable_change", row.pk)
+
+    def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
+        title = f"A pay table of {context['game'].title}" if "game" in context else "A pay table"
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
+
+    @action(description="New version", url_path="new-version", permissions=["version"])
+    def new_version(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The form, with the lines of this one."""
+        row = get_object_or_404(PayTable, pk=object_id)
+        return redirect(f"{reverse('admin:tables_paytable_add')}?game={row.game}&from={row.pk}")
+
+    @admin.display(description="game", ordering="game")
+    def game_title(self, row: PayTable) -> str:
+        return GAMES[row.game].title
+
+    @admin.display(description="pays")
+    def pays(self, row: PayTable) -> SafeString:
+        """Wager by wager, its lines."""
+        form = GAMES[row.game].pay_form
+        lines = [
+            f"{wager.title}: " + ", ".join(f"{line.label} {row.wagers[wager.name][line.name]}" for line in wager.lines)
+            for wager in form.wagers
+            if wager.name in row.wagers
+        ]
+        return format_html_join("", "<p>{}</p>", [(line,) for line in lines])
+
+    @admin.display(description="worth")
+    def worth(self, row: PayTable) -> SafeString:
+        """What its wagers are worth, beside those that ship."""
+        shown = previews(row.game, pay_tables.read(row))
+        return render_to_string("tables/admin/_worth.html", {"previews": shown})
 
 
 @admin.register(Staff)

@@ -48,7 +48,7 @@ class Line(Struct, frozen=True):
 
     @property
     def bounds(self) -> str:
-        """In words: "1:2 to 3:1, or 0:1"."""
+        """In words: "1:1 to 8:1, or 0:1"."""
         return f"{self.least.spelled} to {self.most.spelled}{', or 0:1' if self.may_be_unpaid else ''}"
 
 
@@ -107,7 +107,7 @@ class PayForm(Struct, frozen=True):
                 raise _illegal(f"{self.game} pays {_listed(forms)} by a table, not {name!r}", "wagers")
         return {name: _read(forms[name], wagers[name]) for name in forms if name in wagers}
 
-    def made(self, name: str, version: int, wagers: Spelled) -> PayTable:
+    def table_of(self, name: str, version: int, wagers: Spelled) -> PayTable:
         """A table of these lines, with their digest. Raises Illegal."""
         pays = self.lines(wagers)
         return PayTable(name, version, spelled(pays), self.digest(pays))
@@ -131,6 +131,8 @@ def spelled(pays: Pays) -> dict[str, dict[str, str]]:
 def odds_of(text: str) -> Odds:
     """Odds as somebody writes them, 9:1, in lowest terms. Raises ValueError, which says how they are written."""
     match = _ODDS.fullmatch(text)
+    if not text:
+        raise ValueError("odds are missing: a table has all lines of a wager, or none")
     if match is None:
         raise ValueError(f"odds are written as 9:1 or 3:2, not {text[:20]!r}")
     odds = Odds(int(match[1]), int(match[2]))

@@ -77,8 +77,9 @@ def rules_type(game: str) -> type[Any]:
     return cast(type[Any], import_module(f"tables.games.{game}").Rules)
 
 
+@lru_cache(maxsize=512)
 def quick(game: str, rules: Any) -> Mapping[str, Worth]:
-    """What the wagers are worth from a full shoe, as far as a page may wait for it. Raises Unknowable."""
+    """What the wagers are worth from a full shoe, as far as a page may wait for it. Raises Unknowable. Kept, too."""
     values = provider(game)
     if values is None:
         return {}

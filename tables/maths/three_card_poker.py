@@ -196,7 +196,7 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     ante: list[tuple[Fraction | int, int]] = [(-1, often["ante"]["fold"])]
     for kind, paid in zip(HANDS, bonus(rules), strict=True):
         ante += [(pays[end] + paid, often["ante"][f"{end} {kind}"]) for end in ANTE_ENDS]
-    every = {
+    every: dict[str, list[tuple[Fraction | int, int]]] = {
         "ante": ante,
         "pair_plus": [(won, often["pair_plus"][kind]) for kind, won in zip(HANDS, pair_plus(rules), strict=True)],
     }

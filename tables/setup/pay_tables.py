@@ -15,10 +15,10 @@ from django.db.models import Max
 
 from ledger import house, log
 from ledger.log import Draft
-from tables.games import pays
+from tables.games import odds
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
-from tables.games.pays import PayForm
+from tables.games.pays import PLACE, PayForm
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.refusals import Refused, sentence
@@ -45,7 +45,7 @@ def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: S
         head = house.lock()  # before the last version is read, so that none is given twice
         if sentences := faults(game, name, wagers):
             raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
-        table = GAMES[game].pay_form.made(name, _last_version(game, name) + 1, wagers)
+        table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
         entry = log.append(head, Draft.of(PayTableMade(game=game, **msgspec.to_builtins(table)), by.signature))
         return PayTable.objects.create(
             seq=entry.seq,
@@ -63,7 +63,7 @@ def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Fau
     """What is wrong with a new pay table, by the place that it is about: a line's is "wagers.tie.tie"."""
     if game not in games():
         return {"game": f"Pay tables are made of {', '.join(games())}, not of {game}."}
-    return name_faults(name) | line_faults(GAMES[game].pay_form, wagers) or _known_faults(game, name, wagers)
+    return name_faults(name) | line_faults(GAMES[game].pay_form, wagers) or _repeat_faults(game, name, wagers)
 
 
 def name_faults(name: str) -> Faults:
@@ -83,7 +83,7 @@ def line_faults(form: PayForm, wagers: Mapping[str, Mapping[str, str]]) -> Fault
             try:
                 form.lines({wager: _whole(form, wager, line, lines)})
             except Illegal as illegal:
-                place = str(illegal.facts["place"]).removeprefix(f"{pays.PLACE}.")
+                place = str(illegal.facts["place"]).removeprefix(f"{PLACE}.")
                 wrong[place] = sentence(illegal.sentence)
     return wrong
 
@@ -93,10 +93,12 @@ def _whole(form: PayForm, wager: str, line: str, lines: Mapping[str, str]) -> Ma
     shipped = {paid.name: paid.shipped_under(GAMES[form.game].rules_type()) for paid in form.wagers}
     if wager not in shipped or lines.keys() != shipped[wager].keys():
         return lines
-    return {name: lines[name] if name == line else odds.spelled for name, odds in shipped[wager].items()}
+    return {
+        name: lines[name] if name == line else shipped_odds.spelled for name, shipped_odds in shipped[wager].items()
+    }
 
 
-def _known_faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
+def _repeat_faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
     form, last = GAMES[game].pay_form, _last_version(game, name)
     latest = PayTable.objects.filter(game=game, name=name, version=last).first()
     if latest is not None and latest.digest == form.digest(form.lines(wagers)):
@@ -123,18 +125,23 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
     """Why a table of a game cannot pay by this; empty if it can: such a pay table was made, with these lines."""
     form = GAMES[game].pay_form
     try:
-        table = msgspec.convert(option, pays.PayTable)
+        table = msgspec.convert(option, odds.PayTable)
         form.read(table)
     except Illegal as illegal:
         return sentence(f"{str(illegal.facts['place']).removeprefix('options.')}: {illegal.sentence}")
     except msgspec.ValidationError as error:
         return sentence(f"pays: {str(error).replace('`', '')}")
-    made = PayTable.objects.filter(game=game, name=table.name, version=table.version).first()
-    if made is None:
+    row = PayTable.objects.filter(game=game, name=table.name, version=table.version).first()
+    if row is None:
         return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
-    if made.digest != table.sha256:
-        return f"The lines of {made} are not those that it was made with."
+    if row.digest != table.sha256:
+        return f"The lines of {row} are not those that it was made with."
     return ""
+
+
+def read(row: PayTable) -> odds.PayTable:
+    """A row as the games read it."""
+    return msgspec.convert(_spelled(row), odds.PayTable)
 
 
 def event_of(row: PayTable) -> PayTableMade:
