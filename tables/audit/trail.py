@@ -21,7 +21,6 @@ from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
 from tables.log.series import CAGE_COUNTS
-from tables.setup import pay_tables
 from tables.training import certificates
 
 
@@ -34,19 +33,19 @@ def check_certificate(event: CertificateIssued, entry: Entry) -> None:
 
 @checks(PayTableMade)
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:
-    """A pay table is of its game's form and named by its lines, follows the version before it, and its row says so."""
+    """A pay table is of its game's form, named by its lines, and follows the version before it. That its row says the
+    same is asked of all rows at once."""
     try:
         GAMES[event.game].pay_form.read(PayTable(event.name, event.version, event.wagers, event.sha256))
     except KeyError:
         raise Misconduct(f"there is no game {event.game}") from None
     except Illegal as illegal:
         raise Misconduct(illegal.sentence) from None
-    earlier = models.PayTable.objects.filter(game=event.game, name=event.name, seq__lt=entry.seq).count()
-    if event.version != earlier + 1:
-        raise Misconduct(f"version {event.version} of {event.name} does not follow {earlier} of before")
-    row = models.PayTable.objects.filter(seq=entry.seq).first()
-    if row is None or pay_tables.event_of(row) != event or row.by != entry.by:
-        raise Misconduct(f"{event.name} version {event.version} is kept beside the log as something else")
+    entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
+    earlier = [read_as(PayTableMade, body) for body in entries.values_list("body", flat=True)]
+    versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
+    if event.version != len(versions) + 1:
+        raise Misconduct(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
 
 
 @checks(TableSet)
