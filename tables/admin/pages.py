@@ -43,10 +43,11 @@ from tables.admin.pay_tables import PayTableForm, previews
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
+from tables.games.felt import Illegal
 from tables.log.entries.settings import PAYS
 from tables.log.fold import Standing
 from tables.models import Denomination, HouseHours, PayTable, Staff, Table, Terminal
-from tables.refusals import Refused
+from tables.refusals import Refused, sentence
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
 from tables.staff import sign_in, staffing, terminals
@@ -187,7 +188,7 @@ class TableAdmin(SetUp):
     def pays_by(self, table: Table) -> SafeString:
         """By which pay table, and its lines."""
         paid = pays.pays_at(table)
-        lines = [(f"{wager}{'' if wager.is_own else ' (ships)'}",) for wager in paid.wagers]
+        lines = [(f"{wager}{'' if wager.is_own or not paid.name else ' (as shipped)'}",) for wager in paid.wagers]
         by = format_html("<p><strong>{}</strong></p>", paid.name) if paid.name else ""
         return format_html("{}{}", by, format_html_join("", "<p>{}</p>", lines))
 
@@ -369,20 +370,21 @@ class PayTableAdmin(SetUp):
 
     @admin.display(description="pays")
     def pays(self, row: PayTable) -> SafeString:
-        """Wager by wager, its lines."""
-        form = GAMES[row.game].pay_form
+        """Wager by wager, its lines as they are kept."""
         lines = [
-            f"{wager.title}: " + ", ".join(f"{line.label} {row.wagers[wager.name][line.name]}" for line in wager.lines)
-            for wager in form.wagers
-            if wager.name in row.wagers
+            f"{wager}: " + ", ".join(f"{line} {odds}" for line, odds in pays.items())
+            for wager, pays in row.wagers.items()
         ]
-        return format_html_join("", "<p>{}</p>", [(line,) for line in lines])
+        return format_html_join("", "<p>{}</p>", [(line.replace("_", " ").capitalize(),) for line in lines])
 
     @admin.display(description="worth")
     def worth(self, row: PayTable) -> SafeString:
         """What its wagers are worth, beside those that ship."""
-        shown = previews(row.game, pay_tables.read(row))
-        return render_to_string("tables/admin/_worth.html", {"previews": shown})
+        try:
+            table = pay_tables.read(row)
+        except Illegal as illegal:  # somebody changed the row: `verify` names how
+            return format_html("<p>{}</p>", sentence(illegal.sentence))
+        return render_to_string("tables/admin/_worth.html", {"previews": previews(row.game, table)})
 
 
 @admin.register(Staff)

@@ -130,15 +130,16 @@ class Valued:
         """Whether the house loses on it."""
         return self.own.house_edge < 0
 
-    @property
-    def cells(self) -> Sequence[str]:
-        """In words: edge, deviation and hits by the new table, then by the others."""
-        worths = (self.own, *self.shipped)
-        return [
-            cell
-            for worth in worths
-            for cell in (f"{worth.house_edge:.4%}", f"{worth.standard_deviation:.6f}", f"{worth.hit_frequency:.4%}")
-        ]
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a wager is worth by one table, as the page says it."""
+
+    table: str
+    edge: str
+    deviation: str
+    hits: str
+    is_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,25 @@ class Preview:
     def is_lost(self) -> bool:
         """Whether the house loses on it from any number of decks."""
         return any(row.is_lost for row in self.rows)
+
+    @property
+    def by_decks(self) -> Sequence[tuple[int, Sequence[Line]]]:
+        """By the number of decks: by this table, and by each that ships."""
+        return [
+            (
+                row.decks,
+                [
+                    _line("This table", row.own, is_lost=row.is_lost),
+                    *(_line(f"Ships: {lines}", worth) for lines, worth in zip(self.shipped, row.shipped, strict=True)),
+                ],
+            )
+            for row in self.rows
+        ]
+
+
+def _line(table: str, worth: Worth, *, is_lost: bool = False) -> Line:
+    edge, hits = f"{worth.house_edge:.4%}", f"{worth.hit_frequency:.4%}"
+    return Line(table, edge, f"{worth.standard_deviation:.6f}", hits, is_lost)
 
 
 def previews(game: str, table: PayTable) -> list[Preview]:

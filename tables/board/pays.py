@@ -23,6 +23,8 @@ class PaidLines(NamedTuple):
     lines: Sequence[tuple[str, str]]
 
     def __str__(self) -> str:
+        if len(self.lines) == 1:
+            return f"{self.title}: {self.lines[0][1]}"
         return f"{self.title}: {', '.join(f'{label} {odds}' for label, odds in self.lines)}"
 
 

@@ -140,8 +140,10 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
 
 
 def read(row: PayTable) -> odds.PayTable:
-    """A row as the games read it."""
-    return msgspec.convert(_spelled(row), odds.PayTable)
+    """A row as the games read it. Raises Illegal where it is not as it was made."""
+    table = msgspec.convert(_spelled(row), odds.PayTable)
+    GAMES[row.game].pay_form.read(table)
+    return table
 
 
 def event_of(row: PayTable) -> PayTableMade:
