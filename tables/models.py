@@ -385,8 +385,8 @@ class PayTable(AppendOnly):
     version = models.IntegerField()
     wagers = models.JSONField("pays")
     """By wager, the odds of each of its lines: 9:1."""
-    digest = models.CharField(max_length=64)
-    """SHA-256 of the game and the lines."""
+    sha256 = models.CharField("SHA-256", max_length=64)
+    """Of the game and the lines."""
     by = models.CharField("made by", max_length=120)
     at = models.DateTimeField("made at")
 

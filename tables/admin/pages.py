@@ -310,7 +310,7 @@ class PayTableAdmin(SetUp):
 
     list_display = ("name", "version", "game_title", "by", "at")
     list_filter = ("game",)
-    fields = ("name", "version", "game_title", "pays", "worth", "digest", "by", "at")
+    fields = ("name", "version", "game_title", "pays", "worth", "sha256", "by", "at")
     actions_detail = ("new_version",)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

@@ -55,7 +55,7 @@ def check_pays(event: TableSet, entry: Entry) -> None:
     if option is None:
         return
     name, version, digest = (option.get(key) for key in ("name", "version", "sha256"))
-    if not models.PayTable.objects.filter(name=name, version=version, digest=digest).exists():
+    if not models.PayTable.objects.filter(name=name, version=version, sha256=digest).exists():
         raise Misconduct(f"nobody made the pay table {name} version {version} with such lines")
 
 

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=40)),
                 ('version', models.IntegerField()),
                 ('wagers', models.JSONField(verbose_name='pays')),
-                ('digest', models.CharField(max_length=64)),
+                ('sha256', models.CharField(max_length=64, verbose_name='SHA-256')),
                 ('by', models.CharField(max_length=120, verbose_name='made by')),
                 ('at', models.DateTimeField(verbose_name='made at')),
             ],

@@ -15,10 +15,12 @@ from django.db.models import Max
 
 from ledger import house, log
 from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
 from tables.games import odds
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.games.pays import PLACE, PayForm
+from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.refusals import Refused, sentence
@@ -53,7 +55,7 @@ def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: S
             name=name,
             version=table.version,
             wagers=table.wagers,
-            digest=table.sha256,
+            sha256=table.sha256,
             by=by.signature,
             at=entry.at or head.moment,
         )
@@ -101,7 +103,7 @@ def _whole(form: PayForm, wager: str, line: str, lines: Mapping[str, str]) -> Ma
 def _repeat_faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
     form, last = GAMES[game].pay_form, _last_version(game, name)
     latest = PayTable.objects.filter(game=game, name=name, version=last).first()
-    if latest is not None and latest.digest == form.digest(form.lines(wagers)):
+    if latest is not None and latest.sha256 == form.digest(form.lines(wagers)):
         return {"wagers": f"{latest} pays just so already."}
     return {}
 
@@ -134,7 +136,9 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
     row = PayTable.objects.filter(game=game, name=table.name, version=table.version).first()
     if row is None:
         return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
-    if row.digest != table.sha256:
+    body = LogEntry.objects.filter(book__name=HOUSE, seq=row.seq, subject=PayTableMade.subject).values_list("body")
+    entered = read_as(PayTableMade, body[0][0]) if body else None
+    if entered != PayTableMade(game=game, **msgspec.to_builtins(table)):
         return f"The lines of {row} are not those that it was made with."
     return ""
 
@@ -152,4 +156,4 @@ def event_of(row: PayTable) -> PayTableMade:
 
 
 def _spelled(row: PayTable) -> dict[str, Any]:
-    return {"name": row.name, "version": row.version, "wagers": row.wagers, "sha256": row.digest}
+    return {"name": row.name, "version": row.version, "wagers": row.wagers, "sha256": row.sha256}

@@ -58,5 +58,5 @@ def test_an_operator_makes_a_pay_table_and_sets_a_table_to_it(looking: Any) -> N
     page.wait_for_selector("text=Tie: 9 to 1")
     entry = LogEntry.objects.filter(book=dealer.table.book, subject="table").latest("seq")
     assert entry.content["after"]["options"]["pays"] == {
-        "name": "High tie", "version": 1, "wagers": row.wagers, "sha256": row.digest,
+        "name": "High tie", "version": 1, "wagers": row.wagers, "sha256": row.sha256,
     }  # fmt: skip

@@ -98,7 +98,7 @@ def test_what_was_shown_is_saved_and_nothing_else(operator: Client) -> None:
     answer = sent(operator, "baccarat", save=digest, **LINES)
     row = PayTable.objects.get()
     assert answer.headers["Location"] == page("paytable", row.pk)
-    assert (row.game, row.name, row.version, row.digest) == ("baccarat", "Sides", 1, digest)
+    assert (row.game, row.name, row.version, row.sha256) == ("baccarat", "Sides", 1, digest)
     assert row.wagers == {"tie": {"tie": "9:1"}, "panda_8": {"panda_8": "26:1"}}
     assert LogEntry.objects.filter(subject="pay_table").count() == 1
 
@@ -140,7 +140,7 @@ def test_an_auditor_looks_and_makes_nothing(olga: Staff) -> None:
     """Harm: who checks the odds sets them."""
     row = pay_tables.make("baccarat", "Sides", {"tie": {"tie": "17:2"}}, by=olga)
     auditor = signed_in(floor.staff(Role.AUDITOR, "ada"))
-    assert row.digest in auditor.get(page("paytable", row.pk)).content.decode()
+    assert row.sha256 in auditor.get(page("paytable", row.pk)).content.decode()
     assert auditor.get(at("baccarat")).status_code == 403
     assert sent(auditor, "baccarat", **LINES).status_code == 403
 

@@ -186,8 +186,8 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
         "pay table casino_war Tie version 1: the log says wagers {'tie': {'tie': '11:1'}}; the row says wagers {'tie'",
     ),
     "a pay table of the intruder's own": (
-        "INSERT INTO tables_paytable (seq, game, name, version, wagers, digest, by, at)"
-        " SELECT 0, game, name, 2, wagers, digest, by, at FROM tables_paytable",
+        "INSERT INTO tables_paytable (seq, game, name, version, wagers, sha256, by, at)"
+        " SELECT 0, game, name, 2, wagers, sha256, by, at FROM tables_paytable",
         "pay table casino_war Tie version 2: there is a row, and the log says nothing of it",
     ),
     "a pay table gone, by which rounds were paid": (

@@ -93,9 +93,9 @@ def test_versions_of_a_name_rise_and_stand_in_the_houses_book(olga: Staff) -> No
     entry = LogEntry.objects.get(book__name="house", seq=first.seq)
     assert (entry.subject, entry.kind, entry.by) == ("pay_table", "made", "olga Olga")
     assert entry.content == {
-        "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": first.digest,
+        "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": first.sha256,
     }  # fmt: skip
-    assert len({first.digest, second.digest, other.digest}) == 3
+    assert len({first.sha256, second.sha256, other.sha256}) == 3
     assert proofs.verify(entry.book).fault is None
 
 
@@ -181,7 +181,7 @@ def test_a_table_pays_by_it_and_each_round_pins_its_lines(olga: Staff) -> None:
     record = record_of(
         played.game, played.rules, played.opening, [action for play in played.plays for action in play.actions]
     )
-    assert record["options"]["pays"] == {"name": "Sides", "version": 1, "wagers": SIDES, "sha256": row.digest}
+    assert record["options"]["pays"] == {"name": "Sides", "version": 1, "wagers": SIDES, "sha256": row.sha256}
     assert judge(json.dumps(record))["house_net"] == played.house_net_cents
     assert fault(dealer.table) == ""
 
@@ -258,6 +258,11 @@ def test_a_row_that_was_changed_is_not_taken_into_use(superuser_connection: psyc
     superuser_connection.commit()
     with pytest.raises(Refused, match="has other lines than its digest names"):
         pay_tables.option_of(PayTable.objects.get(pk=row.pk))
+    sha256 = GAMES["baccarat"].pay_form.table_of("Sides", 1, {"tie": {"tie": "12:1"}}).sha256
+    superuser_connection.execute("UPDATE tables_paytable SET sha256 = %s", [sha256])  # as if it had always been so
+    superuser_connection.commit()
+    with pytest.raises(Refused, match="The lines of Sides version 1 are not those that it was made with"):
+        pay_tables.option_of(PayTable.objects.get(pk=row.pk))
     [says] = comparing.compare().faults
     assert says.startswith("pay table baccarat Sides version 1: the log says wagers")
 
@@ -272,7 +277,7 @@ def test_a_table_that_pays_by_what_nobody_made_is_named(olga: Staff, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(pay_tables, "option_fault", lambda game, option: "")
         table_settings.change_table(dealer.table, {"options": {"decks": 8, "pays": option}}, by=olga)
-    assert row.digest != option["sha256"]
+    assert row.sha256 != option["sha256"]
     assert "nobody made the pay table Sides version 1 with such lines" in fault(dealer.table)
 
 
