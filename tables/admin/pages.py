@@ -331,30 +331,28 @@ class PayTableAdmin(SetUp):
         row = PayTable.objects.filter(pk=_number(request.GET.get("from", "")), game=game).first()
         initial = PayTableForm.initial_of(row) if row else {}
         form = PayTableForm.for_game(game)(request.POST or None, initial=initial)
-        context = {"game": GAMES[game], "form": form}
         if not form.is_valid():
-            return self._page(request, **context)
+            return self._page(request, form=form)
+        return self._shown(request, form)
+
+    def _shown(self, request: HttpRequest, form: PayTableForm) -> HttpResponse:
+        """What the lines are worth; or, where that was shown before and the button pressed, they are saved."""
         table = form.table()
-        shown = previews(game, table)
-        is_lost = any(preview.is_lost for preview in shown)
-        if "save" not in request.POST:
-            return self._page(request, **context, previews=shown, is_lost=is_lost, digest=table.sha256)
-        if form.cleaned_data["seen"] != table.sha256:
-            form.add_error(None, "These lines were not shown yet: look at what they are worth, then save.")
-        elif is_lost and not form.cleaned_data["confirmed"]:
-            form.add_error("confirmed", "The house loses on a wager: say that it is meant so, or change its lines.")
-        if form.errors:
-            return self._page(request, **context, previews=shown, is_lost=is_lost, digest=table.sha256)
-        try:
-            row = form.make(operator(request))
-        except Refused as refused:
-            form.add_error(None, refused.sentence)
-            return self._page(request, **context)
-        messages.success(request, f"{row} of {GAMES[game].title} is made. Tables pay by it once they are set so.")
+        worths = previews(form.GAME, table)
+        is_lost = any(preview.is_lost for preview in worths)
+        row = None
+        if "save" in request.POST and form.may_be_saved(table, is_lost=is_lost):
+            try:
+                row = form.make(operator(request))
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        if row is None:
+            return self._page(request, form=form, previews=worths, is_lost=is_lost, digest=table.sha256)
+        messages.success(request, f"{row} of {GAMES[row.game].title} is made. Tables pay by it once they are set so.")
         return redirect("admin:tables_paytable_change", row.pk)
 
     def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
-        title = f"A pay table of {context['game'].title}" if "game" in context else "A pay table"
+        title = f"A pay table of {GAMES[context['form'].GAME].title}" if "form" in context else "A pay table"
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
         return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
 

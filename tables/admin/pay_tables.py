@@ -89,6 +89,14 @@ class PayTableForm(forms.Form):
         """The lines with their digest."""
         return GAMES[self.GAME].pay_form.table_of(self.cleaned_data["name"], 1, self.lines())
 
+    def may_be_saved(self, table: PayTable, *, is_lost: bool) -> bool:
+        """Whether these lines were shown, and are meant where the house loses by them; else the form says why not."""
+        if self.cleaned_data["seen"] != table.sha256:
+            self.add_error(None, "These lines were not shown yet: look at what they are worth, then save.")
+        elif is_lost and not self.cleaned_data["confirmed"]:
+            self.add_error("confirmed", "The house loses on a wager: say that it is meant so, or change its lines.")
+        return not self.errors
+
     def make(self, by: Staff) -> Row:
         """Raises Refused when the floor has moved on."""
         return pay_tables.make(self.GAME, self.cleaned_data["name"], self.lines(), by=by)

@@ -103,9 +103,12 @@ class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
 
     def words(self) -> str:
-        pays = "; ".join(f"{wager} {', '.join(map(_line, lines.items()))}" for wager, lines in self.wagers.items())
-        return f"Pay table {self.name} version {self.version} of {self.game}: {pays}".replace("_", " ")
+        pays = "; ".join(_pays(wager, lines) for wager, lines in self.wagers.items()).replace("_", " ")
+        return f"Pay table {self.name} version {self.version} of {self.game.replace('_', ' ')}: {pays}"
 
 
-def _line(line: tuple[str, str]) -> str:
-    return " ".join(line)
+def _pays(wager: str, lines: Mapping[str, str]) -> str:
+    """A wager of one line needs no name for it."""
+    if len(lines) == 1:
+        return f"{wager} {next(iter(lines.values()))}"
+    return f"{wager} {', '.join(f'{line} {odds}' for line, odds in lines.items())}"

@@ -96,6 +96,8 @@ def test_versions_of_a_name_rise_and_stand_in_the_houses_book(olga: Staff) -> No
         "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": first.sha256,
     }  # fmt: skip
     assert len({first.sha256, second.sha256, other.sha256}) == 3
+    told = "Pay table Sides version 1 of baccarat: player pair 12:1; tie 17:2"
+    assert read(entry.subject, entry.kind, entry.body, house=True).words() == told
     assert proofs.verify(entry.book).fault is None
 
 
