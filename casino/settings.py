@@ -334,6 +334,7 @@ UNFOLD = {
                 "separator": True,
                 "items": [
                     listed("Tables", "table_restaurant", "tables_table"),
+                    listed("Pay tables", "request_quote", "tables_paytable"),
                     listed("Chips", "poker_chip", "tables_denomination"),
                     listed("Staff", "badge", "tables_staff"),
                     listed("Terminals", "tablet", "tables_terminal"),

@@ -380,6 +380,33 @@ class HouseHours(AppendOnly):
         return f"from {self.from_day}, {self.day_starts:%H:%M} {self.time_zone}"
 
 
+class PayTable(AppendOnly):
+    """What an operator made some wagers of a game pay. Never changed: other lines are another version of the name."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    game = models.CharField(max_length=20)
+    name = models.CharField(max_length=40)
+    version = models.IntegerField()
+    wagers = models.JSONField("pays")
+    """By wager, the odds of each of its lines: 9:1."""
+    sha256 = models.CharField("SHA-256", max_length=64)
+    """Of the game and the lines."""
+    by = models.CharField("made by", max_length=120)
+    at = models.DateTimeField("made at")
+
+    class Meta:
+        verbose_name = "pay table"
+        ordering: ClassVar[list[str]] = ["game", "name", "-version"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["game", "name", "version"], name="tables_paytable_once"),
+            models.CheckConstraint(name="tables_paytable_version", condition=models.Q(version__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} version {self.version}"
+
+
 class DayClose(AppendOnly):
     """A gaming day that two people closed. Its figures are in the entry of the house's book."""
 

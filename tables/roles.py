@@ -26,7 +26,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -38,7 +38,13 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     ),
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
-    | {"tables.enrol_terminal", "tables.add_househours", "tables.close_day", "ledger.acknowledge_alert"},
+    | {
+        "tables.enrol_terminal",
+        "tables.add_househours",
+        "tables.add_paytable",
+        "tables.close_day",
+        "ledger.acknowledge_alert",
+    },
     Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),

@@ -25,6 +25,7 @@ from ledger.models import Alert
 from tables import dealing, standing
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
+from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.disputes import cases, corrections
 from tables.games.catalog import GAMES
@@ -177,7 +178,12 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "dealer_ui/pit/table.html",
-        {"seen": card, "proof": _proof(card.table), "has_roads": card.table.game in HAS_ROADS}
+        {
+            "seen": card,
+            "proof": _proof(card.table),
+            "has_roads": card.table.game in HAS_ROADS,
+            "pays": pays.pays_at(card.table),
+        }
         | _rounds(request, card.table, latest_of(card.standing)),
     )
 

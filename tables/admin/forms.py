@@ -22,10 +22,12 @@ from tables import standing
 from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.games.catalog import GAMES
+from tables.log.entries.settings import PAYS
 from tables.log.terms import Settings
-from tables.models import MOST_RAKE_PERMILLE, PIN_RULE, Denomination, HouseHours, Staff, Table, Terminal
+from tables.models import MOST_RAKE_PERMILLE, PIN_RULE, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, table_settings
+from tables.setup import denominations, pay_tables, table_settings
 from tables.setup.table_settings import Faults
 from tables.staff import staffing, terminals
 
@@ -88,11 +90,43 @@ def limit_fields(game: str) -> dict[str, forms.Field]:
     }
 
 
+class PayTableField(forms.ModelChoiceField):
+    """A pay table of a game, by name and version; what comes out is the option that has all of its lines."""
+
+    def __init__(self, game: str) -> None:
+        self._game = game
+        super().__init__(
+            PayTable.objects.filter(game=game),
+            required=False,
+            label="Pay table",
+            empty_label="None: as the options say",
+            widget=widgets.UnfoldAdminSelectWidget,
+            help_text="Made under Pay tables. It holds for the wagers that it has, whatever the options say of these.",
+        )
+
+    def clean(self, value: Any) -> dict[str, Any] | None:
+        """With its lines, for rounds pin them."""
+        row = super().clean(value)
+        try:
+            return pay_tables.option_of(row) if row else None
+        except Refused as refused:
+            raise ValidationError(refused.sentence) from None
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return super().prepare_value(value)
+        rows = PayTable.objects.filter(game=self._game, name=value["name"], version=value["version"])
+        return rows.values_list("pk", flat=True).first()
+
+
 def option_fields(game: str) -> dict[str, forms.Field]:
     """A field for each option that a game's rules have, but for the unit, which is the table's."""
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
-    return {OPTION + option.name: _option_field(option) for option in described.fields if option.name != "unit"}
+    fields = {
+        OPTION + option.name: _option_field(option) for option in described.fields if option.name not in ("unit", PAYS)
+    }
+    return fields | ({OPTION + PAYS: PayTableField(game)} if GAMES[game].pay_form.wagers else {})
 
 
 def _option_field(described: msgspec.inspect.Field) -> forms.Field:
@@ -155,7 +189,7 @@ class Judged(forms.ModelForm):
 class TableForm(Judged):
     """A table's settings. Subclasses made by ``for_game`` have the fields of one game's options."""
 
-    FIELDS = {
+    AMOUNTS: ClassVar[Mapping[str, str]] = {
         "unit_cents": "unit",
         "min_cents": "minimum",
         "max_cents": "maximum",
@@ -165,6 +199,7 @@ class TableForm(Judged):
         "time_charge_cents": "time_charge",
         "marks_commission": "marks_commission",
     }
+    FIELDS = {**AMOUNTS, PAYS: OPTION + PAYS}
     GAME: ClassVar[str] = "rocket"
 
     game = forms.ChoiceField(
@@ -227,7 +262,7 @@ class TableForm(Judged):
         if table.pk is None:
             return
         settings = table_settings.settings_of(table)
-        self.initial.update({field: getattr(settings, setting) for setting, field in self.FIELDS.items()})
+        self.initial.update({field: getattr(settings, setting) for setting, field in self.AMOUNTS.items()})
         self.initial["rake"] = Decimal(settings.rake_permille) / 10
         self.initial.update({OPTION + name: value for name, value in settings.options.items()})
         self.initial.update({LIMITS + name: value for name, value in settings.wager_limits.items()})
@@ -245,7 +280,8 @@ class TableForm(Judged):
         if self.cleaned_data["game"] != self.GAME:
             return {}
         names = [name for name in self.fields if name.startswith(OPTION)]
-        return {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
+        options = {name.removeprefix(OPTION): self.cleaned_data[name] for name in names}
+        return {name: value for name, value in options.items() if name != PAYS or value is not None}
 
     def wager_limits(self) -> dict[str, tuple[int, int]]:
         """The limits typed of single wagers; none at a table that gets another game."""
@@ -258,7 +294,7 @@ class TableForm(Judged):
         """What the operator changed, by the names that the table's settings have."""
         changed = self.changed
         changes: dict[str, Any] = {name: changed[name] for name in ("game", "seats", "source") if name in changed}
-        changes |= {setting: changed[field] for setting, field in self.FIELDS.items() if field in changed}
+        changes |= {setting: changed[field] for setting, field in self.AMOUNTS.items() if field in changed}
         if "denominations" in changed:
             changes["denominations"] = tuple(chip.value_cents for chip in changed["denominations"])
         if "game" in changed or any(name.startswith(OPTION) for name in changed):
@@ -271,7 +307,7 @@ class TableForm(Judged):
         typed = self.cleaned_data
         return Settings(
             **{name: typed[name] for name in ("game", "seats", "source")},
-            **{setting: typed[field] for setting, field in self.FIELDS.items()},
+            **{setting: typed[field] for setting, field in self.AMOUNTS.items()},
             options=self.options(),
             wager_limits=self.wager_limits(),
             denominations=tuple(chip.value_cents for chip in typed["denominations"]),

@@ -15,8 +15,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.utils.html import format_html
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import action
 
@@ -37,15 +39,24 @@ from tables.admin.forms import (
     limit_fields,
     option_fields,
 )
-from tables.board import secrecy
+from tables.admin.pay_tables import PayTableForm, previews
+from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
+from tables.games.felt import Illegal
+from tables.log.entries.settings import PAYS
 from tables.log.fold import Standing
-from tables.models import Denomination, HouseHours, Staff, Table, Terminal
-from tables.refusals import Refused
+from tables.models import Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import table_settings
+from tables.setup import pay_tables, table_settings
 from tables.staff import sign_in, staffing, terminals
+
+
+def _number(text: str) -> int:
+    """A key as an address has it; 0, which is none, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
 
 Fieldsets = list[tuple[str | None, dict[str, Any]]]
 
@@ -164,8 +175,23 @@ class TableAdmin(SetUp):
                     " commission on winnings against the house.",
                 },
             ),
-            (f"Options of {GAMES[game].title}", {"fields": options}),
+            (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
         ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With what the table pays by."""
+        return (*super().get_readonly_fields(request, obj), *self._pays(obj))
+
+    def _pays(self, table: Table | None) -> tuple[str, ...]:
+        return ("pays_by",) if table and GAMES[table.game].pay_form.wagers else ()
+
+    @admin.display(description="pays now")
+    def pays_by(self, table: Table) -> SafeString:
+        """By which pay table, and its lines."""
+        paid = pays.pays_at(table)
+        lines = [(f"{wager}{'' if wager.is_own or not paid.name else ' (as shipped)'}",) for wager in paid.wagers]
+        by = format_html("<p><strong>{}</strong></p>", paid.name) if paid.name else ""
+        return format_html("{}{}", by, format_html_join("", "<p>{}</p>", lines))
 
     def _when(self, table: Table | None) -> str:
         """When what a round rests on may change."""
@@ -219,7 +245,7 @@ class TableAdmin(SetUp):
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:
         options = table_settings.settings_of(table).options
-        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items())
+        return ", ".join(f"{name}: {value}".replace("_", " ") for name, value in options.items() if name != PAYS)
 
 
 @admin.register(Denomination)
@@ -277,6 +303,87 @@ class HouseHoursAdmin(SetUp):
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
+
+
+@admin.register(PayTable)
+class PayTableAdmin(SetUp):
+    """Pay tables: made in two steps, first their worth is shown, then they are saved. None is ever changed."""
+
+    list_display = ("name", "version", "game_title", "by", "at")
+    list_filter = ("game",)
+    fields = ("name", "version", "game_title", "pays", "worth", "sha256", "by", "at")
+    actions_detail = ("new_version",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Other lines are another version."""
+        return False
+
+    def has_version_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What ``permissions=["version"]`` asks."""
+        return self.has_add_permission(request)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The game first; then the lines, what they are worth, and the button that saves what was shown."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        game = request.GET.get("game", "")
+        if game not in pay_tables.games():
+            return self._page(request, games=[GAMES[name] for name in pay_tables.games()])
+        row = PayTable.objects.filter(pk=_number(request.GET.get("from", "")), game=game).first()
+        initial = PayTableForm.initial_of(row) if row else {}
+        form = PayTableForm.for_game(game)(request.POST or None, initial=initial)
+        if not form.is_valid():
+            return self._page(request, form=form)
+        return self._shown(request, form)
+
+    def _shown(self, request: HttpRequest, form: PayTableForm) -> HttpResponse:
+        """What the lines are worth; or, where that was shown before and the button pressed, they are saved."""
+        table = form.table()
+        worths = previews(form.GAME, table)
+        is_lost = any(preview.is_lost for preview in worths)
+        row = None
+        if "save" in request.POST and form.may_be_saved(table, is_lost=is_lost):
+            try:
+                row = form.make(operator(request))
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        if row is None:
+            return self._page(request, form=form, previews=worths, is_lost=is_lost, digest=table.sha256)
+        messages.success(request, f"{row} of {GAMES[row.game].title} is made. Tables pay by it once they are set so.")
+        return redirect("admin:tables_paytable_change", row.pk)
+
+    def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
+        title = f"A pay table of {GAMES[context['form'].GAME].title}" if "form" in context else "A pay table"
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        return TemplateResponse(request, "tables/admin/pay_table.html", shared | context)
+
+    @action(description="New version", url_path="new-version", permissions=["version"])
+    def new_version(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The form, with the lines of this one."""
+        row = get_object_or_404(PayTable, pk=object_id)
+        return redirect(f"{reverse('admin:tables_paytable_add')}?game={row.game}&from={row.pk}")
+
+    @admin.display(description="game", ordering="game")
+    def game_title(self, row: PayTable) -> str:
+        return GAMES[row.game].title
+
+    @admin.display(description="pays")
+    def pays(self, row: PayTable) -> SafeString:
+        """Wager by wager, its lines as they are kept."""
+        lines = [
+            f"{wager}: " + ", ".join(f"{line} {odds}" for line, odds in pays.items())
+            for wager, pays in row.wagers.items()
+        ]
+        return format_html_join("", "<p>{}</p>", [(line.replace("_", " ").capitalize(),) for line in lines])
+
+    @admin.display(description="worth")
+    def worth(self, row: PayTable) -> SafeString:
+        """What its wagers are worth, beside those that ship."""
+        try:
+            table = pay_tables.read(row)
+        except Illegal as illegal:  # somebody changed the row: `verify` names how
+            return format_html("<p>{}</p>", sentence(illegal.sentence))
+        return render_to_string("tables/admin/_worth.html", {"previews": previews(row.game, table)})
 
 
 @admin.register(Staff)

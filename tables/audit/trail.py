@@ -1,4 +1,5 @@
-"""Signatures and certificates as they are kept beside the log, and counts of the cage, held against the books."""
+"""Signatures, certificates and pay tables as they are kept beside the log, and counts of the cage, held against the
+books."""
 
 from __future__ import annotations
 
@@ -6,11 +7,16 @@ from ledger import cage, mends
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
+from tables import models
 from tables.audit.outside.cage_counts import SLACK
+from tables.games.catalog import GAMES
+from tables.games.felt import Illegal
+from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read_as
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
+from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
@@ -23,6 +29,34 @@ def check_certificate(event: CertificateIssued, entry: Entry) -> None:
     """A certificate is what the row beside the log has, and what its practice comes to when it is played again."""
     if wrong := certificates.unlike(event, entry.seq, entry.by):
         raise Misconduct(wrong)
+
+
+@checks(PayTableMade)
+def check_pay_table(event: PayTableMade, entry: Entry) -> None:
+    """A pay table is of its game's form, named by its lines, and follows the version before it. That its row says the
+    same is asked of all rows at once."""
+    try:
+        GAMES[event.game].pay_form.read(PayTable(event.name, event.version, event.wagers, event.sha256))
+    except KeyError:
+        raise Misconduct(f"there is no game {event.game}") from None
+    except Illegal as illegal:
+        raise Misconduct(illegal.sentence) from None
+    entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
+    earlier = [read_as(PayTableMade, body) for body in entries.values_list("body", flat=True)]
+    versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
+    if event.version != len(versions) + 1:
+        raise Misconduct(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
+
+
+@checks(TableSet)
+def check_pays(event: TableSet, entry: Entry) -> None:
+    """Where a table pays by an operator's pay table, somebody made that one, with these lines."""
+    option = (event.after.get("options") or {}).get(PAYS)
+    if option is None:
+        return
+    name, version, digest = (option.get(key) for key in ("name", "version", "sha256"))
+    if not models.PayTable.objects.filter(name=name, version=version, sha256=digest).exists():
+        raise Misconduct(f"nobody made the pay table {name} version {version} with such lines")
 
 
 @checks(SlipSigned)

@@ -14,6 +14,7 @@ from tables.games.game import Due, Part, Script, Wager
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State, hand_named
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "player_pair", "banker_pair", "dragon_7", "panda_8", "super_6"]
 
@@ -43,10 +44,7 @@ BANKER_DRAWS: Final = {
 more never."""
 _COMMISSION: Final = Odds(19, 20)
 _HALF: Final = Odds(1, 2)
-_PAIR: Final = Odds(11)
 _PAIR_BETS: Final = frozenset({"player_pair", "banker_pair"})
-_DRAGON_7: Final = Odds(40)
-_PANDA_8: Final = Odds(25)
 _ONLY_WITH: Final[Mapping[str, str]] = {"dragon_7": "ez", "panda_8": "ez", "super_6": "six_pays_half"}
 _TITLES: Final[Mapping[str, str]] = {
     "player": "Player",
@@ -58,6 +56,27 @@ _TITLES: Final[Mapping[str, str]] = {
     "panda_8": "Panda 8",
     "super_6": "Super 6",
 }
+
+
+def _paid(name: str, line: str, bounds: tuple[int, int], shipped: tuple[int, ...], option: str = "") -> PaidWager:
+    """A wager of one line; several tables of it ship where an option chooses."""
+    tables = {str(pays) if option else "": (Odds(pays),) for pays in shipped}
+    needs = {"commission": _ONLY_WITH[name]} if name in _ONLY_WITH else {}
+    least, most = map(Odds, bounds)
+    return PaidWager(name, _TITLES[name], (Line(name, line, least, most),), tables, option, needs=needs)
+
+
+PAY_FORM: Final = PayForm(
+    "baccarat",
+    (
+        _paid("tie", "both have the same points", (5, 12), (8, 9), "tie_pays"),
+        _paid("player_pair", "the player's first two cards pair", (5, 15), (11,)),
+        _paid("banker_pair", "the banker's first two cards pair", (5, 15), (11,)),
+        _paid("dragon_7", "the banker wins with a three-card 7", (20, 60), (40,)),
+        _paid("panda_8", "the player wins with a three-card 8", (10, 40), (25,)),
+        _paid("super_6", "the banker wins with a 6", (8, 25), (12, 15), "super_6_pays"),
+    ),
+)
 
 
 class Baccarat(HouseScript[Rules]):
@@ -73,6 +92,7 @@ class Baccarat(HouseScript[Rules]):
     turns_burn: ClassVar[bool] = True
     rounds_after_cut: ClassVar[int] = 1
     spots: ClassVar[tuple[str, ...]] = tuple(_TITLES)
+    pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
 
     def takes_commission(self, rules: Rules) -> bool:
@@ -177,19 +197,19 @@ def _settle(rules: Rules, layout: HouseLayout, player: Sequence[int], banker: Se
     pushes = winner == "banker" and rules.commission == "ez" and (points[1], len(banker)) == (7, 3)
     pays: dict[str, Odds] = {}
     if winner == "tie":
-        pays["tie"] = Odds(rules.tie_pays)
+        pays["tie"] = layout.odds("tie")
     elif not pushes:
         pays[winner] = _even_or_less(rules, points[1]) if winner == "banker" else EVEN
     if pushes:
-        pays["dragon_7"] = _DRAGON_7
+        pays["dragon_7"] = layout.odds("dragon_7")
     if winner == "player" and (points[0], len(player)) == (8, 3):
-        pays["panda_8"] = _PANDA_8
+        pays["panda_8"] = layout.odds("panda_8")
     if winner == "banker" and points[1] == 6:
-        pays["super_6"] = Odds(rules.super_6_pays)
+        pays["super_6"] = layout.odds("super_6")
     if RANK_OF[player[0]] == RANK_OF[player[1]]:
-        pays["player_pair"] = _PAIR
+        pays["player_pair"] = layout.odds("player_pair")
     if RANK_OF[banker[0]] == RANK_OF[banker[1]]:
-        pays["banker_pair"] = _PAIR
+        pays["banker_pair"] = layout.odds("banker_pair")
     back = {"player", "banker"} if winner == "tie" else {"banker"} if pushes else set()
     says = {name: f"{_pair_why(name) or why}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:

@@ -14,7 +14,8 @@ from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds, half
-from tables.games.side_bets import SIDE_BETS, settle_side_bets
+from tables.games.pays import PayForm
+from tables.games.side_bets import PAY_FORM, SIDE_BETS, settle_side_bets
 from tables.games.told import say_choices
 from tables.games.twenty_one import ACE, MOST, TEN, VALUE_OF, cards_by_value, has_blackjack, is_soft, settle, total
 
@@ -85,6 +86,7 @@ class Blackjack(HouseScript[Rules]):
     spots: ClassVar[tuple[str, ...]] = (MAIN, "double", "split", "insurance", *SIDE_BETS)
     further: ClassVar[frozenset[str]] = frozenset({"double", "split", "insurance"})
     cut_part: ClassVar[int] = 4
+    pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
@@ -155,7 +157,7 @@ class Blackjack(HouseScript[Rules]):
 
 @cache
 def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
-    return (Wager(MAIN, "Bet"), *(Wager(name, SIDE_BETS[name].title, needs=MAIN) for name in spread))
+    return (Wager(MAIN, "Bet"), *(Wager(name, SIDE_BETS[name].paid.title, needs=MAIN) for name in spread))
 
 
 def _first_cards(rules: Rules, layout: HouseLayout) -> Script[None]:

@@ -14,6 +14,7 @@ from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie"]
 
@@ -32,7 +33,10 @@ class Rules(HouseRules, frozen=True):
 
 BURNED: Final = 3
 """Cards burned before the cards of a war."""
-_TIE: Final = Odds(10)
+PAY_FORM: Final = PayForm(
+    "casino_war",
+    (PaidWager("tie", "Tie", (Line("tie", "the first cards have one rank", Odds(5), Odds(15)),), {"": (Odds(10),)}),),
+)
 
 
 class CasinoWar(HouseScript[Rules]):
@@ -57,6 +61,7 @@ class CasinoWar(HouseScript[Rules]):
     spots: ClassVar[tuple[str, ...]] = (MAIN, "raise", "tie")
     further: ClassVar[frozenset[str]] = frozenset({"raise"})
     cut_part: ClassVar[int] = 4
+    pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
@@ -135,7 +140,8 @@ def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:
     if tie is None:
         return
     if is_tie:
-        layout.pay(tie, _TIE, f"{_cards(layout, spot)}, pays {_TIE}")
+        odds = layout.odds("tie")
+        layout.pay(tie, odds, f"{_cards(layout, spot)}, pays {odds}")
     else:
         layout.lose(tie, _cards(layout, spot))
 

@@ -14,6 +14,7 @@ from tables.games.game import Due, Part, Script, Wager
 from tables.games.house_layout import Hand, HouseLayout
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.pays import Line, PaidWager, PayForm
 
 Side = Literal["tie", "suited_tie"]
 
@@ -26,9 +27,24 @@ class Rules(HouseRules, frozen=True):
     spread: Annotated[tuple[Side, ...], Meta(description="The side bets.")] = ("tie",)
 
 
-_SUITED_TIE: Final = Odds(50)
-
-
+PAY_FORM: Final = PayForm(
+    "dragon_tiger",
+    (
+        PaidWager(
+            "tie",
+            "Tie",
+            (Line("tie", "both have one rank", Odds(5), Odds(15)),),
+            {"8": (Odds(8),), "11": (Odds(11),)},
+            "tie_pays",
+        ),
+        PaidWager(
+            "suited_tie",
+            "Suited tie",
+            (Line("suited_tie", "both are the same card", Odds(25), Odds(75)),),
+            {"": (Odds(50),)},
+        ),
+    ),
+)
 _OPPOSITE: Final = {"dragon": "tiger", "tiger": "dragon"}
 
 
@@ -43,6 +59,7 @@ class DragonTiger(HouseScript[Rules]):
     rounds_after_cut: ClassVar[int] = 1
     suited: ClassVar[frozenset[str]] = frozenset({"suited_tie"})
     spots: ClassVar[tuple[str, ...]] = ("dragon", "tiger", "tie", "suited_tie")
+    pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
 
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
@@ -55,7 +72,7 @@ class DragonTiger(HouseScript[Rules]):
         layout.hands = [dragon, tiger]
         yield from layout.deal(dragon)
         yield from layout.deal(tiger)
-        _settle(rules, layout, dragon.cards[0], tiger.cards[0])
+        _settle(layout, dragon.cards[0], tiger.cards[0])
 
     def worth(self, cards: Sequence[int]) -> str:
         """The rank."""
@@ -73,15 +90,15 @@ def _wagers(spread: tuple[str, ...]) -> tuple[Wager, ...]:
     return tuple(Wager(name, name.replace("_", " ").capitalize(), opposite=_OPPOSITE.get(name, "")) for name in names)
 
 
-def _settle(rules: Rules, layout: HouseLayout, dragon: int, tiger: int) -> None:
+def _settle(layout: HouseLayout, dragon: int, tiger: int) -> None:
     ranks = RANK_OF[dragon], RANK_OF[tiger]
     high, low = RANK_SIGNS[max(ranks) - 1], RANK_SIGNS[min(ranks) - 1]
     winner = "dragon" if ranks[0] > ranks[1] else "tiger"
     is_tie = ranks[0] == ranks[1]
     why = f"both have {high}" if is_tie else f"{winner} {high} beats {low}"
-    pays = {"tie": Odds(rules.tie_pays)} if is_tie else {winner: EVEN}
+    pays = {"tie": layout.odds("tie")} if is_tie else {winner: EVEN}
     if dragon == tiger:
-        pays["suited_tie"] = _SUITED_TIE
+        pays["suited_tie"] = layout.odds("suited_tie")
     says = {name: f"{why}, pays {odds}" for name, odds in pays.items()}
     for spot in layout.spots:
         for stake in spot.stakes:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from tables.games.cards import Composition, Pack
 from tables.games.felt import Action, Card, Money, Opening, Payment, Payout, Phrase, Prompt, Struct, View
+from tables.games.pays import NO_FORM, PayForm
 
 
 class Course(Protocol):
@@ -119,6 +120,8 @@ class Game(ABC, Generic[State, Rules]):
     """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
     further: ClassVar[frozenset[str]] = frozenset()
     """Those of them that are put up in mid-round."""
+    pay_form: ClassVar[PayForm] = NO_FORM
+    """Which of its wagers are paid by a table, and what an operator may make such a table pay."""
     rounds_after_cut: ClassVar[int] = 0
     """How many rounds are dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]

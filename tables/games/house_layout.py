@@ -31,12 +31,14 @@ from tables.games.felt import (
 )
 from tables.games.game import Script, Wager
 from tables.games.odds import HouseRules, Odds, half
+from tables.games.pays import Pays
 
 Placed = dict[int, dict[str, int]]
 """Bets by seat and wager, in minor units; seats without one are not in it."""
 
 _CLOSE: Final = AskCloseBets()
 _NONE: Final[Mapping[str, int]] = {}
+_NO_PAYS: Final[Pays] = {}
 
 
 class Hand(Struct, eq=False):
@@ -107,14 +109,15 @@ class HouseLayout:
         "left",
         "opening",
         "pack",
+        "pays",
         "placed",
         "ruled_out",
         "rules",
         "spots",
     )
 
-    def __init__(self, opening: Opening, decks: int, rules: HouseRules) -> None:
-        self.opening, self.decks, self.rules = opening, decks, rules
+    def __init__(self, opening: Opening, decks: int, rules: HouseRules, pays: Pays = _NO_PAYS) -> None:
+        self.opening, self.decks, self.rules, self.pays = opening, decks, rules, pays
         self.pack = pack_of(opening.dealt)
         self.gone = [*opening.dealt]
         self.left = self.pack.size * decks - sum(opening.dealt) - (opening.unseen or 0)
@@ -265,6 +268,10 @@ class HouseLayout:
 
     # --- what becomes of wagers ---
 
+    def odds(self, wager: str, line: str = "") -> Odds:
+        """What the pay table in force pays on a line of a wager; a table of one line calls it as the wager."""
+        return self.pays[wager][line or wager]
+
     def pay(self, stake: Stake, odds: Odds, why: str, outcome: str = "win") -> None:
         """The stake goes back with its winnings."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
@@ -273,7 +280,7 @@ class HouseLayout:
             stake.broken_cents = f"{broken}/{odds.to}"
 
     def pay_on_top(self, stake: Stake, odds: Odds, why: str) -> None:
-        """A bonus on a stake that is decided otherwise."""
+        """A bonus on a stake that is decided otherwise, and evenly: what rounding keeps is of the bonus alone."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
         stake.why = f"{stake.why}; {why}"

@@ -32,6 +32,7 @@ from tables.games.felt import (
 from tables.games.game import BankedGame, Due, Part, Script, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.odds import HouseRules
+from tables.games.pays import Pays
 from tables.games.told import Telling, ToldGame, ToldState, say_choices
 
 Rules = TypeVar("Rules", bound=HouseRules)
@@ -109,18 +110,18 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
     # --- as a state machine ---
 
     def _begin(self, rules: Rules, opening: Opening) -> Telling[HouseLayout]:
-        shoe, dealt = _shoe_of(self, rules), opening.dealt
+        terms, dealt = _terms_of(self, rules), opening.dealt
         pack = pack_of(dealt)
         if pack is PAIRS:
             raise ValueError(f"the opening of {self.title} says what is gone of standard cards, not of the family's")
-        if shoe.pack is STANDARD is not pack:
+        if terms.pack is STANDARD is not pack:
             raise Illegal("suits_needed", "suits are looked at here: name every card with its suit", place="cards")
-        if shoe.is_fresh and any(dealt):
+        if terms.is_fresh and any(dealt):
             says = f"{self.title} is shuffled before every round here: nothing can be gone"
             raise Illegal("impossible_shoe", says, place="dealt")
-        if wrong := pack.impossible(dealt, shoe.decks):
+        if wrong := pack.impossible(dealt, terms.decks):
             raise Illegal("impossible_shoe", wrong, place="dealt")
-        layout = HouseLayout(opening, shoe.decks, rules)
+        layout = HouseLayout(opening, terms.decks, rules, terms.pays)
         if layout.left < 0:
             raise Illegal("impossible_shoe", "more cards are gone than the shoe holds", place="dealt")
         return self._round(rules, layout), layout
@@ -273,20 +274,23 @@ def _hand_seen(hand: Hand, layout: HouseLayout) -> HandSeen:
     return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state, lies_at)
 
 
-class Shoe(NamedTuple):
-    """What a game is dealt from under some rules."""
+class Terms(NamedTuple):
+    """What a game is dealt from under some rules, and pays by."""
 
     pack: Pack
     decks: int
     is_fresh: bool
     """Whether it is shuffled before every round."""
+    pays: Pays
 
 
 @lru_cache(maxsize=1_000)
-def _shoe_of(game: HouseScript[Any], rules: HouseRules) -> Shoe:
-    """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets."""
+def _terms_of(game: HouseScript[Any], rules: HouseRules) -> Terms:
+    """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets, or
+    pay by a table that is not of the game's form."""
     game.spread(rules)
-    return Shoe(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules))
+    pays = game.pay_form.in_force(rules)
+    return Terms(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules), pays)
 
 
 def _spot_seen(spot: Spot, layout: HouseLayout) -> SpotSeen:

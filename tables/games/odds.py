@@ -1,10 +1,11 @@
-"""What a wager pays: exact fractions, and how a payment becomes chips."""
+"""What a wager pays: exact fractions, how a payment becomes chips, and the options that are about it."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Final, Literal, NamedTuple
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from tables.games.felt import Struct
 
@@ -12,11 +13,27 @@ Rounding = Literal["down", "up", "half_up"]
 """How winnings that are no whole chip units are rounded."""
 
 
+class PayTable(Struct, frozen=True):
+    """What an operator made some wagers pay: ``pays.py`` says what it has to be like, and reads it."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=40)]
+    version: Annotated[int, Meta(ge=1, le=10**6)]
+    wagers: dict[str, dict[str, str]]
+    """By wager, the odds of each of its lines: 9:1."""
+    sha256: str
+    """Of the game and the lines."""
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.version, self.sha256))
+
+
 class HouseRules(Struct, frozen=True):
     """The options of every house-banked game on standard cards."""
 
     unit: Annotated[int, Meta(ge=1, le=10**12)] = 1
     rounding: Annotated[Rounding, Meta(description="How winnings that are no whole chips are rounded.")] = "down"
+    pays: PayTable | UnsetType = UNSET
+    """The pay table that an operator made; where there is none, the shipped ones hold that other options choose."""
 
 
 class Odds(NamedTuple):
@@ -35,6 +52,16 @@ class Odds(NamedTuple):
         if broken and (rounding == "up" or (rounding == "half_up" and 2 * broken >= whole)):
             units, broken = units + 1, broken - whole
         return units * unit_cents, broken
+
+    @property
+    def fraction(self) -> Fraction:
+        """The winnings per unit staked."""
+        return Fraction(self.pays, self.to)
+
+    @property
+    def spelled(self) -> str:
+        """As records and pay tables write it: 9:1."""
+        return f"{self.pays}:{self.to}"
 
     def __str__(self) -> str:
         return f"{self.pays} to {self.to}"

@@ -8,17 +8,17 @@ from typing import Final, NamedTuple
 from tables.games.cards import RANK_OF, SUIT_OF
 from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds
-from tables.games.three_cards import NAMES, value_of
+from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.three_cards import FLUSH, NAMES, value_of
 
 _REDS: Final = (1, 2)
 
 
 class SideBet(NamedTuple):
-    """A side bet: what kind of a thing some cards are for it, and what each kind pays."""
+    """A side bet: on which line of its pay table some cards are; on none where they win nothing."""
 
-    title: str
-    kind_of: Callable[[tuple[int, ...], int], str]
-    pays: Mapping[str, Odds]
+    paid: PaidWager
+    line_of: Callable[[tuple[int, ...], int], str]
 
 
 def _pair(cards: tuple[int, ...], upcard: int) -> str:
@@ -26,40 +26,63 @@ def _pair(cards: tuple[int, ...], upcard: int) -> str:
     if RANK_OF[first] != RANK_OF[second]:
         return ""
     if first == second:
-        return "perfect pair"
+        return "perfect"
     same_colour = (SUIT_OF[first] in _REDS) == (SUIT_OF[second] in _REDS)
-    return "coloured pair" if same_colour else "mixed pair"
+    return "coloured" if same_colour else "mixed"
 
 
 def _three(cards: tuple[int, ...], upcard: int) -> str:
     three = (*cards, upcard)
-    return "the same card thrice" if len(set(three)) == 1 else NAMES[value_of(three)[0]]
+    if len(set(three)) == 1:
+        return "same_card_thrice"
+    kind = value_of(three)[0]
+    return NAMES[kind].replace(" ", "_") if kind >= FLUSH else ""
+
+
+def _paid(name: str, title: str, *lines: tuple[str, str, int, tuple[int, int]]) -> PaidWager:
+    """A side bet by its lines, each with its label, what it pays as shipped, and what it may pay; or nothing."""
+    bounded = tuple(Line(line, label, Odds(low), Odds(high), True) for line, label, _, (low, high) in lines)
+    return PaidWager(name, title, bounded, {"": tuple(Odds(pays) for _, _, pays, _ in lines)})
 
 
 SIDE_BETS: Final[Mapping[str, SideBet]] = {
-    "perfect_pairs": SideBet(
-        "Perfect pairs", _pair, {"perfect pair": Odds(25), "coloured pair": Odds(12), "mixed pair": Odds(6)}
-    ),
-    "twenty_one_plus_three": SideBet(
-        "21+3",
-        _three,
-        {
-            "the same card thrice": Odds(100),
-            "straight flush": Odds(40),
-            "three of a kind": Odds(30),
-            "straight": Odds(10),
-            "flush": Odds(5),
-        },
-    ),
+    side_bet.paid.name: side_bet
+    for side_bet in (
+        SideBet(
+            _paid(
+                "perfect_pairs",
+                "Perfect pairs",
+                ("perfect", "perfect pair", 25, (10, 60)),
+                ("coloured", "coloured pair", 12, (5, 30)),
+                ("mixed", "mixed pair", 6, (2, 15)),
+            ),
+            _pair,
+        ),
+        SideBet(
+            _paid(
+                "twenty_one_plus_three",
+                "21+3",
+                ("same_card_thrice", "the same card thrice", 100, (30, 300)),
+                ("straight_flush", "straight flush", 40, (10, 100)),
+                ("three_of_a_kind", "three of a kind", 30, (10, 60)),
+                ("straight", "straight", 10, (2, 20)),
+                ("flush", "flush", 5, (1, 10)),
+            ),
+            _three,
+        ),
+    )
 }
+PAY_FORM: Final = PayForm("blackjack", tuple(side_bet.paid for side_bet in SIDE_BETS.values()))
+_LABELS: Final = {(bet, line.name): line.label for bet, (paid, _) in SIDE_BETS.items() for line in paid.lines}
 
 
 def settle_side_bets(layout: HouseLayout) -> None:
     """All of them, once the first cards lie there."""
     for name, side_bet in SIDE_BETS.items():
         for spot, stake in layout.stakes(name):
-            kind = side_bet.kind_of(tuple(spot.hand.cards), layout.dealer.cards[0])
-            if odds := side_bet.pays.get(kind):
-                layout.pay(stake, odds, f"{kind}, pays {odds}")
+            line = side_bet.line_of(tuple(spot.hand.cards), layout.dealer.cards[0])
+            odds = layout.odds(name, line) if line else UNPAID
+            if odds.pays:
+                layout.pay(stake, odds, f"{_LABELS[name, line]}, pays {odds}")
             else:
                 layout.lose(stake, "nothing")

@@ -14,6 +14,7 @@ from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.pays import UNPAID, Line, PaidWager, PayForm
 from tables.games.three_cards import HIGH_CARD, NAMES, PAIR, STRAIGHT, Value, value_of
 
 Side = Literal["pair_plus"]
@@ -35,6 +36,43 @@ class Rules(HouseRules, frozen=True):
 
 PACKET: Final = 3
 _QUEEN: Final = 12
+_LINES: Final = tuple(name.replace(" ", "_") for name in NAMES)
+
+
+def _lines(*bounds: tuple[int, int]) -> tuple[Line, ...]:
+    """A line for each of the highest classes, with the odds that it may have; each may be left unpaid."""
+    lowest = len(NAMES) - len(bounds)
+    return tuple(
+        Line(_LINES[kind], NAMES[kind], Odds(least), Odds(most), may_be_unpaid=True)
+        for kind, (least, most) in enumerate(bounds, lowest)
+    )
+
+
+def _shipped(*tables: str) -> dict[str, tuple[Odds, ...]]:
+    """Tables as the options call them: 1-4-5."""
+    return {table: tuple(Odds(int(pays)) for pays in table.split("-")) for table in tables}
+
+
+PAY_FORM: Final = PayForm(
+    "three_card_poker",
+    (
+        PaidWager(
+            "pair_plus",
+            "Pair plus",
+            _lines((1, 2), (1, 8), (2, 12), (10, 60), (20, 200)),
+            _shipped("1-4-6-30-40", "1-3-6-30-40", "1-4-5-30-40", "1-3-5-30-40"),
+            "pair_plus_pays",
+        ),
+        PaidWager(
+            "ante_bonus",
+            "Ante bonus",
+            _lines((1, 3), (1, 10), (1, 20)),
+            _shipped("1-4-5", "1-3-4", "1-2-3"),
+            "ante_bonus",
+            on="ante",
+        ),
+    ),
+)
 
 
 class ThreeCardPoker(HouseScript[Rules]):
@@ -58,6 +96,7 @@ class ThreeCardPoker(HouseScript[Rules]):
     spots: ClassVar[tuple[str, ...]] = ("ante", "play", "pair_plus")
     further: ClassVar[frozenset[str]] = frozenset({"play"})
     looks: ClassVar[bool] = True
+    pay_form: ClassVar[PayForm] = PAY_FORM
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
@@ -89,7 +128,7 @@ class ThreeCardPoker(HouseScript[Rules]):
                 yield from layout.turn(spot.hand)
         yield from layout.turn(layout.dealer)
         for spot in layout.spots:
-            _settle(rules, layout, spot)
+            _settle(layout, spot)
 
     def in_dealt_order(self, cards: Sequence[Card]) -> list[int]:
         """Packet by packet, clockwise, the dealer's last, in whatever order they were shown."""
@@ -147,14 +186,14 @@ def _decide(layout: HouseLayout, spot: Spot, *, dealer_first: bool) -> Script[No
         layout.lose(pair_plus, "folds")
 
 
-def _settle(rules: Rules, layout: HouseLayout, spot: Spot) -> None:
+def _settle(layout: HouseLayout, spot: Spot) -> None:
     own, dealer = (value_of(tuple(hand.cards)) for hand in (spot.hand, layout.dealer))
     ante, play, pair_plus = spot.stake("ante"), spot.stake("play"), spot.stake("pair_plus")
     if ante is not None and play is not None:
         _compare(layout, ante, play, own, dealer)
-        _pay_bonus(rules, layout, ante, own)
+        _pay_bonus(layout, ante, own[0])
     if pair_plus is not None and not pair_plus.outcome:
-        _settle_pair_plus(rules, layout, pair_plus, own[0])
+        _settle_pair_plus(layout, pair_plus, own[0])
 
 
 def _compare(layout: HouseLayout, ante: Stake, play: Stake, own: Value, dealer: Value) -> None:
@@ -172,17 +211,18 @@ def _compare(layout: HouseLayout, ante: Stake, play: Stake, own: Value, dealer: 
             layout.push(stake, f"{names}, equal")
 
 
-def _pay_bonus(rules: Rules, layout: HouseLayout, ante: Stake, own: Value) -> None:
+def _pay_bonus(layout: HouseLayout, ante: Stake, kind: int) -> None:
     """The ante bonus is paid on top, whatever the dealer has."""
-    if own[0] < STRAIGHT:
+    if kind < STRAIGHT:
         return
-    pays = Odds(int(rules.ante_bonus.split("-")[own[0] - STRAIGHT]))
-    layout.pay_on_top(ante, pays, f"bonus for a {NAMES[own[0]]}, {pays}")
+    odds = layout.odds("ante_bonus", _LINES[kind])
+    if odds.pays:
+        layout.pay_on_top(ante, odds, f"bonus for a {NAMES[kind]}, {odds}")
 
 
-def _settle_pair_plus(rules: Rules, layout: HouseLayout, stake: Stake, kind: int) -> None:
-    if kind < PAIR:
+def _settle_pair_plus(layout: HouseLayout, stake: Stake, kind: int) -> None:
+    odds = layout.odds("pair_plus", _LINES[kind]) if kind >= PAIR else UNPAID
+    if odds.pays:
+        layout.pay(stake, odds, f"{NAMES[kind]}, pays {odds}")
+    else:
         layout.lose(stake, NAMES[kind])
-        return
-    pays = Odds(int(rules.pair_plus_pays.split("-")[kind - PAIR]))
-    layout.pay(stake, pays, f"{NAMES[kind]}, pays {pays}")

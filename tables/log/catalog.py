@@ -47,7 +47,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,
     disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed,
     corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined,
-    settings.TableSet, settings.HoursSet,
+    settings.TableSet, settings.PayTableMade, settings.HoursSet,
     days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
     keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
     clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,

@@ -18,8 +18,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tables.games.baccarat import Rules
+from tables.games.baccarat import PAY_FORM, Rules
 from tables.games.cards import Composition
+from tables.games.pays import net
 from tables.maths.situation import Unknowable
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
@@ -30,9 +31,6 @@ Flags = NDArray[np.bool_]
 CARDS: Final = 6
 ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
 """How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
-PAIR_PAYS: Final = 11
-DRAGON_7_PAYS: Final = 40
-PANDA_8_PAYS: Final = 25
 _VALUES: Final = 10
 _NONE: Final = 10
 """Stands where a third card is not drawn."""
@@ -155,15 +153,20 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     ends, total = often["round"], sum(often["round"].values())
     player, six, seven = ends["player"] + ends["player_8"], ends["banker_6"], ends["banker_7"]
     banker = ends["banker"] + six + seven
+    odds = PAY_FORM.in_force(rules)
+    own, other = often["player_pair"], often["banker_pair"]
+    wins = {
+        "tie": (ends["tie"], total - ends["tie"]),
+        "player_pair": (own["win"], own["lose"]),
+        "banker_pair": (other["win"], other["lose"]),
+        "dragon_7": (seven, total - seven),
+        "panda_8": (ends["player_8"], total - ends["player_8"]),
+        "super_6": (six, total - six),
+    }
     every: dict[str, Sequence[tuple[Fraction | int, int]]] = {
         "player": ((1, player), (-1, banker), (0, ends["tie"])),
         "banker": (*_banker(rules, ends), (-1, player), (0, ends["tie"])),
-        "tie": ((rules.tie_pays, ends["tie"]), (-1, total - ends["tie"])),
-        "player_pair": ((PAIR_PAYS, often["player_pair"]["win"]), (-1, often["player_pair"]["lose"])),
-        "banker_pair": ((PAIR_PAYS, often["banker_pair"]["win"]), (-1, often["banker_pair"]["lose"])),
-        "dragon_7": ((DRAGON_7_PAYS, seven), (-1, total - seven)),
-        "panda_8": ((PANDA_8_PAYS, ends["player_8"]), (-1, total - ends["player_8"])),
-        "super_6": ((rules.super_6_pays, six), (-1, total - six)),
+        **{bet: ((net(odds[bet][bet]), won), (-1, lost)) for bet, (won, lost) in wins.items()},
     }
     return {bet: results(pays) for bet, pays in every.items() if bet in ("player", "banker", *rules.spread)}
 

@@ -42,8 +42,10 @@ from tables.maths.blackjack_sides import (
     THREE_LINES,
     insurance,
     lines,
+    pays_of,
     perfect_pairs,
     twenty_one_plus_three,
+    won,
 )
 from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
 from tables.maths.situation import Unknowable
@@ -226,8 +228,12 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
     cards = shoe(rules, composition)
-    worths = {bet: exact(ways) for bet, ways in _beside(rules, cards).items()}
-    return _sheet(rules, cards, {"main": solve(rules, by_rank(cards)).moments().worth(), **worths})
+    return _sheet(rules, cards, {"main": solve(rules, by_rank(cards)).moments().worth(), **quick(rules, cards)})
+
+
+def quick(rules: Rules, composition: Composition | None = None) -> dict[str, Worth]:
+    """What the wagers beside the hand are worth, which takes no solving. Raises Unknowable."""
+    return {bet: exact(ways) for bet, ways in _beside(rules, shoe(rules, composition)).items()}
 
 
 def shoe(rules: Rules, composition: Composition | None) -> Composition:
@@ -244,17 +250,17 @@ def _sheet(rules: Rules, cards: Composition, worths: Mapping[str, Worth]) -> She
 def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
     """The ways of the other wagers that can be placed."""
     ways: dict[str, Results] = {}
-    ranks = by_rank(cards)
+    ranks, pays = by_rank(cards), pays_of(rules)
     if rules.insurance and ranks[ACE]:
         ways["insurance"] = insurance(ranks)
     for bet, results_of in (("perfect_pairs", perfect_pairs), ("twenty_one_plus_three", twenty_one_plus_three)):
         if bet in rules.spread:
-            ways[bet] = results_of(cards)
+            ways[bet] = results_of(cards, pays)
     return ways
 
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """In how many rounds each wager won so much: the tenths of a bet for a hand, what they pay for the others."""
+    """In how many rounds a hand won so many tenths of its bet, and each other wager came to which of its lines."""
     cards = shoe(rules, composition)
     ranks = by_rank(cards)
     ends = simulate(rules, solve(rules, ranks).chart, rounds, seed, ranks).ends.sum(axis=0)
@@ -263,20 +269,18 @@ def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) 
     names = zip((*_SUITED, "insurance"), (PAIR_LINES, THREE_LINES, INSURANCE_LINES), counts, strict=True)
     return {
         "main": {str(place - MOST): int(count) for place, count in enumerate(ends)},
-        **{bet: {str(net): int(held[line]) for line, net in enumerate(pays)} for bet, pays, held in names},
+        **{bet: dict(zip(lines_of, map(int, held), strict=False)) for bet, lines_of, held in names},
     }
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
     """The sheet of a tally."""
     cards = shoe(rules, composition)
-    bets = ("main", *_beside(rules, cards))
-    worths = {bet: worth(_results(often[bet], 10 if bet == "main" else 1), None) for bet in bets}
-    return _sheet(rules, cards, worths)
-
-
-def _results(ends: Mapping[str, int], parts: int) -> Results:
-    return results((Fraction(int(net), parts), held) for net, held in ends.items() if held)
+    pays = pays_of(rules)
+    ways = {"main": results((Fraction(int(tenths), 10), held) for tenths, held in often["main"].items() if held)}
+    for bet in _beside(rules, cards):
+        ways[bet] = results((won(pays[bet], line), held) for line, held in often[bet].items() if held)
+    return _sheet(rules, cards, {bet: worth(ends, None) for bet, ends in ways.items()})
 
 
 def _most_cards(rules: Rules, composition: Composition | None) -> int:

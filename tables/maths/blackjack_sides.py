@@ -1,26 +1,34 @@
-"""The wagers beside a blackjack hand: they look at the first cards alone, so every way is counted, in whole numbers."""
+"""The wagers beside a blackjack hand: they look at the first cards alone, so every way is counted, in whole numbers.
+
+Cards come to a line of a wager's pay table, or to none; what the lines pay is the rules'.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
 from math import comb
 
 import numpy as np
 
+from tables.games.blackjack import Rules
 from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Composition
+from tables.games.odds import Odds
+from tables.games.pays import UNPAID, Pays, net
+from tables.games.side_bets import PAY_FORM
 from tables.maths.dice import Bytes
 from tables.maths.worth import Results, results
 
 _RED = (1, 2)
 """The suits that are hearts and diamonds."""
-_PERFECT, _COLOURED, _MIXED = 25, 12, 6
-_TRIPLET, _STRAIGHT_FLUSH, _THREE, _STRAIGHT, _FLUSH = 100, 40, 30, 10, 5
-LOST = -1
-PAIR_LINES = (LOST, _MIXED, _COLOURED, _PERFECT)
-THREE_LINES = (LOST, _FLUSH, _STRAIGHT, _THREE, _STRAIGHT_FLUSH, _TRIPLET)
-INSURANCE_LINES = (LOST, 2)
+LOST = ""
+PAIR_LINES = (LOST, "mixed", "coloured", "perfect")
+THREE_LINES = (LOST, "flush", "straight", "three_of_a_kind", "straight_flush", "same_card_thrice")
+INSURANCE_LINES = (LOST, "ten")
+_INSURED = {"ten": Odds(2)}
+_SHIPPED = PAY_FORM.in_force(Rules())
 
 
 @cache
@@ -32,20 +40,32 @@ def lines() -> tuple[Bytes, Bytes]:
     return np.array(pairs, np.uint8), np.array(three, np.uint8)
 
 
+def won(odds: Mapping[str, Odds], line: str) -> Fraction:
+    """What a wager wins on a line; on none it is lost."""
+    return net(odds.get(line, UNPAID))
+
+
+def pays_of(rules: Rules) -> Mapping[str, Mapping[str, Odds]]:
+    """What the lines of each of these wagers pay."""
+    return {**PAY_FORM.in_force(rules), "insurance": _INSURED}
+
+
 def insurance(ranks: Composition) -> Results:
     """Half of the bet on a ten under the ace that is up: how many of the other cards are one."""
     tens = sum(ranks[9:])
-    return results([(2, tens), (LOST, sum(ranks) - 1 - tens)])
+    return results([(won(_INSURED, "ten"), tens), (won(_INSURED, LOST), sum(ranks) - 1 - tens)])
 
 
-def perfect_pairs(cards: Composition) -> Results:
+def perfect_pairs(cards: Composition, pays: Pays = _SHIPPED) -> Results:
     """The seat's first two cards."""
-    return results((_pair(*drawn), ways) for drawn, ways in _draws(cards, 2))
+    odds = pays["perfect_pairs"]
+    return results((won(odds, _pair(*drawn)), ways) for drawn, ways in _draws(cards, 2))
 
 
-def twenty_one_plus_three(cards: Composition) -> Results:
+def twenty_one_plus_three(cards: Composition, pays: Pays = _SHIPPED) -> Results:
     """The seat's first two cards and the upcard."""
-    return results((_three(drawn), ways) for drawn, ways in _draws(cards, 3))
+    odds = pays["twenty_one_plus_three"]
+    return results((won(odds, _three(drawn)), ways) for drawn, ways in _draws(cards, 3))
 
 
 def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
@@ -59,20 +79,20 @@ def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
             yield drawn, ways
 
 
-def _pair(first: int, second: int) -> int:
+def _pair(first: int, second: int) -> str:
     if RANK_OF[first] != RANK_OF[second]:
         return LOST
     if first == second:
-        return _PERFECT
-    return _COLOURED if (SUIT_OF[first] in _RED) == (SUIT_OF[second] in _RED) else _MIXED
+        return "perfect"
+    return "coloured" if (SUIT_OF[first] in _RED) == (SUIT_OF[second] in _RED) else "mixed"
 
 
-def _three(drawn: Composition) -> int:
-    """What three cards pay. An ace is high or low."""
+def _three(drawn: Composition) -> str:
+    """The line of three cards. An ace is high or low."""
     ranks, suited = sorted(RANK_OF[card] for card in drawn), len({SUIT_OF[card] for card in drawn}) == 1
     straight = ranks == [1, 12, 13] or ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2]
     if ranks[0] == ranks[2]:
-        return _TRIPLET if suited else _THREE
+        return "same_card_thrice" if suited else "three_of_a_kind"
     if straight:
-        return _STRAIGHT_FLUSH if suited else _STRAIGHT
-    return _FLUSH if suited else LOST
+        return "straight_flush" if suited else "straight"
+    return "flush" if suited else LOST

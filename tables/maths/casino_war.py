@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 
 from tables.games.cards import Composition
-from tables.games.casino_war import Rules
+from tables.games.casino_war import PAY_FORM, Rules
+from tables.games.pays import net
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 7
-TIE_PAYS: Final = 10
 ENDS: Final = ("win", "lose", "war_win", "war_lose", "second_tie")
 CHART: Final = {"tie": "war"}
 _HALF: Final = Fraction(1, 2)
@@ -55,7 +55,7 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
         (-2, ends["war_lose"]),
         (second_tie, ends["second_tie"]),
     )
-    tie = ((TIE_PAYS, _ties(often)), (-1, ends["win"] + ends["lose"]))
+    tie = ((net(PAY_FORM.in_force(rules)["tie"]["tie"]), _ties(often)), (-1, ends["win"] + ends["lose"]))
     return {bet: results(pays) for bet, pays in {"main": main, "tie": tie}.items() if bet in ("main", *rules.spread)}
 
 

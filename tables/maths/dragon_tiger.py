@@ -9,12 +9,12 @@ from typing import Final
 import msgspec
 
 from tables.games.cards import Composition
-from tables.games.dragon_tiger import Rules
+from tables.games.dragon_tiger import PAY_FORM, Rules
+from tables.games.pays import net
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 2
-SUITED_TIE_PAYS: Final = 50
 _HALF: Final = Fraction(1, 2)
 
 
@@ -44,12 +44,12 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     """What each wager pays at each end."""
     round_ = often["round"]
     higher, lower, ties = round_["dragon"], round_["tiger"], round_["tie"]
-    suited = often["suited_tie"]
+    suited, odds = often["suited_tie"], PAY_FORM.in_force(rules)
     every: dict[str, Sequence[tuple[Fraction | int, int]]] = {
         "dragon": ((1, higher), (-1, lower), (-_HALF, ties)),
         "tiger": ((1, lower), (-1, higher), (-_HALF, ties)),
-        "tie": ((rules.tie_pays, ties), (-1, higher + lower)),
-        "suited_tie": ((SUITED_TIE_PAYS, suited["win"]), (-1, suited["lose"])),
+        "tie": ((net(odds["tie"]["tie"]), ties), (-1, higher + lower)),
+        "suited_tie": ((net(odds["suited_tie"]["suited_tie"]), suited["win"]), (-1, suited["lose"])),
     }
     return {bet: results(ends) for bet, ends in every.items() if bet in ("dragon", "tiger", *rules.spread)}
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from msgspec import inspect
+from msgspec import UNSET, inspect
 
 from tables.games.cards import Composition
 from tables.maths.situation import Unknowable
@@ -16,7 +16,8 @@ from tables.maths.standard import composition_of
 
 def rules_of(rules_type: type[Any], settings: Iterable[str]) -> Any:
     """The rules with these options set, the others as they are by default. Raises Unknowable, saying what would do."""
-    types = {field.name: field.type for field in msgspec.structs.fields(rules_type)}
+    fields = msgspec.structs.fields(rules_type)
+    types = {field.name: field.type for field in fields if field.default is not UNSET}  # no line holds a pay table
     values: dict[str, Any] = {}
     for setting in settings:
         name, sign, text = setting.partition("=")

@@ -6,12 +6,13 @@ not ask. The options of a game are the ``Rules`` of the module of ``tables.games
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from tables.games.cards import Composition
-from tables.maths.worth import Sheet, Tally, Valued
+from tables.maths.worth import Sheet, Tally, Valued, Worth
 
 PROVIDERS: Final = {
     "baccarat": "tables.maths.baccarat",
@@ -32,6 +33,14 @@ class Provider(Protocol):
 
     def sheet(self, rules: Any, composition: Composition | None = None) -> Sheet:
         """Each wager's worth from a full shoe, or from these cards. Raises Unknowable for what cannot be."""
+
+
+@runtime_checkable
+class Quick(Provider, Protocol):
+    """A provider whose sheet takes seconds, with what is told of it at once."""
+
+    def quick(self, rules: Any, composition: Composition | None = None) -> dict[str, Worth]:
+        """The worth of the wagers that need no solving. Raises Unknowable."""
 
 
 @runtime_checkable
@@ -66,6 +75,15 @@ def valued() -> list[str]:
 def rules_type(game: str) -> type[Any]:
     """The options of a valued game."""
     return cast(type[Any], import_module(f"tables.games.{game}").Rules)
+
+
+@lru_cache(maxsize=512)
+def quick(game: str, rules: Any) -> Mapping[str, Worth]:
+    """What the wagers are worth from a full shoe, as far as a page may wait for it. Raises Unknowable. Kept, too."""
+    values = provider(game)
+    if values is None:
+        return {}
+    return values.quick(rules) if isinstance(values, Quick) else values.sheet(rules).wagers
 
 
 @lru_cache(maxsize=128)

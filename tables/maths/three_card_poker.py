@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, permutations
-from math import comb
+from math import comb, lcm
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, Composition
-from tables.games.three_card_poker import Rules
+from tables.games.pays import UNPAID, net
+from tables.games.three_card_poker import PAY_FORM, Rules
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
@@ -28,6 +30,8 @@ Flags = NDArray[np.bool_]
 
 CARDS: Final = 6
 HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
+LINES: Final = tuple(hand.replace(" ", "_") for hand in HANDS)
+"""The same, as pay tables call them."""
 _DECK: Final = len(STANDARD.deck)
 _ACE: Final = 14
 _WHEEL: Final = (14, 3, 2)
@@ -110,12 +114,12 @@ class Against:
 
 
 @lru_cache(maxsize=16)
-def against(cards: Composition, bonus: tuple[int, ...]) -> Against:
+def against(cards: Composition, bonus: tuple[Fraction | int, ...]) -> Against:
     """All hands of these cards against all hands of the rest; the better of playing and folding, and of equals play.
 
-    ``bonus`` is what the ante bonus pays for each kind of hand.
+    ``bonus`` is what the ante bonus pays for each kind of hand; values are counted in its parts, as whole numbers.
     """
-    deck = hands()
+    deck, parts = hands(), lcm(*(Fraction(paid).denominator for paid in bonus))
     dealt = _dealt(cards)
     rows, kind, strength = deck.cards[dealt], deck.kind[dealt], deck.strength[dealt]
     below = _below(rows, strength, len(deck.names))
@@ -125,8 +129,9 @@ def against(cards: Composition, bonus: tuple[int, ...]) -> Against:
     wins = np.where(qualifying, weaker - unqualified, 0)
     pushes = np.where(qualifying, through - weaker, 0)
     loses = every - unqualified - wins - pushes
-    value = unqualified + 2 * wins - 2 * loses + np.array(bonus)[kind] * every
-    return Against(kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every)
+    paid = np.array([int(paid * parts) for paid in bonus], np.int64)
+    value = (unqualified + 2 * wins - 2 * loses) * parts + paid[kind] * every
+    return Against(kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every * parts)
 
 
 def _dealt(cards: Composition) -> Flags:
@@ -163,10 +168,16 @@ def deck(rules: Rules, composition: Composition | None) -> Composition:
     return shoe_of(composition, 1, CARDS, suits=True)
 
 
-def bonus(rules: Rules) -> tuple[int, ...]:
+def bonus(rules: Rules) -> tuple[Fraction, ...]:
     """What the ante bonus pays for each kind of hand."""
-    straight, three, straight_flush = map(int, rules.ante_bonus.split("-"))
-    return 0, 0, 0, straight, three, straight_flush
+    odds = PAY_FORM.in_force(rules)["ante_bonus"]
+    return tuple(odds[line].fraction if line in odds else Fraction(0) for line in LINES)
+
+
+def pair_plus(rules: Rules) -> tuple[Fraction, ...]:
+    """What pair plus wins with each kind of hand."""
+    odds = PAY_FORM.in_force(rules)["pair_plus"]
+    return tuple(net(odds.get(line, UNPAID)) for line in LINES)
 
 
 def tally(every: Against) -> Tally:
@@ -182,13 +193,12 @@ def tally(every: Against) -> Tally:
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     """What each wager pays at each end: the ante with the play wager and the bonus, and pair plus."""
     pays = dict(zip(ANTE_ENDS, (1, 2, 0, -2), strict=True))
-    ante = [(-1, often["ante"]["fold"])]
+    ante: list[tuple[Fraction | int, int]] = [(-1, often["ante"]["fold"])]
     for kind, paid in zip(HANDS, bonus(rules), strict=True):
         ante += [(pays[end] + paid, often["ante"][f"{end} {kind}"]) for end in ANTE_ENDS]
-    pair_plus = (-1, *map(int, rules.pair_plus_pays.split("-")))
-    every = {
+    every: dict[str, list[tuple[Fraction | int, int]]] = {
         "ante": ante,
-        "pair_plus": [(paid, often["pair_plus"][kind]) for kind, paid in zip(HANDS, pair_plus, strict=True)],
+        "pair_plus": [(won, often["pair_plus"][kind]) for kind, won in zip(HANDS, pair_plus(rules), strict=True)],
     }
     return {bet: results(ends) for bet, ends in every.items() if bet in ("ante", *rules.spread)}
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tables", "0014_shufflers")]
+    dependencies = [("tables", "0016_pay_tables")]
 
     operations = [
         migrations.AddField(

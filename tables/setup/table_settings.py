@@ -25,12 +25,13 @@ from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.games.game import Game
 from tables.log.entries.kept import TableAdded
-from tables.log.entries.settings import TableSet
+from tables.log.entries.settings import PAYS, TableSet
 from tables.log.fold import SHUFFLERS, Standing
 from tables.log.kinds import kind_of
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
+from tables.setup import pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
 
 Faults = dict[str, str]
@@ -221,6 +222,9 @@ def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if "unit" in settings.options:
         return {"options": "The unit is the table's chip unit: leave it out of the options."}
+    pays = settings.options.get(PAYS)
+    if pays is not None and (says := pay_tables.option_fault(game.name, pays)):
+        return {PAYS: says}
     try:
         made_rules(game, settings.options, settings.unit_cents)
     except msgspec.ValidationError as error:

@@ -58,7 +58,7 @@ from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, table_settings
+from tables.setup import denominations, pay_tables, table_settings
 from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
@@ -581,7 +581,8 @@ def _proposed(house: House, hand: Hand) -> None:
 
 
 def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
-    """Three rounds at a table of their own, each game from another source of cards; then the dealer goes."""
+    """Four rounds at a table of their own, each game from another source of cards, the last by a pay table of its own;
+    then the dealer goes."""
     chance, limits = random.Random(f"{name} {source}"), {"tie": [500, 5_000]} if name == "baccarat" else {}
     table = floor.table(
         f"{GAMES[name].title} 1", game=name, source=source, options=OPTIONS[name], seats=3, wager_limits=limits
@@ -589,7 +590,9 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
     dealing.sign_in(table, house.dora)
-    for _ in range(3):
+    for pays_otherwise in (False, False, False, True):
+        if pays_otherwise:
+            _pay_otherwise(house, table)
         standard_cards_ready(dealer)
         play_round(dealer, chance)
     if source == ShoeSource.BATCHES and dealer.board.due == "bets":
@@ -617,6 +620,16 @@ def _marked_commission(house: House) -> None:
     boss("forgive_commission", seat=3, reason="The player has left.")
     dealer("retire_shoe")
     boss("close_table")
+
+
+def _pay_otherwise(house: House, table: Table) -> None:
+    """A second version of a pay table is made, and the table is set to it."""
+    paid = GAMES[table.game].pay_form.wagers
+    for bound in ("least", "most"):
+        lines = {wager.name: {line.name: getattr(line, bound).spelled for line in wager.lines} for wager in paid}
+        row = pay_tables.make(table.game, "Sides of the house", lines, by=house.olga)
+    options = table_settings.settings_of(table).options
+    table_settings.change_table(table, {"options": {**options, "pays": pay_tables.option_of(row)}}, by=house.olga)
 
 
 # --- games for a pot ---------------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from tables.games.game import Due, Part, Script, Wager, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import EVEN, HouseRules, Odds
+from tables.games.pays import Line, PaidWager, PayForm
 
 SEVEN = 7
-SEVEN_PAYS = Odds(11)
+SEVEN_LINE = Line("seven", "the card is a seven", least=Odds(8), most=Odds(14))
 
 
 class Rules(HouseRules, frozen=True):
@@ -40,6 +41,9 @@ class LittleBrother(HouseScript[Rules]):
     }
     cards: ClassVar[Mapping[Due, str]] = {"seat": "One card to each seat, then one to the dealer."}
     spots: ClassVar[tuple[str, ...]] = (MAIN, "seven")
+    pay_form: ClassVar[PayForm] = PayForm(
+        "little_brother", (PaidWager("seven", "Seven", (SEVEN_LINE,), shipped={"": (Odds(11),)}),)
+    )
     rules_type = Rules
 
     def decks(self, rules: Rules) -> int:
@@ -87,6 +91,7 @@ def _settle(layout: HouseLayout, spot: Spot) -> None:
     if (seven := spot.stake("seven")) is None:
         return
     if own == SEVEN:
-        layout.pay(seven, SEVEN_PAYS, f"a seven, pays {SEVEN_PAYS}")
+        odds = layout.odds("seven")
+        layout.pay(seven, odds, f"a seven, pays {odds}")
     else:
         layout.lose(seven, "no seven")

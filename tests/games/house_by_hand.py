@@ -4,6 +4,8 @@ Written from the rules alone and sharing nothing with the engine, so that a mist
 record is read from front to back: whatever is due next is taken from its list, and where both end it stops.
 """
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -189,7 +191,7 @@ class Seat:
         stake = self.bets[bet]
         self._settle(bet, stake, stake - self.chips.half(stake), outcome)
 
-    def side_bet(self, bet: str, odds: int) -> None:
+    def side_bet(self, bet: str, odds: Fraction | int) -> None:
         """A bet of the seat, if it made it, that wins at these odds, or loses at none."""
         if bet in self.bets:
             if odds:
@@ -201,6 +203,87 @@ class Seat:
         returned = sum(wager["returned"] for wager in self.wagers)
         staked = sum(wager["staked"] for wager in self.wagers)
         return {"seat": self.number, "net": returned - staked, "returned": returned, "wagers": self.wagers}
+
+
+# -------------------------------------------------------------------------------------------------------- pay tables
+
+UNPAID = True
+"""That a line may pay nothing."""
+PAID: dict[str, dict[str, dict[str, tuple[int, int] | tuple[int, int, bool]]]] = {
+    "baccarat": {
+        "tie": {"tie": (5, 12)},
+        "player_pair": {"player_pair": (5, 15)},
+        "banker_pair": {"banker_pair": (5, 15)},
+        "dragon_7": {"dragon_7": (20, 60)},
+        "panda_8": {"panda_8": (10, 40)},
+        "super_6": {"super_6": (8, 25)},
+    },
+    "dragon_tiger": {"tie": {"tie": (5, 15)}, "suited_tie": {"suited_tie": (25, 75)}},
+    "casino_war": {"tie": {"tie": (5, 15)}},
+    "three_card_poker": {
+        "pair_plus": {
+            "pair": (1, 2, UNPAID),
+            "flush": (1, 8, UNPAID),
+            "straight": (2, 12, UNPAID),
+            "three_of_a_kind": (10, 60, UNPAID),
+            "straight_flush": (20, 200, UNPAID),
+        },
+        "ante_bonus": {
+            "straight": (1, 3, UNPAID),
+            "three_of_a_kind": (1, 10, UNPAID),
+            "straight_flush": (1, 20, UNPAID),
+        },
+    },
+    "blackjack": {
+        "perfect_pairs": {"perfect": (10, 60, UNPAID), "coloured": (5, 30, UNPAID), "mixed": (2, 15, UNPAID)},
+        "twenty_one_plus_three": {
+            "same_card_thrice": (30, 300, UNPAID),
+            "straight_flush": (10, 100, UNPAID),
+            "three_of_a_kind": (10, 60, UNPAID),
+            "straight": (2, 20, UNPAID),
+            "flush": (1, 10, UNPAID),
+        },
+    },
+}
+"""What an operator's pay table may have: by game, wager and line, the least and the most odds to one."""
+
+
+def digest_of(game: str, wagers: Any) -> str:
+    document = json.dumps({"game": game, "wagers": wagers}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(document.encode()).hexdigest()
+
+
+def read_pays(game: str, pays: Any) -> dict[tuple[str, str], Fraction]:
+    """By wager and line, what the table of a record pays."""
+    refuse_unless(type(pays) is dict and set(pays) == {"name", "version", "wagers", "sha256"}, "pays: its keys")
+    refuse_unless(type(pays["name"]) is str and 1 <= len(pays["name"]) <= 40, "pays.name")
+    refuse_unless(is_number(pays["version"]) and 1 <= pays["version"] <= 10**6, "pays.version")
+    wagers = pays["wagers"]
+    refuse_unless(type(wagers) is dict and len(wagers) > 0, "pays.wagers")
+    read = {}
+    for wager, lines in wagers.items():
+        refuse_unless(wager in PAID[game], f"pays.wagers: {wager}")
+        refuse_unless(type(lines) is dict and set(lines) == set(PAID[game][wager]), f"pays.wagers.{wager}")
+        for line, odds in lines.items():
+            refuse_unless(
+                type(odds) is str and re.fullmatch("(0|[1-9][0-9]{0,3}):[1-9][0-9]{0,2}", odds) is not None,
+                f"pays.wagers.{wager}.{line}: no odds",
+            )
+            pays_chips, to = map(int, odds.split(":"))
+            least, most, *unpaid = PAID[game][wager][line]
+            value = Fraction(pays_chips, to)
+            refuse_unless((value.numerator, value.denominator) == (pays_chips, to), "pays: not in lowest terms")
+            refuse_unless(least <= value <= most or (value == 0 and bool(unpaid)), "pays: beyond its bounds")
+            refuse_unless(to <= 100, "pays: of too small parts")
+            read[wager, line] = value
+    refuse_unless(pays["sha256"] == digest_of(game, wagers), "pays.sha256")
+    return read
+
+
+def pays_on(options: dict[str, Any], wager: str, line: str, shipped: int) -> Fraction | int:
+    """What a line pays: as an operator's table says, else as shipped."""
+    odds: Fraction | int = options["pays"].get((wager, line), shipped)
+    return odds
 
 
 # ---------------------------------------------------------------------------------------------------------- baccarat
@@ -253,12 +336,15 @@ def baccarat(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
                 seat.wins("banker", Fraction(1, 2))
             else:
                 seat.wins("banker", 1)
-        seat.side_bet("tie", options["tie_pays"] if tie else 0)
-        seat.side_bet("player_pair", 11 if player[0][0] == player[1][0] else 0)
-        seat.side_bet("banker_pair", 11 if banker[0][0] == banker[1][0] else 0)
-        seat.side_bet("dragon_7", 40 if dragon else 0)
-        seat.side_bet("panda_8", 25 if panda else 0)
-        seat.side_bet("super_6", options["super_6_pays"] if six else 0)
+        for bet, wins, shipped in (
+            ("tie", tie, options["tie_pays"]),
+            ("player_pair", player[0][0] == player[1][0], 11),
+            ("banker_pair", banker[0][0] == banker[1][0], 11),
+            ("dragon_7", dragon, 40),
+            ("panda_8", panda, 25),
+            ("super_6", six, options["super_6_pays"]),
+        ):
+            seat.side_bet(bet, pays_on(options, bet, bet, shipped) if wins else 0)
 
 
 # ------------------------------------------------------------------------------------------------------ dragon tiger
@@ -277,8 +363,8 @@ def dragon_tiger(table: Round, seats: list[Seat], options: dict[str, Any]) -> No
                     seat.wins(side, 1)
                 else:
                     seat.loses(side)
-        seat.side_bet("tie", options["tie_pays"] if higher == 0 else 0)
-        seat.side_bet("suited_tie", 50 if dragon == tiger else 0)
+        seat.side_bet("tie", pays_on(options, "tie", "tie", options["tie_pays"]) if higher == 0 else 0)
+        seat.side_bet("suited_tie", pays_on(options, "suited_tie", "suited_tie", 50) if dragon == tiger else 0)
 
 
 # -------------------------------------------------------------------------------------------------------- casino war
@@ -327,7 +413,7 @@ def casino_war(table: Round, seats: list[Seat], options: dict[str, Any]) -> None
             seat.wins("main", 1)
         else:
             seat.loses("main")
-        seat.side_bet("tie", 10 if seat in tied else 0)
+        seat.side_bet("tie", pays_on(options, "tie", "tie", 10) if seat in tied else 0)
 
 
 # -------------------------------------------------------------------------------------------------- three card poker
@@ -366,16 +452,21 @@ def three_card_poker(table: Round, seats: list[Seat], options: dict[str, Any]) -
         dealer.append(table.turn())
 
     pair, flush, straight, three, straight_flush = map(int, options["pair_plus_pays"].split("-"))
-    pair_plus_odds = {
-        PAIR: pair,
-        FLUSH: flush,
-        STRAIGHT: straight,
-        THREE: three,
-        STRAIGHT_FLUSH: straight_flush,
-        HIGH_CARD: 0,
+    names = {
+        PAIR: ("pair", pair),
+        FLUSH: ("flush", flush),
+        STRAIGHT: ("straight", straight),
+        THREE: ("three_of_a_kind", three),
+        STRAIGHT_FLUSH: ("straight_flush", straight_flush),
     }
+    pair_plus_odds = {kind: pays_on(options, "pair_plus", *line) for kind, line in names.items()} | {HIGH_CARD: 0}
     straight, three, straight_flush = map(int, options["ante_bonus"].split("-"))
-    bonus_odds = {STRAIGHT: straight, THREE: three, STRAIGHT_FLUSH: straight_flush}
+    names = {
+        STRAIGHT: ("straight", straight),
+        THREE: ("three_of_a_kind", three),
+        STRAIGHT_FLUSH: ("straight_flush", straight_flush),
+    }
+    bonus_odds = {kind: pays_on(options, "ante_bonus", *line) for kind, line in names.items()}
 
     dealer_class, dealer_heights = poker_hand(dealer)
     qualifies = dealer_class != HIGH_CARD or dealer_heights[0] >= 12
@@ -400,7 +491,7 @@ def three_card_poker(table: Round, seats: list[Seat], options: dict[str, Any]) -
                 else:
                     seat.loses("ante")
                     seat.loses("play", stake=ante)
-                seat.wagers[0]["returned"] += bonus_odds.get(hand[0], 0) * ante
+                seat.wagers[0]["returned"] += seat.chips.winnings(ante, Fraction(bonus_odds.get(hand[0], 0)))
         seat.side_bet("pair_plus", 0 if folded else pair_plus_odds[hand[0]])
 
 
@@ -419,27 +510,30 @@ def is_blackjack(cards: list[str]) -> bool:
     return len(cards) == 2 and points(cards)[0] == 21
 
 
-def perfect_pairs_odds(first: str, second: str) -> int:
-    if first == second:
-        return 25
+def perfect_pairs_odds(options: dict[str, Any], first: str, second: str) -> Fraction | int:
     if first[0] != second[0]:
         return 0
-    return 12 if (first[1] in RED) == (second[1] in RED) else 6
+    if first == second:
+        return pays_on(options, "perfect_pairs", "perfect", 25)
+    if (first[1] in RED) == (second[1] in RED):
+        return pays_on(options, "perfect_pairs", "coloured", 12)
+    return pays_on(options, "perfect_pairs", "mixed", 6)
 
 
-def twenty_one_plus_three_odds(cards: list[str]) -> int:
-    if len(set(cards)) == 1:
-        return 100
+def twenty_one_plus_three_odds(options: dict[str, Any], cards: list[str]) -> Fraction | int:
     ranks = sorted(RANKS.index(card[0]) for card in cards)
     in_a_row = ranks == [0, 11, 12] or ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2]
     suited = len({card[1] for card in cards}) == 1
-    if in_a_row and suited:
-        return 40
-    if len(set(ranks)) == 1:
-        return 30
-    if in_a_row:
-        return 10
-    return 5 if suited else 0
+    for line, shipped, fits in (
+        ("same_card_thrice", 100, len(set(cards)) == 1),
+        ("straight_flush", 40, in_a_row and suited),
+        ("three_of_a_kind", 30, len(set(ranks)) == 1),
+        ("straight", 10, in_a_row),
+        ("flush", 5, suited),
+    ):
+        if fits:
+            return pays_on(options, "twenty_one_plus_three", line, shipped)
+    return 0
 
 
 @dataclass
@@ -502,9 +596,9 @@ def blackjack(table: Round, seats: list[Seat], options: dict[str, Any]) -> None:
             else:
                 seat.loses("insurance", stake=half)
         if "perfect_pairs" in seat.bets:
-            seat.side_bet("perfect_pairs", perfect_pairs_odds(*first_cards[seat.number]))
+            seat.side_bet("perfect_pairs", perfect_pairs_odds(options, *first_cards[seat.number]))
         if "twenty_one_plus_three" in seat.bets:
-            seat.side_bet("twenty_one_plus_three", twenty_one_plus_three_odds([*first_cards[seat.number], up]))
+            seat.side_bet("twenty_one_plus_three", twenty_one_plus_three_odds(options, [*first_cards[seat.number], up]))
 
 
 def play_hands(table: Round, seat: Seat, hands: list[Hand], options: dict[str, Any]) -> None:
@@ -707,7 +801,7 @@ def is_among(value: Any, values: list[Any]) -> bool:
 
 def read_options(house: House, options: Any) -> dict[str, Any]:
     refuse_unless(type(options) is dict, "options: an object")
-    unknown = set(options) - set(house.options) - {"unit", "rounding", "spread"}
+    unknown = set(options) - set(house.options) - {"unit", "rounding", "spread", "pays"}
     refuse_unless(not unknown, f"options: unknown {unknown}")
     read: dict[str, Any] = {name: values[0] for name, values in house.options.items()}
     for name, values in (house.options | {"rounding": ROUNDINGS}).items():
@@ -715,6 +809,7 @@ def read_options(house: House, options: Any) -> dict[str, Any]:
         refuse_unless(is_among(read[name], values), f"options.{name}")
     read["unit"] = options.get("unit", 1)
     refuse_unless(is_number(read["unit"]) and read["unit"] > 0, "options.unit")
+    read["pays"] = read_pays(house.play.__name__, options["pays"]) if "pays" in options else {}
     read["spread"] = options.get("spread", house.spread)
     refuse_unless(type(read["spread"]) is list, "options.spread: a list")
     for bet in read["spread"]:

@@ -7,18 +7,21 @@ the piles is nothing that a record tells, so accounts of an emptied shoe are hel
 import copy
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from random import Random
 from typing import Any
 
 from tests.games.house_by_hand import (
     CHOICES,
     HOUSES,
+    PAID,
     RANKS,
     ROUNDINGS,
     SUITS,
     House,
     Refused,
     Round,
+    digest_of,
     is_blackjack,
     judge,
     read_options,
@@ -119,7 +122,32 @@ def options_by_chance(house: House, chance: Random) -> dict[str, Any]:
             if condition is None or options.get(condition[0], house.options[condition[0]][0]) == condition[1]
         ]
         options["spread"] = chance.sample(permitted, chance.randint(0, len(permitted)))
+    if chance.random() < 0.3:
+        options["pays"] = pays_by_chance(house.play.__name__, chance)
     return options
+
+
+def pays_by_chance(game: str, chance: Random) -> dict[str, Any]:
+    """A pay table that an operator may have made, of some of the game's wagers."""
+    names = chance.sample(list(PAID[game]), chance.randint(1, len(PAID[game])))
+    wagers = {
+        wager: {line: odds_by_chance(*PAID[game][wager][line], chance=chance) for line in PAID[game][wager]}
+        for wager in names
+    }
+    version = chance.choice([1, 2, 17])
+    return {
+        "name": chance.choice(["High", "Side 2"]),
+        "version": version,
+        "wagers": wagers,
+        "sha256": digest_of(game, wagers),
+    }
+
+
+def odds_by_chance(least: int, most: int, unpaid: bool = False, *, chance: Random) -> str:
+    if unpaid and chance.random() < 0.15:
+        return "0:1"
+    odds = min(most, least + Fraction(chance.randint(0, 20), chance.choice([1, 1, 2, 3, 20])))
+    return f"{odds.numerator}:{odds.denominator}"
 
 
 def stake_by_chance(unit: int, chance: Random) -> int:
@@ -461,6 +489,32 @@ def change_the_spread(record: Record, chance: Random) -> None:
     record["options"]["spread"] = chance.choice(no_list) if change == "none" else spread
 
 
+def change_the_pays(record: Record, chance: Random) -> None:
+    """A line or a name of a pay table, with its digest as it was, or as it would be."""
+    options = record.setdefault("options", {})
+    pays = options.setdefault("pays", pays_by_chance(record["game"], chance))
+    wager = chance.choice(list(pays["wagers"]))
+    lines = pays["wagers"][wager]
+    line = chance.choice(list(lines))
+    change = chance.choice(["odds", "odds", "line", "wager", "key", "digest", "null"])
+    if change == "odds":
+        lines[line] = chance.choice(
+            ["0:1", "1:1", "12:1", "1000:1", "18:2", "3", "3:0", "", " 8:1", "10:3", "5:101", 9]
+        )
+    elif change == "line":
+        lines.pop(line)
+    elif change == "wager":
+        pays["wagers"][chance.choice(BETS)] = {line: "9:1"}
+    elif change == "key":
+        pays.pop(chance.choice(list(pays)))
+    elif change == "digest":
+        pays["sha256"] = chance.choice(["", "0" * 64, pays["sha256"].upper()])
+    else:
+        options["pays"] = None
+    if chance.random() < 0.7 and change in ("odds", "line", "wager"):
+        pays["sha256"] = digest_of(record["game"], pays["wagers"])
+
+
 def remove_an_option(record: Record, chance: Random) -> None:
     if record.get("options"):
         del record["options"][chance.choice(list(record["options"]))]
@@ -489,6 +543,7 @@ MUTATIONS: list[Callable[[Record, Random], None]] = [
     wrong_seat, strange_action, add_an_action, look_without_need, remove_an_action, swap_actions, change_a_bet,
     strange_bet, add_a_bet, add_a_bet_of_the_game, remove_a_bet, strange_seat, change_seats, change_an_option,
     change_an_option, change_the_unit, strange_option, unknown_option, change_the_spread, change_the_spread,
+    change_the_pays, change_the_pays,
     remove_an_option, change_a_key, change_the_game,
 ]  # fmt: skip
 

@@ -27,6 +27,7 @@ from tables.day.hours import DAY, day_of, default, set_hours
 from tables.inputs import OpenDispute
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
+from tables.setup import pay_tables
 from tables.staff import terminals
 from tests import floor
 
@@ -207,6 +208,7 @@ DECLARED: dict[str, Guard] = {
     "admin/^(?P<app_label>ledger|tables)/$": READ,
     "admin/(?P<url>.*)$": NOTHING_THERE,
     "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
+    "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
@@ -236,7 +238,10 @@ MODELS = {
 }
 MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff")}
 MODELS |= {"tables/terminal": TERMINALS}
-MODELS |= {"tables/househours": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}}
+MODELS |= {
+    f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
+    for name in ("househours", "paytable")
+}
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
 }
@@ -333,6 +338,7 @@ def house(db: None) -> Iterator[House]:
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "househours": hours.pk,
+        "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
             dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"

@@ -1,14 +1,17 @@
-"""What an operator sets: a table, and the house's hours."""
+"""What an operator sets: a table, a pay table, and the house's hours."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from ledger.proof.chips import money
 from tables.log.event import Event
+
+PAYS: Final = "pays"
+"""The option that has a pay table of an operator's making."""
 
 
 class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,8 +36,9 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _options(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """A game's options: at first all, later those that changed."""
+    """A game's options: at first all, later those that changed; a pay table that was taken off is none."""
     changed = {name: value for name, value in after.items() if before.get(name) != value or not before}
+    changed |= {name: None for name in before if name not in after and name == PAYS}
     return [change(name, before.get(name), value) for name, value in changed.items()]
 
 
@@ -50,6 +54,8 @@ def _value(name: str, value: Any) -> str:
         return " ".join(_value(name, item) for item in value)
     if value is None:
         return "none"
+    if name == PAYS:
+        return f"{value['name']} version {value['version']}"
     if name.endswith("_permille"):
         return f"{value / 10:g} %"
     return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
@@ -80,3 +86,29 @@ class HoursSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         shifts = ", ".join(f"{name} {starts}" for name, starts in self.shifts)
         return f"From {self.from_day} the day starts at {self.day_starts} in {self.time_zone}: {shifts}"
+
+
+class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """There is another pay table, or another version of one; a table pays by it once it is set so."""
+
+    subject: ClassVar[str] = "pay_table"
+    kinds: ClassVar[tuple[str, ...]] = ("made",)
+    of_the_house: ClassVar[bool] = True
+
+    game: str
+    name: str
+    version: int
+    wagers: dict[str, dict[str, str]]
+    """By wager, the odds of each of its lines."""
+    sha256: str
+
+    def words(self) -> str:
+        pays = "; ".join(_pays(wager, lines) for wager, lines in self.wagers.items()).replace("_", " ")
+        return f"Pay table {self.name} version {self.version} of {self.game.replace('_', ' ')}: {pays}"
+
+
+def _pays(wager: str, lines: Mapping[str, str]) -> str:
+    """A wager of one line needs no name for it."""
+    if len(lines) == 1:
+        return f"{wager} {next(iter(lines.values()))}"
+    return f"{wager} {', '.join(f'{line} {odds}' for line, odds in lines.items())}"

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tables.games.cards import BY_RANK, PAIRS, STANDARD
 from tables.games.catalog import GAMES
 from tables.games.game import Game, Wager
+from tables.games.pays import PaidWager
 from tables.log.kinds import kind_of
 
 PAGES: Final = Path(__file__).parents[3] / "docs" / "games"
@@ -66,7 +67,8 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
         yield from _of_standard_cards(game, rules)
     yield f"- On the layout: {', '.join(game.parts.values())}"
     yield f"- What may become of a seat: {', '.join(outcome.replace('_', ' ') for outcome in game.outcomes)}"
-    options = [option for option in _options(game) if option.encode_name != "unit"]  # the table's chip unit is none
+    no_options = ("unit", "pays")  # the table's chip unit, and a pay table that an operator made
+    options = [option for option in _options(game) if option.encode_name not in no_options]
     yield from ("", "| option | default | may be | meaning |", "|---|---|---|---|") if options else ("- Options: none",)
     for option in options:
         kind, meaning = _kind_and_meaning(option.type)
@@ -74,6 +76,9 @@ def facts(game: Game[Any, Any]) -> Iterator[str]:
     if game.spots:
         yield from ("", "| wager | in records | spread by default | goes with | not beside |", "|---|---|---|---|---|")
         yield from (_row_of(wager, kind_of(game).wagers(rules)) for wager in every_wager(game))
+    if game.pay_form.wagers:
+        yield from ("", "| by a pay table | line | ships as | may pay |", "|---|---|---|---|")
+        yield from (_row_of_line(wager, place) for wager in game.pay_form.wagers for place in range(len(wager.lines)))
     if not game.words:
         yield from ("", "Nobody decides anything.")
         return
@@ -114,6 +119,12 @@ def _in_order(first: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
 def _row_of(wager: Wager, spread: tuple[Wager, ...]) -> str:
     by_default = "yes" if wager in spread else "no"
     return f"| {wager.title} | `{wager.name}` | {by_default} | {_coded(wager.needs)} | {_coded(wager.opposite)} |"
+
+
+def _row_of_line(wager: PaidWager, place: int) -> str:
+    line = wager.lines[place]
+    ships = " or ".join(dict.fromkeys(odds[place].spelled for odds in wager.shipped.values()))
+    return f"| `{wager.name}` | `{line.name}`: {line.label} | {ships} | {line.bounds} |"
 
 
 def _coded(name: str) -> str:

@@ -27,7 +27,7 @@ from tables.log.entries.kept import RowsTakenOver
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, table_settings
+from tables.setup import denominations, pay_tables, table_settings
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
@@ -51,6 +51,7 @@ def house(clock: Clock) -> Hand:
     emergency.make(olga)
     denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=olga)
     table_settings.change_table(dealer.table, {"max_cents": 200_000}, by=olga)
+    pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=olga)
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     alert = alerts.raise_alert(dealer.table.book, "negative", "The rack holds less than nothing", {"cents": -5})
     alerts.acknowledge(alert, boss.by.signature, "it was counted again")
@@ -93,7 +94,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 16 kinds are what it says" in says.getvalue()
+    assert "rows of 17 kinds are what it says" in says.getvalue()
     return ""
 
 
@@ -179,6 +180,23 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
         " answers_asked, signed_by_id, signed_as, on_day, valid_through, at) SELECT 2, 1, another.id, signed_by_id,"
         " game, rules_version, 9, 9, dealer_id, signed_as, on_day, valid_through, at FROM tables_certificate, another",
         "certificate 2: there is a row, and the log says nothing of it",
+    ),
+    "a pay table that pays more": (
+        'UPDATE tables_paytable SET wagers = \'{"tie": {"tie": "15:1"}}\'',
+        "pay table casino_war Tie version 1: the log says wagers {'tie': {'tie': '11:1'}}; the row says wagers {'tie'",
+    ),
+    "a pay table of the intruder's own": (
+        "INSERT INTO tables_paytable (seq, game, name, version, wagers, sha256, by, at)"
+        " SELECT 0, game, name, 2, wagers, sha256, by, at FROM tables_paytable",
+        "pay table casino_war Tie version 2: there is a row, and the log says nothing of it",
+    ),
+    "a pay table gone, by which rounds were paid": (
+        "DELETE FROM tables_paytable",
+        "pay table casino_war Tie version 1: the log has it, and there is no row",
+    ),
+    "a pay table in another operator's name": (
+        "UPDATE tables_paytable SET by = 'omar Omar'",
+        "pay table casino_war Tie version 1: the log says by 301 Olga; the row says by omar Omar",
     ),
     "an alert deleted": (
         "DELETE FROM ledger_alert WHERE kind = 'negative'",

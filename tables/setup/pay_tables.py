@@ -1,0 +1,159 @@
+"""Pay tables that operators make: a name, versions that rise, and lines within the game's form. None is ever changed.
+
+A table is set to one of them by name and version, and every round that it opens pins the lines. So a row is looked at
+here whenever it is taken into use: by its own digest, and by the entry of the house's book that it was made in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import Max
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
+from tables.games import odds
+from tables.games.catalog import GAMES
+from tables.games.felt import Illegal
+from tables.games.pays import PLACE, PayForm
+from tables.log.catalog import read_as
+from tables.log.entries.settings import PayTableMade
+from tables.models import PayTable, Staff
+from tables.refusals import Refused, sentence
+
+Faults = dict[str, str]
+"""One sentence for each thing that is wrong, by its place."""
+
+
+def games() -> list[str]:
+    """The games whose wagers are paid by tables."""
+    return [name for name, game in GAMES.items() if game.pay_form.wagers]
+
+
+def of_game(game: str) -> Iterable[PayTable]:
+    """Those of a game, the newest version of each name first."""
+    return PayTable.objects.filter(game=game)
+
+
+def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: Staff) -> PayTable:
+    """Another pay table; of a name that there is, its next version. Raises Refused."""
+    if not by.has_perm("tables.add_paytable"):
+        raise Refused("not_permitted", "Only an operator makes pay tables.", 403)
+    with transaction.atomic():
+        head = house.lock()  # before the last version is read, so that none is given twice
+        if sentences := faults(game, name, wagers):
+            raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
+        table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
+        entry = log.append(head, Draft.of(PayTableMade(game=game, **msgspec.to_builtins(table)), by.signature))
+        return PayTable.objects.create(
+            seq=entry.seq,
+            game=game,
+            name=name,
+            version=table.version,
+            wagers=table.wagers,
+            sha256=table.sha256,
+            by=by.signature,
+            at=entry.at or head.moment,
+        )
+
+
+def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
+    """What is wrong with a new pay table, by the place that it is about: a line's is "wagers.tie.tie"."""
+    if game not in games():
+        return {"game": f"Pay tables are made of {', '.join(games())}, not of {game}."}
+    return name_faults(name) | line_faults(GAMES[game].pay_form, wagers) or _repeat_faults(game, name, wagers)
+
+
+def name_faults(name: str) -> Faults:
+    most = PayTable._meta.get_field("name").max_length or 0
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > most:
+        return {"name": f"A pay table's name has 1 to {most} characters, and no space before or after it."}
+    return {}
+
+
+def line_faults(form: PayForm, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
+    """What is wrong with lines as they were typed, each by itself."""
+    if not wagers:
+        return {"wagers": "Fill in the lines of a wager at least."}
+    wrong: Faults = {}
+    for wager, lines in wagers.items():
+        for line in lines or {"": ""}:
+            try:
+                form.lines({wager: _whole(form, wager, line, lines)})
+            except Illegal as illegal:
+                place = str(illegal.facts["place"]).removeprefix(f"{PLACE}.")
+                wrong[place] = sentence(illegal.sentence)
+    return wrong
+
+
+def _whole(form: PayForm, wager: str, line: str, lines: Mapping[str, str]) -> Mapping[str, str]:
+    """The lines with all but one of them as they ship: so that each is judged, and not the first wrong one alone."""
+    shipped = {paid.name: paid.shipped_under(GAMES[form.game].rules_type()) for paid in form.wagers}
+    if wager not in shipped or lines.keys() != shipped[wager].keys():
+        return lines
+    return {
+        name: lines[name] if name == line else shipped_odds.spelled for name, shipped_odds in shipped[wager].items()
+    }
+
+
+def _repeat_faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
+    form, last = GAMES[game].pay_form, _last_version(game, name)
+    latest = PayTable.objects.filter(game=game, name=name, version=last).first()
+    if latest is not None and latest.sha256 == form.digest(form.lines(wagers)):
+        return {"wagers": f"{latest} pays just so already."}
+    return {}
+
+
+def _last_version(game: str, name: str) -> int:
+    return PayTable.objects.filter(game=game, name=name).aggregate(last=Max("version"))["last"] or 0
+
+
+# --- In use ----------------------------------------------------------------------------------------------------
+
+
+def option_of(row: PayTable) -> dict[str, Any]:
+    """A pay table as the option of a table that pays by it. Raises Refused where its row is not as it was made."""
+    option = _spelled(row)
+    if says := option_fault(row.game, option):
+        raise Refused("bad_pay_table", says)
+    return option
+
+
+def option_fault(game: str, option: Mapping[str, Any]) -> str:
+    """Why a table of a game cannot pay by this; empty if it can: such a pay table was made, with these lines."""
+    form = GAMES[game].pay_form
+    try:
+        table = msgspec.convert(option, odds.PayTable)
+        form.read(table)
+    except Illegal as illegal:
+        return sentence(f"{str(illegal.facts['place']).removeprefix('options.')}: {illegal.sentence}")
+    except msgspec.ValidationError as error:
+        return sentence(f"pays: {str(error).replace('`', '')}")
+    row = PayTable.objects.filter(game=game, name=table.name, version=table.version).first()
+    if row is None:
+        return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
+    body = LogEntry.objects.filter(book__name=HOUSE, seq=row.seq, subject=PayTableMade.subject).values_list("body")
+    entered = read_as(PayTableMade, body[0][0]) if body else None
+    if entered != PayTableMade(game=game, **msgspec.to_builtins(table)):
+        return f"The lines of {row} are not those that it was made with."
+    return ""
+
+
+def read(row: PayTable) -> odds.PayTable:
+    """A row as the games read it. Raises Illegal where it is not as it was made."""
+    table = msgspec.convert(_spelled(row), odds.PayTable)
+    GAMES[row.game].pay_form.read(table)
+    return table
+
+
+def event_of(row: PayTable) -> PayTableMade:
+    """What the house's book says of a row."""
+    return PayTableMade(game=row.game, **_spelled(row))
+
+
+def _spelled(row: PayTable) -> dict[str, Any]:
+    return {"name": row.name, "version": row.version, "wagers": row.wagers, "sha256": row.sha256}
