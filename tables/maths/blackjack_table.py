@@ -121,7 +121,7 @@ def _together(sums: Sums, first: int, second: int) -> Together:
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """Rounds of whole shoes: what nobody had seen before each, by value, and how often the cards had run out by then."""
+    """Rounds of whole shoes: what nobody had seen before each, by value, and how often cards had run out by then."""
 
     unseen: Counts
     refills: Counts
