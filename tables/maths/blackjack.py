@@ -224,6 +224,17 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
     )
 
 
+def best_and_charted(rules: Rules, ranks: Composition, chart: Chart) -> tuple[float, float]:
+    """What a seat wins of its bet on average by the best chart for these cards, and by another chart; exactly."""
+    terms, best, charted = terms_of(rules), 0.0, 0.0
+    for upcard, held in enumerate(values_of(ranks)):
+        if held:
+            table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+            best += chance * with_splits(table, improved(table, upcard, rules), terms)
+            charted += chance * with_splits(table, chart.rows[upcard], terms)
+    return best, charted
+
+
 # --- Several wagers and seats -------------------------------------------------------------------------------------
 
 
