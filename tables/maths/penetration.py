@@ -62,19 +62,28 @@ class Subject:
     def check(self, decks: int, seats: int, cut: float) -> None:
         """Raises Unknowable for what was not measured."""
         if decks not in self.decks:
-            raise Unknowable(f"a shoe of {decks} decks is not dealt: it has {_told_of(self.decks)}")
+            raise Unknowable(f"a shoe of {decks} decks {_not_there(self.decks)}")
         if seats not in self.seats:
-            raise Unknowable(f"{self.title} is not dealt to {seats} seats: it has {_told_of(self.seats)}")
+            raise Unknowable(f"{self.title} {_with_seats(seats, self.seats)}")
         if not any(abs(cut - depth) < 1e-9 for depth in self.cuts):
             depths = ", ".join(f"{depth:g}" for depth in self.cuts)
             raise Unknowable(f"a cut card at {cut:g} of the shoe was not measured: these were: {depths}")
 
 
-def _told_of(numbers: tuple[int, ...]) -> str:
-    """``1 to 6``, or those there are."""
-    if len(numbers) > 1 and numbers == tuple(range(numbers[0], numbers[-1] + 1)):
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))
+def _not_there(decks: tuple[int, ...]) -> str:
+    if _join(decks):
+        return f"is not dealt: it has {decks[0]} to {decks[-1]}"
+    return f"was not measured: these were: {', '.join(map(str, decks))}"
+
+
+def _with_seats(asked: int, seats: tuple[int, ...]) -> str:
+    if _join(seats):
+        return f"is not dealt to {asked} seats: it has {seats[0]} to {seats[-1]}"
+    return f"was not measured with {asked} seats: these were: {', '.join(map(str, seats))}"
+
+
+def _join(numbers: tuple[int, ...]) -> bool:
+    return len(numbers) > 1 and numbers == tuple(range(numbers[0], numbers[-1] + 1))
 
 
 _BY_RANK: Final = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
