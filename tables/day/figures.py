@@ -56,7 +56,7 @@ class Figures:
     """What the house wins of this handle on average, in cents; None where no exact edge is known."""
     audited_cents: int = 0
     """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
-    awaited: bool = False
+    pending: bool = False
     """Whether a worker is still to compute what the bets are worth."""
 
     @property
@@ -91,7 +91,7 @@ class Figures:
         """How it was had: round by round, by the edge of a full shoe, or some of it so and some so; or that it is to
         come."""
         if self.theoretical is None or not self.handle_cents:
-            return AWAITED if self.awaited and self.handle_cents else ""
+            return AWAITED if self.pending and self.handle_cents else ""
         return EXACT if self.audited_cents == self.handle_cents else MIXED if self.audited_cents else FULL_SHOE
 
     @property
@@ -190,7 +190,7 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
         closer_is=_weakest(line.closer_is for line in tables),
         drop_is=_weakest(line.drop_is for line in tables),
         theoretical=sum(theoreticals, Fraction(0)) if tables and len(theoreticals) == len(tables) else None,
-        awaited=any(line.awaited for line in tables),
+        pending=any(line.pending for line in tables),
         **sums,
     )
 
@@ -355,7 +355,7 @@ def _figures(table: Table, known: Known, span: BookSpan, start: datetime, end: d
         rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
         theoretical=_expected(table, known, span, sums["handle"]),
-        awaited=known.awaited,
+        pending=known.pending,
         audited_cents=span.worth.staked_cents,
     )
 

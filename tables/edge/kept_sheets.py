@@ -62,7 +62,7 @@ class Known:
     """What the house wins of each wager on average, as a part of it."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     covariances: Covariances | None = None
-    awaited: bool = False
+    pending: bool = False
     """Whether a worker is still to compute some of it."""
 
     def edge(self, wager: str | None = None) -> float | None:
@@ -127,7 +127,7 @@ def _known(game: str, rules: Any, row: KeptSheet | None) -> Known:
         {wager: worth.house_edge for wager, worth in worths.items()},
         {wager: worth.standard_deviation for wager, worth in worths.items()},
         None if game in KEPT else providers.covariances(game, rules),
-        awaited=game in KEPT,
+        pending=game in KEPT,
     )
 
 

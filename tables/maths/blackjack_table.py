@@ -119,6 +119,14 @@ def _together(sums: Sums, first: int, second: int) -> Together:
     return Together(own - apart, cross - apart, *errors)
 
 
+def deal(rules: Rules, chart: Chart, seats: int, rounds: int, seed: int) -> Floats:
+    """What each seat wins of its bet, round by round, each from a fresh shoe."""
+    nets = np.zeros((rounds, seats), np.int64)
+    _deal_seats(deck_of((4 * rules.decks,) * 13, seed), _room(seats), (house_of(rules), columns(chart)), nets)
+    won: Floats = nets / 10
+    return won
+
+
 @dataclass(frozen=True, eq=False)
 class Walked:
     """Rounds of whole shoes: what nobody had seen before each, by value, and how often cards had run out by then."""
@@ -251,6 +259,15 @@ def _bring_back(deck: Deck, course: Course) -> None:
     deck.left[0] = left + len(discards)
     course.short[0] = left
     course.renewed[0] = deck.left[0]
+
+
+@jit
+def _deal_seats(deck: Deck, room: Seats, table: tuple[House, Counts], nets: Counts) -> None:
+    course = Course(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    for number in range(len(nets)):
+        deck.left[0] = len(deck.cards)
+        _round(deck, course, table, room)
+        nets[number] = room.nets
 
 
 @jit
