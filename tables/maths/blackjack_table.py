@@ -133,15 +133,17 @@ class Walked:
 
     unseen: Counts
     refills: Counts
+    nets: Floats
+    """What the first seat wins of its bet."""
 
 
 def walk(rules: Rules, chart: Chart, seats: int, rounds: int, seed: int, last: int) -> Walked:
     """Rounds dealt to so many seats. A shoe is shuffled where no more than ``last`` cards are left, which are
     ``ENOUGH`` for a hand."""
-    before = np.zeros((rounds, _VALUES + 1), np.int64)
+    before = np.zeros((rounds, _VALUES + 2), np.int64)
     deck = deck_of((4 * rules.decks,) * 13, seed)
     _walk(deck, _room(seats), (house_of(rules), columns(chart)), last, before)
-    return Walked(before[:, :-1], before[:, -1])
+    return Walked(before[:, :_VALUES], before[:, _VALUES], before[:, -1] / 10)
 
 
 def _room(seats: int) -> Seats:
@@ -276,10 +278,11 @@ def _walk(deck: Deck, room: Seats, table: tuple[House, Counts], last: int, befor
     for number in range(len(before)):
         if deck.left[0] <= last:
             deck.left[0] = len(deck.cards)
-        for place in range(deck.left[0]):
-            before[number, min(np.int64(deck.cards[place]), TEN)] += 1
+        for card in deck.cards[: deck.left[0]]:
+            before[number, min(int(card), TEN)] += 1
         before[number, _VALUES] = course.refills[0]
         _round(deck, course, table, room)
+        before[number, _VALUES + 1] = room.nets[0]
 
 
 @inlined

@@ -76,7 +76,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
     ranks = shoe(rules, composition)
     of_seat = dict.fromkeys(pairs_of(("main", "tie")), Fraction(0))
     of_seats = dict(of_seat)
-    means: dict[str, Fraction] = dict.fromkeys(("main", "tie"), Fraction(0))
+    means = dict.fromkeys(("main", "tie"), Fraction(0))
     deals = [(dealt, _ways(ranks, dealt)) for dealt in product(range(len(ranks)), repeat=3)]
     ends: Counter[tuple[tuple[Fraction, int], ...]] = Counter()
     for dealt, ways in deals:
@@ -88,16 +88,18 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
                 of_seat["main", "main"] += ways * square
                 of_seats["main", "main"] += ways * both if dealt[1] == dealt[2] else 0
     for nets, ways in ends.items():
-        seat, other = (dict(zip(means, own, strict=True)) for own in nets)
+        seat, other = ({"main": main, "tie": Fraction(tie)} for main, tie in nets)
         for bet in means:
             means[bet] += ways * seat[bet]
         for first, second in of_seat:
             of_seat[first, second] += ways * seat[first] * seat[second]
             of_seats[first, second] += ways * seat[first] * other[second]
     total = perm(sum(ranks), 3)
-    for part in (means, of_seat, of_seats):
-        part.update({name: sums / total for name, sums in part.items()})
-    every = exact_covariances(means, of_seat, of_seats)
+    every = exact_covariances(
+        {bet: sums / total for bet, sums in means.items()},
+        {pair: sums / total for pair, sums in of_seat.items()},
+        {pair: sums / total for pair, sums in of_seats.items()},
+    )
     return {pair: together for pair, together in every.items() if {*pair} <= {"main", *rules.spread}}
 
 

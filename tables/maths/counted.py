@@ -34,9 +34,9 @@ def tags_of(subject: Subject) -> tuple[Tags, ...]:
     none where no count of one number tells anything."""
     typical = shoe(subject, subject.typical)
     if subject.game == "blackjack":
-        return (Tags(HI_LO, counting.correlation(counting.sample(typical), HI_LO)),)
+        return (Tags(HI_LO),)
     if len(set(typical.deck)) == 1:
-        return (Tags((0,) * len(typical.deck), 0.0),)
+        return (Tags((0,) * len(typical.deck)),)
     return counting.best_tags(counting.sample(typical), LARGEST[subject.game])
 
 

@@ -248,12 +248,6 @@ def best_tags(places: Sample, largest_tag: int = LARGEST_TAG) -> tuple[Tags, ...
     return tuple(Tags(tuple(int(-tag) for tag in tags[row]), float(correlation[row])) for row in rows)
 
 
-def correlation(places: Sample, tags: tuple[int, ...]) -> float:
-    """How a count goes with the exact edge."""
-    count = per_deck(tags, places.unseen, sum(places.shoe.deck))
-    return float(np.corrcoef(count, places.values[:, 0])[0, 1])
-
-
 def _roundings(exact: Floats, largest_tag: int) -> Iterator[Floats]:
     ups = np.array(list(product((0, 1), repeat=len(exact))))
     for most in np.linspace(0.5, largest_tag + 1, 20 * largest_tag):

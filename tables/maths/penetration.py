@@ -174,10 +174,11 @@ class Count:
 
 @dataclass(frozen=True)
 class Tags:
-    """The best tags up to a size, and how their count goes with the exact edge of six decks (1: they are one)."""
+    """The best tags up to a size, and how their count goes with the exact edge of six decks (1: they are one); of tags
+    that were not looked for, nothing."""
 
     tags: tuple[int, ...]
-    correlation: float
+    correlation: float | None = None
 
 
 @dataclass(frozen=True)
