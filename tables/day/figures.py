@@ -19,7 +19,7 @@ from django.utils import timezone
 from tables.day import hours, reading
 from tables.day.reading import SUM_NAMES, BookSpan
 from tables.edge import kept_sheets
-from tables.edge.kept_sheets import Known
+from tables.edge.kept_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.models import Table
 
@@ -238,22 +238,22 @@ def edge_of(table: Table) -> Fraction | None:
     return _only_edge(table, kept_sheets.of_table(table))
 
 
-def _only_edge(table: Table, known: Known) -> Fraction | None:
-    return None if GAMES[table.game].spots else _edge(known, None)
+def _only_edge(table: Table, worths: Worths) -> Fraction | None:
+    return None if GAMES[table.game].spots else _edge(worths, None)
 
 
-def _edge(known: Known, wager: str | None) -> Fraction | None:
-    edge = known.edge(wager)
+def _edge(worths: Worths, wager: str | None) -> Fraction | None:
+    edge = worths.edge(wager)
     return None if edge is None else Fraction(round(edge * 10**9), 10**9)
 
 
-def _expected(table: Table, known: Known, span: BookSpan, handle_cents: int) -> Fraction | None:
+def _expected(table: Table, worths: Worths, span: BookSpan, handle_cents: int) -> Fraction | None:
     """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
     told of the first stake: what is raised later in a round is in it."""
-    edge = _only_edge(table, known)
+    edge = _only_edge(table, worths)
     if edge is not None:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
-    edges = {wager: _edge(known, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
+    edges = {wager: _edge(worths, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
     if not any(edges.values()):
         return None
     return sum((worth * span.stakes[wager] for wager, worth in edges.items() if worth is not None), Fraction(0))
@@ -289,10 +289,10 @@ def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
     """Of these tables, each with the entry through which its book is read."""
     spans = reading.spans_of({table.book_id: head for table, head in heads}, start, end)
-    known, end_of_reading = kept_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
+    worths_of, end_of_reading = kept_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
     lines = tuple(
         _figures(table, worths, spans[table.book_id], start, end_of_reading)
-        for (table, _), worths in zip(heads, known, strict=True)
+        for (table, _), worths in zip(heads, worths_of, strict=True)
     )
     through = {table.name: head for table, head in heads}
     entries = {table.name: (spans[table.book_id].first, spans[table.book_id].last) for table, _ in heads}
@@ -327,7 +327,7 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 # --- Figures ---------------------------------------------------------------------------------------------------
 
 
-def _figures(table: Table, known: Known, span: BookSpan, start: datetime, end: datetime) -> Figures:
+def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end: datetime) -> Figures:
     blank = Figures(table.name, GAMES[table.game].title)
     if not span.runs:
         return blank
@@ -354,8 +354,8 @@ def _figures(table: Table, known: Known, span: BookSpan, start: datetime, end: d
         handle_cents=sums["handle"],
         rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
-        theoretical=_expected(table, known, span, sums["handle"]),
-        pending=known.pending,
+        theoretical=_expected(table, worths, span, sums["handle"]),
+        pending=worths.pending,
         audited_cents=span.worth.staked_cents,
     )
 

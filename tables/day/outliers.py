@@ -22,7 +22,7 @@ from django.db import connection
 from tables.day import figures
 from tables.day.closing import closed_figures
 from tables.edge import kept_sheets, worth
-from tables.edge.kept_sheets import Known
+from tables.edge.kept_sheets import Worths
 from tables.edge.worth import Worth
 from tables.maths.covariances import Covariances, Pair, Staked, variance
 from tables.models import Table
@@ -119,7 +119,7 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
     tables = {table.name: table for table in Table.objects.all()}
     report = report or figures.day(gaming_day)
     bets, habits = _bets(report, tables), _habits(gaming_day)
-    known = kept_sheets.of_tables([tables[line.name] for line in report.lines])
+    worths_of = kept_sheets.of_tables([tables[line.name] for line in report.lines])
     audited = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [
         Looked(
@@ -128,19 +128,18 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
             _win(line, worths, _named(bets.get(tables[line.name].book_id, {}), worths), exact),
             _hold(line, habits),
         )
-        for line, worths, exact in zip(report.lines, known, audited, strict=True)
+        for line, worths, exact in zip(report.lines, worths_of, audited, strict=True)
         if line.handle_cents or line.drop_cents
     ]
 
 
-def _win(line: figures.Figures, known: Known, squares: Mapping[Pair, Staked], exact: Worth) -> Interval | None:
+def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], exact: Worth) -> Interval | None:
     """By the theoretical win, and the variance of a full shoe; but of audited shoes by that of their rounds."""
-    together = known.covariances
+    together = worths.covariances
     if line.theoretical is None or not together or not squares:
         return None
-    spread = variance(together, squares)
-    if exact.squares and len(squares) == 1:
-        spread = _of_audited(together, squares, exact)
+    has_one_bet = len(together) == len(squares) == 1
+    spread = _of_audited(together, squares, exact) if has_one_bet else variance(together, squares)
     return of_moments(line.win_cents, float(line.theoretical), spread)
 
 
@@ -202,8 +201,8 @@ def _bets(report: figures.Report, tables: Mapping[str, Table]) -> dict[int, dict
     return bets
 
 
-def _named(bets: Mapping[Pair, Staked], known: Known) -> Mapping[Pair, Staked]:
+def _named(bets: Mapping[Pair, Staked], worths: Worths) -> Mapping[Pair, Staked]:
     """Where a seat has one bet it lies on a spot without a name."""
     if _UNNAMED not in bets:
         return bets
-    return {(wager, wager): bets[_UNNAMED] for wager in known.edges}
+    return {(wager, wager): bets[_UNNAMED] for wager in worths.edges}

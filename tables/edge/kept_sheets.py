@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import msgspec
 from django.db import models
@@ -55,7 +55,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Worths:
     """What is known of a game's wagers under some options."""
 
     edges: Mapping[str, float] = field(default_factory=dict)
@@ -72,27 +72,26 @@ class Known:
         return self.edges.get(wager)
 
 
-NOTHING: Final = Known()
-
-
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-def of_table(table: Table) -> Known:
+def of_table(table: Table) -> Worths:
     """What is known of a table's wagers, under its present options."""
     return of_tables([table])[0]
 
 
-def of_tables(tables: Sequence[Table]) -> list[Known]:
+def of_tables(tables: Sequence[Table]) -> list[Worths]:
     """Of several, in one statement at most."""
     return of([(table.game, rules_of(table)) for table in tables])
 
 
-def of(asked: Sequence[tuple[str, Any]]) -> list[Known]:
+def of(asked: Sequence[tuple[str, Any]]) -> list[Worths]:
     """Of games, each with its rules."""
     keys = [key_of(game, rules) if game in KEPT else None for game, rules in asked]
     rows = _rows({key for key in keys if key})
-    return [_known(game, rules, rows.get(key) if key else None) for (game, rules), key in zip(asked, keys, strict=True)]
+    return [
+        _worths(game, rules, rows.get(key) if key else None) for (game, rules), key in zip(asked, keys, strict=True)
+    ]
 
 
 def key_of(game: str, rules: Any) -> Key:
@@ -115,17 +114,17 @@ def _rows(keys: Iterable[Key]) -> dict[Key, KeptSheet]:
     return {(row.game, row.options_digest): row for row in rows if row.method == KEPT.get(row.game)}
 
 
-def _known(game: str, rules: Any, row: KeptSheet | None) -> Known:
+def _worths(game: str, rules: Any, row: KeptSheet | None) -> Worths:
     if row is not None:
         edges, deviations = (
             {wager: worth[name] for wager, worth in row.wagers.items()} for name in ("house_edge", "standard_deviation")
         )
-        return Known(edges, deviations, together.read(row.covariances))
+        return Worths(edges, deviations, together.read(row.covariances))
     sheet = None if game in SLOW else providers.full_shoe(game, rules)
-    worths = sheet.wagers if sheet else {}
-    return Known(
-        {wager: worth.house_edge for wager, worth in worths.items()},
-        {wager: worth.standard_deviation for wager, worth in worths.items()},
+    wagers = sheet.wagers if sheet else {}
+    return Worths(
+        {wager: worth.house_edge for wager, worth in wagers.items()},
+        {wager: worth.standard_deviation for wager, worth in wagers.items()},
         None if game in KEPT else providers.covariances(game, rules),
         pending=game in KEPT,
     )

@@ -76,7 +76,9 @@ class Courses:
     def ways_by_pair(self, values: Whole) -> dict[tuple[str, int, int], int]:
         """The same, apart by how the first two cards of either side lie: different, of one value, or both tens."""
         ways = self._ways(values)
-        lie = [np.where(one != other, _DIFFERENT, np.where(one == 0, _TENS, _SAME)) for one, other in self._sides()]
+        lie = [
+            np.where(first != second, _DIFFERENT, np.where(first == 0, _TENS, _SAME)) for first, second in self._sides()
+        ]
         counts: dict[tuple[str, int, int], int] = {}
         for end, start, stop in zip(self.ends, self.starts, [*self.starts[1:], len(ways)], strict=True):
             for player, banker in product((_DIFFERENT, _SAME, _TENS), repeat=2):
@@ -192,12 +194,12 @@ def joint(ranks: Composition) -> dict[tuple[str, bool, bool], int]:
 def _pairs(player: int, banker: int, tens: Sequence[int]) -> Iterator[tuple[bool, bool, Fraction]]:
     """Whether either side has a pair, and how likely, by how their first two cards lie."""
     chances = {_DIFFERENT: Fraction(0), _SAME: Fraction(1), _TENS: _same_rank(tens)}
-    one, other = chances[player], chances[banker]
-    both = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else one * other
+    first, second = chances[player], chances[banker]
+    both = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else first * second
     yield True, True, both
-    yield True, False, one - both
-    yield False, True, other - both
-    yield False, False, 1 - one - other + both
+    yield True, False, first - both
+    yield False, True, second - both
+    yield False, False, 1 - first - second + both
 
 
 def _same_rank(tens: Sequence[int]) -> Fraction:

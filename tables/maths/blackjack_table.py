@@ -276,7 +276,7 @@ def _deal_seats(deck: Deck, room: Seats, table: tuple[House, Counts], nets: Coun
 def _walk(deck: Deck, room: Seats, table: tuple[House, Counts], last: int, before: Counts) -> None:
     course = Course(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
     for number in range(len(before)):
-        if deck.left[0] <= last:
+        if deck.left[0] <= last or course.short[0]:
             deck.left[0] = len(deck.cards)
         for card in deck.cards[: deck.left[0]]:
             before[number, min(int(card), TEN)] += 1

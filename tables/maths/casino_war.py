@@ -145,13 +145,13 @@ def _spread(rules: Rules, left: Composition) -> tuple[Fraction, Fraction]:
     ends: Counter[tuple[int, int]] = Counter()
     for dealt in product(range(len(left)), repeat=3):
         dealer, *seats = dealt
-        one, other = (
+        first, second = (
             _second_tie(rules) if seat == dealer else 1 if _high(seat) > _high(dealer) else -2 for seat in seats
         )
-        ends[one, other] += _ways(left, dealt)
+        ends[first, second] += _ways(left, dealt)
     total, apart = perm(sum(left), 3), _mean_of_war(rules, left) ** 2
-    square = Fraction(sum(one * one * ways for (one, _), ways in ends.items()), total)
-    both = Fraction(sum(one * other * ways for (one, other), ways in ends.items()), total)
+    square = Fraction(sum(first * first * ways for (first, _), ways in ends.items()), total)
+    both = Fraction(sum(first * second * ways for (first, second), ways in ends.items()), total)
     return square - apart, both - apart
 
 

@@ -146,15 +146,15 @@ SUBJECTS: Final = (
 
 def subject(game: str, wager: str | None = None) -> Subject:
     """Of a game, and its first wager where none is named. Raises Unknowable."""
-    known = [subject for subject in SUBJECTS if subject.game == game]
-    if not known:
+    measured = [subject for subject in SUBJECTS if subject.game == game]
+    if not measured:
         games = ", ".join(dict.fromkeys(subject.game for subject in SUBJECTS))
         raise Unknowable(f"shoes of {game[:40]!r} were not measured: these were: {games}")
-    for subject in known:
+    for subject in measured:
         if wager in (None, subject.wager):
             return subject
-    wagers = ", ".join(subject.wager for subject in known)
-    raise Unknowable(f"{str(wager)[:40]!r} of {known[0].title} was not measured: these were: {wagers}")
+    wagers = ", ".join(subject.wager for subject in measured)
+    raise Unknowable(f"{str(wager)[:40]!r} of {measured[0].title} was not measured: these were: {wagers}")
 
 
 @dataclass(frozen=True)
