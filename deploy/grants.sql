@@ -28,10 +28,11 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; pay tables; what was simulated; the audits of finished shoes; and dealers'
--- practice.
+-- orders of house shoes; the house's hours; pay tables; what was simulated; the audits of finished shoes; what games are
+-- worth; and dealers' practice.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_paytable, tables_dayclose,
-    tables_simulatedchunk, tables_shoeaudit, tables_practice, tables_practiceanswer, tables_certificate
+    tables_simulatedchunk, tables_shoeaudit, tables_keptsheet, tables_practice, tables_practiceanswer,
+    tables_certificate
 FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
@@ -56,6 +57,7 @@ GRANT SELECT, INSERT ON
     tables_dayclose,
     tables_simulatedchunk,
     tables_shoeaudit,
+    tables_keptsheet,
     tables_practice,
     tables_practiceanswer,
     tables_certificate

@@ -12,13 +12,13 @@ class TablesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Each room puts its functions on the lists of `handlers`. The rows of shoe audits stand apart from the other
-        models, so that what deals cannot reach them."""
+        """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
+        from the other models, so that what deals cannot reach them."""
         from tables import pepper
         from tables.audit import times, trail  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
-        from tables.edge import shoe_audit  # noqa: F401
+        from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
         from tables.slips import table_desk  # noqa: F401
 

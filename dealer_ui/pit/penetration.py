@@ -14,22 +14,26 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dealer_ui import charts, exports
-from tables.maths.penetration import CUTS, SEATS, Cell, Pace, Results, cards_behind, check, even, results, told
-from tables.maths.situation import DECKS, Unknowable
+from tables.maths.penetration import SUBJECTS, Cell, Pace, Results, Subject, cards_behind, even, results, subject, told
+from tables.maths.situation import Unknowable
 
 Number = TypeVar("Number", int, float)
-_CUT: Final = CUTS[2]
-"""The one that the game comes with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the page is asked for."""
 
-    decks: int = 6
-    seats: int = 6
+    subject: Subject = SUBJECTS[0]
+    decks: int = SUBJECTS[0].typical
+    seats: int = SUBJECTS[0].seats[-1]
     spread: int = 10
     pace: Pace = field(default_factory=Pace)
+
+    @property
+    def measured(self) -> Results:
+        """Of the game and wager that are asked for."""
+        return results(self.subject.game, self.subject.wager)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Line:
     @property
     def cards(self) -> int:
         """How many cards lie behind the cut card."""
-        return cards_behind(self.cell.decks, self.cell.cut)
+        return cards_behind(self.cell.decks, self.cell.cut, self.asked.subject.deck_size)
 
     @property
     def behind(self) -> str:
@@ -52,7 +56,7 @@ class Line:
     @property
     def usual(self) -> bool:
         """Whether the game comes with it."""
-        return self.cell.cut == _CUT
+        return self.cell.cut == self.asked.subject.usual
 
     @property
     def shuffling(self) -> str:
@@ -82,12 +86,12 @@ class Line:
     @property
     def even(self) -> str:
         """From which spread on the perfect counter wins."""
-        return even(self.cell.even)
+        return _from(self.cell, self.cell.even)
 
     @property
     def count_even(self) -> str:
         """From which spread on the practical count does."""
-        return even(self.cell.count_even)
+        return _from(self.cell, self.cell.count_even)
 
     @property
     def says(self) -> str:
@@ -95,6 +99,11 @@ class Line:
         if self.cell.count_wins(self.asked.spread)[0] > 0:
             return "a practical count wins"
         return "only a perfect count wins" if self.cell.wins(self.asked.spread)[0] > 0 else "no count wins"
+
+
+def _from(cell: Cell, spread: float | None) -> str:
+    """From which spread on somebody wins. Who need not bet in each round wins with any bet."""
+    return even(spread) if cell.lowest or spread is None else "any bet"
 
 
 def _percent(part: float, digits: int) -> str:
@@ -114,18 +123,19 @@ def penetration(request: HttpRequest) -> HttpResponse:
     try:
         asked = _asked(request)
     except Unknowable as refusal:
-        asked, refused = Asked(), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
-    measured = results()
+        asked, refused = _usual(request), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
+    measured, game = asked.measured, asked.subject
+    usual = measured.cell(asked.decks, asked.seats, game.usual)
     context = {
         "asked": asked,
         "refused": refused,
-        "decks": DECKS,
-        "seats": SEATS,
-        "lines": [Line(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(CUTS)],
+        "subjects": SUBJECTS,
+        "lines": [Line(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(game.cuts)],
         "wins": _chart(measured, asked, lambda cell: cell.wins(asked.spread)[0], "{:+g}"),
         "time": _chart(measured, asked, lambda cell: 100 * cell.shuffling(asked.pace), "{:g} %"),
-        "correlation": f"{measured.cell(asked.decks, asked.seats, _CUT).correlation:.3f}",
-        "count": told(measured.count).replace("-", "−"),
+        "correlation": f"{usual.correlation:.3f}",
+        "counts": any(measured.count.tags),
+        "count": told(measured).replace(": -", ": −"),
         "threshold": measured.count.threshold(asked.decks),
         "measured": f"{measured.rounds:,}",
         "burn": measured.burn,
@@ -135,6 +145,7 @@ def penetration(request: HttpRequest) -> HttpResponse:
 
 
 HEADER: Final = (
+    "game", "wager",
     "decks", "seats", "cut", "cards_behind", "rounds_a_shoe", "shuffling", "rounds_an_hour", "edge_with_the_seat",
     "perfect_counter", "perfect_counter_error", "wins_from", "practical_count", "practical_count_error",
     "count_wins_from",
@@ -150,12 +161,15 @@ def penetration_csv(request: HttpRequest) -> HttpResponseBase:
         asked = _asked(request)
     except Unknowable as refusal:
         return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
-    return exports.answer(request, "cut-card", HEADER, iter([[_row(cell, asked) for cell in results().cells]]))
+    rows = [_row(cell, asked) for cell in asked.measured.cells]
+    return exports.answer(request, f"cut-card-{asked.subject.game}", HEADER, iter([rows]))
 
 
-def _row(cell: Cell, asked: Asked) -> tuple[float | None, ...]:
+def _row(cell: Cell, asked: Asked) -> tuple[str | float | None, ...]:
+    game = asked.subject
     return (
-        cell.decks, cell.seats, cell.cut, cards_behind(cell.decks, cell.cut), cell.rounds, cell.shuffling(asked.pace),
+        game.game, game.wager, cell.decks, cell.seats, cell.cut,
+        cards_behind(cell.decks, cell.cut, game.deck_size), cell.rounds, cell.shuffling(asked.pace),
         cell.an_hour(asked.pace), cell.positive, *cell.wins(asked.spread), cell.even, *cell.count_wins(asked.spread),
         cell.count_even,
     )  # fmt: skip
@@ -163,13 +177,32 @@ def _row(cell: Cell, asked: Asked) -> tuple[float | None, ...]:
 
 def _chart(results: Results, asked: Asked, value: charts.Value[Cell], written: str) -> charts.LineChart:
     """A line for each number of decks, from the shallowest shoe to the deepest."""
-    series = [(f"{decks}", [value(results.cell(decks, asked.seats, cut)) for cut in reversed(CUTS)]) for decks in DECKS]
-    return charts.line_chart(series, [f"{cut:.0%}" for cut in reversed(CUTS)], f"{asked.decks}", written)
+    cuts = results.subject.cuts[::-1]
+    series = [
+        (f"{decks}", [value(results.cell(decks, asked.seats, cut)) for cut in cuts]) for decks in results.subject.decks
+    ]
+    return charts.line_chart(series, [f"{cut:.0%}" for cut in cuts], f"{asked.decks}", written)
+
+
+def _subject(request: HttpRequest) -> Subject:
+    """The wager that is asked for, by its game and name. Raises Unknowable."""
+    game, _, wager = request.GET.get("game", SUBJECTS[0].game).partition(" ")
+    return subject(game, wager or None)
+
+
+def _usual(request: HttpRequest) -> Asked:
+    """The shoe that the page shows of a game where nobody asks for another; of the first game, where there is none."""
+    try:
+        chosen = _subject(request)
+    except Unknowable:
+        return Asked()
+    return Asked(chosen, chosen.typical, chosen.seats[-1], 10 if chosen.lowest else 1)
 
 
 def _asked(request: HttpRequest) -> Asked:
     """From the query. Raises Unknowable."""
-    given, usual = request.GET, Asked()
+    given, chosen = request.GET, _subject(request)
+    usual = _usual(request)
 
     def number(name: str, usually: Number) -> Number:
         try:
@@ -180,7 +213,8 @@ def _asked(request: HttpRequest) -> Asked:
     pace = Pace(
         number("round_seconds", usual.pace.round_seconds), number("shuffle_seconds", usual.pace.shuffle_seconds)
     )
-    asked = Asked(number("decks", usual.decks), number("seats", usual.seats), number("spread", usual.spread), pace)
-    check(asked.decks, asked.seats, _CUT)
-    results().cell(asked.decks, asked.seats, _CUT).wins(asked.spread)
+    asked = Asked(
+        chosen, number("decks", usual.decks), number("seats", usual.seats), number("spread", usual.spread), pace
+    )
+    asked.measured.cell(asked.decks, asked.seats, chosen.usual).wins(asked.spread)
     return asked

@@ -26,7 +26,7 @@ from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.audit import commitments, proofs, sealing, witness
 from tables.audit.rows import noted
-from tables.edge import shoe_audit
+from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
 
 PLANS: Final = (
@@ -34,6 +34,7 @@ PLANS: Final = (
     Plan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
     Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
     Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
+    Plan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
@@ -191,6 +192,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_new": prove_new,
     "seal_days": sealing.seal_days,
     "audit_shoes": shoe_audit.audit_shoes,
+    "value_games": kept_sheets.value_games,
     "prove_shoes": prove_shoes,
     "reconcile": reconcile,
     "prove_sums": prove_sums,

@@ -16,16 +16,16 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from tables import maths
 from tables.day import hours, reading
 from tables.day.reading import SUM_NAMES, BookSpan
+from tables.edge import kept_sheets
+from tables.edge.kept_sheets import Worths
 from tables.games.catalog import GAMES
-from tables.log.terms import rules_of
 from tables.models import Table
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
 """How a number was had: people counted; the ledger's rack at that moment; the cash dropped, its box not counted yet."""
-EXACT, MIXED, FULL_SHOE = "exact", "partly exact", "full shoe"
+EXACT, MIXED, FULL_SHOE, AWAITED = "exact", "partly exact", "full shoe", "being computed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Figures:
     """What the house wins of this handle on average, in cents; None where no exact edge is known."""
     audited_cents: int = 0
     """The part of the handle of which it is exact round by round; the rest counts by the edge of a full shoe."""
+    pending: bool = False
+    """Whether a worker is still to compute what the bets are worth."""
 
     @property
     def drop_cents(self) -> int:
@@ -86,9 +88,10 @@ class Figures:
 
     @property
     def theoretical_is(self) -> str:
-        """How it was had: round by round, by the edge of a full shoe, or some of it so and some so."""
+        """How it was had: round by round, by the edge of a full shoe, or some of it so and some so; or that it is to
+        come."""
         if self.theoretical is None or not self.handle_cents:
-            return ""
+            return AWAITED if self.pending and self.handle_cents else ""
         return EXACT if self.audited_cents == self.handle_cents else MIXED if self.audited_cents else FULL_SHOE
 
     @property
@@ -108,8 +111,8 @@ class Figures:
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Figures:
         """From such a line, as far as it goes: the whole drop stands for the cash. The theoretical win is rounded
-        there, so it is better taken from the handle, but for the bets of audited shoes."""
-        theoretical = row["theoretical_cents"] if row.get("audited_cents") else None
+        there, so where all bets have one edge it is better taken from the handle, but for those of audited shoes."""
+        theoretical = row["theoretical_cents"]
         return cls(
             **{name: row[name] for name in _ROW_COLUMNS if name in row},
             cash_cents=row["drop_cents"],
@@ -187,6 +190,7 @@ def together(name: str, lines: Iterable[Figures]) -> Figures:
         closer_is=_weakest(line.closer_is for line in tables),
         drop_is=_weakest(line.drop_is for line in tables),
         theoretical=sum(theoreticals, Fraction(0)) if tables and len(theoreticals) == len(tables) else None,
+        pending=any(line.pending for line in tables),
         **sums,
     )
 
@@ -231,21 +235,25 @@ def _weakest(ways: Iterable[str]) -> str:
 def edge_of(table: Table) -> Fraction | None:
     """What the house wins of a bet on average, as a part of it, to nine digits; None where it is not known exactly, or
     a seat has several wagers."""
-    return _edge(table, None)
+    return _only_edge(table, kept_sheets.of_table(table))
 
 
-def _edge(table: Table, wager: str | None) -> Fraction | None:
-    edge_and_deviation = maths.house_edge(GAMES[table.game], rules_of(table), wager)
-    return None if edge_and_deviation is None else Fraction(round(edge_and_deviation[0] * 10**9), 10**9)
+def _only_edge(table: Table, worths: Worths) -> Fraction | None:
+    return None if GAMES[table.game].spots else _edge(worths, None)
 
 
-def _expected(table: Table, span: BookSpan, handle_cents: int) -> Fraction | None:
+def _edge(worths: Worths, wager: str | None) -> Fraction | None:
+    edge = worths.edge(wager)
+    return None if edge is None else Fraction(round(edge * 10**9), 10**9)
+
+
+def _expected(table: Table, worths: Worths, span: BookSpan, handle_cents: int) -> Fraction | None:
     """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
     told of the first stake: what is raised later in a round is in it."""
-    edge = edge_of(table)
+    edge = _only_edge(table, worths)
     if edge is not None:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
-    edges = {wager: _edge(table, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
+    edges = {wager: _edge(worths, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
     if not any(edges.values()):
         return None
     return sum((worth * span.stakes[wager] for wager, worth in edges.items() if worth is not None), Fraction(0))
@@ -281,7 +289,11 @@ def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
     """Of these tables, each with the entry through which its book is read."""
     spans = reading.spans_of({table.book_id: head for table, head in heads}, start, end)
-    lines = tuple(_figures(table, spans[table.book_id], start, min(end, timezone.now())) for table, _ in heads)
+    worths_of, end_of_reading = kept_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
+    lines = tuple(
+        _figures(table, worths, spans[table.book_id], start, end_of_reading)
+        for (table, _), worths in zip(heads, worths_of, strict=True)
+    )
     through = {table.name: head for table, head in heads}
     entries = {table.name: (spans[table.book_id].first, spans[table.book_id].last) for table, _ in heads}
     return Report(start, end, lines, through, entries)
@@ -315,7 +327,7 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
 # --- Figures ---------------------------------------------------------------------------------------------------
 
 
-def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Figures:
+def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end: datetime) -> Figures:
     blank = Figures(table.name, GAMES[table.game].title)
     if not span.runs:
         return blank
@@ -342,7 +354,8 @@ def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Fi
         handle_cents=sums["handle"],
         rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
-        theoretical=_expected(table, span, sums["handle"]),
+        theoretical=_expected(table, worths, span, sums["handle"]),
+        pending=worths.pending,
         audited_cents=span.worth.staked_cents,
     )
 

@@ -1,8 +1,9 @@
 """What is out of the ordinary: a win or a hold outside of the interval that 95 of 100 ordinary days stay within.
 
-Two questions, each asked of a table and day. Is the win one that chance makes of these bets? The game's exact edge and
-deviation answer it. Is the hold one that this table has on other days? Its own days before answer it. Of ordinary days
-one in twenty is flagged all the same: a flag asks for a look, and accuses nobody. Floats stay within this file.
+Two questions, each asked of a table and day. Is the win one that chance makes of these bets? The edges of the
+game's wagers, and how they go together, answer it. Is the hold one that this table has on other days? Its own days
+before answer it. Of ordinary days one in twenty is flagged all the same: a flag asks for a look, and accuses nobody.
+Floats stay within this file.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from typing import Final
 
 from django.db import connection
 
-from tables import maths
 from tables.day import figures
 from tables.day.closing import closed_figures
-from tables.edge import worth
+from tables.edge import kept_sheets, worth
+from tables.edge.kept_sheets import Worths
 from tables.edge.worth import Worth
-from tables.games.catalog import GAMES
-from tables.log.terms import rules_of
+from tables.maths.covariances import Covariances, Pair, Staked, variance
 from tables.models import Table
 
 SURE: Final = 0.95
@@ -32,10 +32,6 @@ FEWEST_DAYS: Final = 10
 """A table with fewer days behind it has no habit yet."""
 MOST_DAYS: Final = 60
 """How many days before are looked at: no cost grows with history."""
-
-COVARIANCES: Final[Mapping[str, float]] = {"rocket": 0.1455}
-"""The covariance of two bets of one unit in the same round, as ``maths.together`` computes it in some ten seconds: from
-0.1454 with one deck to 0.1455 with six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +69,18 @@ class Looked:
 
 def of_chance(
     win_cents: int,
-    handle_cents: int,
-    squares: int,
-    squared_rounds: int,
-    edge: float,
-    deviation: float,
-    covariance: float,
+    stakes: Mapping[str, int],
+    squares: Mapping[Pair, Staked],
+    edges: Mapping[str, float],
+    together: Covariances,
 ) -> Interval:
-    """The win that chance makes of these bets. ``squares``: the sum of each bet's square; ``squared_rounds``: of each
-    round's bets together; ``covariance``: of two bets of one unit in the same round.
+    """The win that chance makes of these bets. ``stakes``: what was put up on each wager; ``squares``: on each two,
+    multiplied round by round.
 
-    The sum of many rounds is nearly normal: its mean is handle x edge, its variance that of each bet by itself and
-    what bets on the same dealer's card have in common."""
-    variance = (deviation**2 - covariance) * squares + covariance * squared_rounds
-    return of_moments(win_cents, edge * handle_cents, variance)
+    The sum of many rounds is nearly normal: its mean is that of all bets, its variance what each wager has by itself,
+    and what wagers of one seat and of several at the same cards have in common."""
+    expected = sum(edges[wager] * cents for wager, cents in stakes.items())
+    return of_moments(win_cents, expected, variance(together, squares))
 
 
 def of_moments(win_cents: int, expected_cents: float, variance: float) -> Interval:
@@ -125,26 +119,36 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
     tables = {table.name: table for table in Table.objects.all()}
     report = report or figures.day(gaming_day)
     bets, habits = _bets(report, tables), _habits(gaming_day)
+    worths_of = kept_sheets.of_tables([tables[line.name] for line in report.lines])
     audited = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [
-        Looked(line.name, gaming_day, _win(line, tables[line.name], bets, exact), _hold(line, habits))
-        for line, exact in zip(report.lines, audited, strict=True)
+        Looked(
+            line.name,
+            gaming_day,
+            _win(line, worths, _named(bets.get(tables[line.name].book_id, {}), worths), exact),
+            _hold(line, habits),
+        )
+        for line, worths, exact in zip(report.lines, worths_of, audited, strict=True)
         if line.handle_cents or line.drop_cents
     ]
 
 
-def _win(line: figures.Figures, table: Table, bets: Mapping[int, tuple[int, int]], exact: Worth) -> Interval | None:
-    """Bets of audited shoes by the exact edge and variance of their rounds, others by those of a full shoe. The
-    correlation of two seats, and not their covariance, is what hardly moves with the cards that are left."""
-    edge_and_deviation, covariance = maths.house_edge(GAMES[table.game], rules_of(table)), COVARIANCES.get(table.game)
-    if edge_and_deviation is None or covariance is None or table.book_id not in bets or line.theoretical is None:
+def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], exact: Worth) -> Interval | None:
+    """By the theoretical win, and the variance of a full shoe; but of audited shoes by that of their rounds."""
+    together = worths.covariances
+    if line.theoretical is None or not together or not squares:
         return None
-    _, deviation = edge_and_deviation
-    squares, squared_rounds = bets[table.book_id]
-    single = float(exact.spread) + deviation**2 * max(0, squares - exact.squares)
-    full_shoe = max(0, squared_rounds - squares - exact.crossed)
-    pairs = covariance * (full_shoe + float(exact.crossed_spread) / deviation**2)
-    return of_moments(line.win_cents, float(line.theoretical), single + pairs)
+    has_one_bet = len(together) == len(squares) == 1
+    spread = _of_audited(together, squares, exact) if has_one_bet else variance(together, squares)
+    return of_moments(line.win_cents, float(line.theoretical), spread)
+
+
+def _of_audited(together: Covariances, squares: Mapping[Pair, Staked], exact: Worth) -> float:
+    """Where a seat has one bet. The correlation of two seats, and not their covariance, is what hardly moves with the
+    cards that are left."""
+    [both], [bets] = together.values(), squares.values()
+    single = float(exact.spread) + both.seat * max(0, bets.seat - exact.squares)
+    return single + both.seats * (max(0, bets.seats - exact.crossed) + float(exact.crossed_spread) / both.seat)
 
 
 def _hold(line: figures.Figures, habits: Mapping[str, Sequence[Fraction]]) -> Interval | None:
@@ -161,21 +165,44 @@ def _habits(gaming_day: date) -> dict[str, list[Fraction]]:
     return holds
 
 
+# What a seat put up on a wager in a round, then each two of a round multiplied: by seat, and of the whole table. What
+# was raised in mid-round lies on spots of its own, of which nobody asks.
+_UNNAMED: Final = ("", "")
 _BETS: Final = """
-    SELECT s.book, m.squares, m.rounds FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+    SELECT s.book, m.* FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
         AS s (book, low, high)
-    CROSS JOIN LATERAL (SELECT sum(q) AS squares, sum(b * b) AS rounds FROM (
-        SELECT sum(amount_cents) AS b, sum(amount_cents::numeric * amount_cents) AS q FROM ledger_transfer AS t
-        WHERE book_id = s.book AND seq > s.low AND seq <= s.high AND kind = 'stake'
-            AND NOT EXISTS (SELECT 1 FROM ledger_transfer WHERE reverses_id = t.id) GROUP BY seq) AS each) AS m
-    WHERE m.squares IS NOT NULL
+    CROSS JOIN LATERAL (
+        WITH bet AS MATERIALIZED (
+            SELECT t.seq, a.seat, coalesce(a.wager, '') AS wager, sum(t.amount_cents) AS cents
+            FROM ledger_transfer AS t JOIN ledger_account AS a ON a.id = t.target_id
+            WHERE t.book_id = s.book AND t.seq > s.low AND t.seq <= s.high AND t.kind = 'stake'
+                AND NOT EXISTS (SELECT 1 FROM ledger_transfer WHERE reverses_id = t.id)
+            GROUP BY t.seq, a.seat, a.wager),
+        round AS (SELECT seq, wager, sum(cents) AS cents FROM bet GROUP BY seq, wager)
+        SELECT wager, second, sum(seat), sum(whole) FROM (
+            SELECT b.wager, o.wager AS second, b.cents * o.cents AS seat, 0 AS whole
+            FROM bet AS b JOIN bet AS o ON o.seq = b.seq AND o.seat = b.seat AND o.wager >= b.wager
+            UNION ALL
+            SELECT b.wager, o.wager, 0, b.cents * o.cents
+            FROM round AS b JOIN round AS o ON o.seq = b.seq AND o.wager >= b.wager) AS each
+        GROUP BY wager, second) AS m
 """
 
 
-def _bets(report: figures.Report, tables: Mapping[str, Table]) -> dict[int, tuple[int, int]]:
-    """For each book: the sum of each bet's square, and of each round's bets together."""
+def _bets(report: figures.Report, tables: Mapping[str, Table]) -> dict[int, dict[Pair, Staked]]:
+    """For each book and each two wagers: what lay on them, multiplied round by round."""
     spans = [(tables[name].book_id, *span) for name, span in report.entries.items()]
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
+    bets: dict[int, dict[Pair, Staked]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_BETS, {"books": books, "lows": lows, "highs": highs})
-        return {book: (int(squares), int(rounds)) for book, squares, rounds in cursor.fetchall()}
+        for book, first, second, seat, whole in cursor.fetchall():
+            bets.setdefault(book, {})[first, second] = Staked(int(seat), int(whole) - int(seat))
+    return bets
+
+
+def _named(bets: Mapping[Pair, Staked], worths: Worths) -> Mapping[Pair, Staked]:
+    """Where a seat has one bet it lies on a spot without a name."""
+    if _UNNAMED not in bets:
+        return bets
+    return {(wager, wager): bets[_UNNAMED] for wager in worths.edges}

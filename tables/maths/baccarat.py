@@ -7,11 +7,11 @@ counts as it has cards. Of eight decks all of them together are fewer than 2^63,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Final
 
 import msgspec
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tables.games.baccarat import PAY_FORM, Rules
 from tables.games.cards import Composition
 from tables.games.pays import net
+from tables.maths.covariances import Covariances, all_in_common
 from tables.maths.situation import Unknowable
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
@@ -32,6 +33,8 @@ CARDS: Final = 6
 ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
 """How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
 _VALUES: Final = 10
+_DIFFERENT, _SAME, _TENS = range(3)
+"""How the first two cards of a side lie: of two values, of one, or both tens and faces."""
 _NONE: Final = 10
 """Stands where a third card is not drawn."""
 _BANKER_DRAWS: Final = (
@@ -66,10 +69,30 @@ class Courses:
 
     def ways(self, values: Whole) -> dict[str, int]:
         """In how many ways a shoe with so many cards of each value comes to each end."""
+        return dict(zip(self.ends, map(int, np.add.reduceat(self._ways(values), self.starts)), strict=True))
+
+    def ways_by_pair(self, values: Whole) -> dict[tuple[str, int, int], int]:
+        """The same, apart by how the first two cards of either side lie: different, of one value, or both tens."""
+        ways = self._ways(values)
+        lie = [
+            np.where(first != second, _DIFFERENT, np.where(first == 0, _TENS, _SAME)) for first, second in self._sides()
+        ]
+        counts: dict[tuple[str, int, int], int] = {}
+        for end, start, stop in zip(self.ends, self.starts, [*self.starts[1:], len(ways)], strict=True):
+            for player, banker in product((_DIFFERENT, _SAME, _TENS), repeat=2):
+                there = (lie[0][start:stop] == player) & (lie[1][start:stop] == banker)
+                counts[end, player, banker] = int(ways[start:stop][there].sum())
+        return counts
+
+    def _ways(self, values: Whole) -> Whole:
         ways = self.orders
         for card, seen in zip(self.cards, self.seen, strict=True):
             ways = ways * (values[card] - seen)
-        return dict(zip(self.ends, map(int, np.add.reduceat(ways, self.starts)), strict=True))
+        return ways
+
+    def _sides(self) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
+        """The first two cards of the player, and of the banker."""
+        return (self.cards[0], self.cards[1]), (self.cards[2], self.cards[3])
 
 
 @cache
@@ -146,6 +169,64 @@ def tally(ranks: Composition) -> Tally:
     pairs = sum(held * (held - 1) for held in ranks)
     pair = {"win": pairs, "lose": size * (size - 1) - pairs}
     return {"round": ends, "player_pair": pair, "banker_pair": pair}
+
+
+def joint(ranks: Composition) -> dict[tuple[str, bool, bool], int]:
+    """In how many ways a round comes to each end, with or without a pair of the player's and of the banker's.
+
+    Two cards of one value are a pair, but for tens and faces: of those each two are one as often as two cards of one
+    rank are drawn from them, whatever else is.
+    """
+    tens, size = ranks[9:], sum(ranks)
+    values = np.array([sum(tens), *ranks[:9]], np.int64)
+    ways: dict[tuple[str, bool, bool], Fraction] = {}
+    for dealt, course in zip((4, 5, 6), courses(), strict=True):
+        undealt = {4: (size - 4) * (size - 5), 5: size - 5, 6: 1}[dealt]
+        for (end, player, banker), held in course.ways_by_pair(values).items():
+            for first, second, chance in _pairs(player, banker, tens):
+                key = (end, first, second)
+                ways[key] = ways.get(key, Fraction(0)) + held * undealt * chance
+    return {key: int(count) for key, count in ways.items() if count}
+
+
+def _pairs(player: int, banker: int, tens: Sequence[int]) -> Iterator[tuple[bool, bool, Fraction]]:
+    """Whether either side has a pair, and how likely, by how their first two cards lie."""
+    chances = {_DIFFERENT: Fraction(0), _SAME: Fraction(1), _TENS: _same_rank(tens)}
+    first, second = chances[player], chances[banker]
+    both = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else first * second
+    yield True, True, both
+    yield True, False, first - both
+    yield False, True, second - both
+    yield False, False, 1 - first - second + both
+
+
+def _same_rank(tens: Sequence[int]) -> Fraction:
+    """How likely two of these cards are of one rank."""
+    size = sum(tens)
+    return Fraction(sum(held * (held - 1) for held in tens), max(size * (size - 1), 1))
+
+
+def _two_pairs(tens: Sequence[int]) -> Fraction:
+    """How likely the first two of these cards are of one rank, and the next two as well."""
+    size, pairs = sum(tens), [held * (held - 1) for held in tens]
+    again = sum(
+        ways * (sum(pairs) - ways + (held - 2) * (held - 3)) for held, ways in zip(tens, pairs, strict=True) if ways
+    )
+    return Fraction(again, max(size * (size - 1) * (size - 2) * (size - 3), 1))
+
+
+def covariances(rules: Rules, composition: Composition | None = None) -> Covariances:
+    """Exactly. All seats bet on the same cards, so two seats go together as the wagers of one do."""
+    ends = []
+    for (end, player, banker), ways in joint(shoe(rules, composition)).items():
+        often: dict[str, Mapping[str, int]] = {
+            "round": dict.fromkeys(ENDS, 0) | {end: 1},
+            "player_pair": {"win": int(player), "lose": int(not player)},
+            "banker_pair": {"win": int(banker), "lose": int(not banker)},
+        }
+        nets = {bet: sum(net * won for net, won in pays.items()) for bet, pays in wagers(rules, often).items()}
+        ends.append((nets, ways))
+    return all_in_common(ends)
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:

@@ -8,7 +8,7 @@ each pair and upcard as many as it is likely. What that leaves open is told with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import sqrt
@@ -19,6 +19,7 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import Composition
+from tables.maths import blackjack_table
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
 from tables.maths.blackjack_hands import (
@@ -48,12 +49,15 @@ from tables.maths.blackjack_sides import (
     won,
 )
 from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
+from tables.maths.covariances import Covariances, either_order
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
 
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
+TABLE_ROUNDS: Final = 10_000_000
+"""So many rounds of two seats are dealt for how their results go together."""
 _LEAST_ROUNDS: Final = 1000
 """From each pair and upcard at least so many, to tell its variance."""
 _SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
@@ -220,6 +224,31 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
         hit=drawing(hands, shoe, pay.first.single, where, choosing(hands, shoe, pay.first.single, stands)) / safe,
         double=drawing(hands, shoe, pay.first.double, where, twice) / safe,
     )
+
+
+def best_and_charted(rules: Rules, ranks: Composition, chart: Chart) -> tuple[float, float]:
+    """What a seat wins of its bet on average by the best chart for these cards, and by another chart; exactly."""
+    terms, best, charted = terms_of(rules), 0.0, 0.0
+    for upcard, held in enumerate(values_of(ranks)):
+        if held:
+            table, chance = upcard_of(rules, ranks, upcard), held / sum(ranks)
+            best += chance * with_splits(table, improved(table, upcard, rules), terms)
+            charted += chance * with_splits(table, chart.rows[upcard], terms)
+    return best, charted
+
+
+# --- Several wagers and seats -------------------------------------------------------------------------------------
+
+
+def covariances(rules: Rules) -> Covariances:
+    """From full decks, by chance with its errors: of each wager and itself, what is known exactly takes the place."""
+    worths = sheet(rules).wagers
+    dealt = blackjack_table.covariances(rules, solve(rules, by_rank(shoe(rules, None))).chart, TABLE_ROUNDS, seed=1)
+    halves = {pair: both for pair, both in dealt.items() if all(bet in worths for bet in pair)}
+    for bet, worth in worths.items():
+        error = 2 * worth.standard_deviation * worth.standard_errors.get("standard_deviation", 0.0)
+        halves[bet, bet] = replace(halves[bet, bet], seat=worth.standard_deviation**2, seat_error=error)
+    return either_order(halves)
 
 
 # --- The sheet ---------------------------------------------------------------------------------------------------

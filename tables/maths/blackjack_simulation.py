@@ -363,15 +363,27 @@ def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts,
     up, hole = dealer
     if hole == NO_CARD:
         hole = _card(deck)
-    net = 0
     if _blackjack(up, hole):
-        for hand in range(count):
-            bets = standing[hand, 1]
-            if house.original_only:
-                bets = min(bets, 1) if hand == 0 else 0
-            net -= 10 * bets
-        return net
-    total = _dealer(deck, up, hole, house.hits_soft_17)
+        return _beaten(house, standing, count)
+    return _compare(_dealer(deck, up, hole, house.hits_soft_17), standing, count)
+
+
+@inlined
+def _beaten(house: House, standing: Counts, count: int) -> int:
+    """What they win against a blackjack."""
+    net = 0
+    for hand in range(count):
+        bets = standing[hand, 1]
+        if house.original_only:
+            bets = min(bets, 1) if hand == 0 else 0
+        net -= 10 * bets
+    return net
+
+
+@inlined
+def _compare(total: int, standing: Counts, count: int) -> int:
+    """What they win against a total."""
+    net = 0
     for hand in range(count):
         if total > 21 or standing[hand, 0] > total:
             net += 10 * standing[hand, 1]

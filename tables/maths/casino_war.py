@@ -6,14 +6,20 @@ cards a round takes.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import perm, prod
 from typing import Final
 
 import msgspec
 
-from tables.games.cards import Composition
+from tables.games.cards import BY_RANK, Composition
 from tables.games.casino_war import PAY_FORM, Rules
 from tables.games.pays import net
+from tables.maths.covariances import Covariances, pairs_of
+from tables.maths.covariances import exact as exact_covariances
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
@@ -47,13 +53,12 @@ def tally(ranks: Composition) -> Tally:
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     """What each wager pays at each end: the first bet with its raise, always raised, and the tie."""
     ends = often["round"]
-    second_tie = 2 if rules.second_tie == "bonus" else 1
     main = (
         (1, ends["win"]),
         (-1, ends["lose"]),
         (1, ends["war_win"]),
         (-2, ends["war_lose"]),
-        (second_tie, ends["second_tie"]),
+        (_second_tie(rules), ends["second_tie"]),
     )
     tie = ((net(PAY_FORM.in_force(rules)["tie"]["tie"]), _ties(often)), (-1, ends["win"] + ends["lose"]))
     return {bet: results(pays) for bet, pays in {"main": main, "tie": tie}.items() if bet in ("main", *rules.spread)}
@@ -64,6 +69,90 @@ def beside(rules: Rules, often: Tally) -> dict[str, dict[str, Results]]:
     ends = often["round"]
     surrendering = results(((1, ends["win"]), (-1, ends["lose"]), (-_HALF, _ties(often))))
     return {"main": {"with_surrender": surrendering}} if rules.surrender else {}
+
+
+def covariances(rules: Rules, composition: Composition | None = None) -> Covariances:
+    """Exactly, of seats that always go to war. Two seats meet the same cards of the dealer, in the war too."""
+    ranks = shoe(rules, composition)
+    of_seat = dict.fromkeys(pairs_of(("main", "tie")), Fraction(0))
+    of_seats = dict(of_seat)
+    means = dict.fromkeys(("main", "tie"), Fraction(0))
+    deals = [(dealt, _ways(ranks, dealt)) for dealt in product(range(len(ranks)), repeat=3)]
+    ends: Counter[tuple[tuple[Fraction, Fraction], ...]] = Counter()
+    for dealt, ways in deals:
+        if ways:
+            ends[tuple((_first(rules, ranks, dealt, seat), _tie(rules, seat, dealt[0])) for seat in dealt[1:])] += ways
+            if dealt[0] == dealt[1]:
+                # Of a war the two above have the mean; what its square and the product of two have more is added here.
+                square, both = _spread(rules, _without(ranks, dealt))
+                of_seat["main", "main"] += ways * square
+                of_seats["main", "main"] += ways * both if dealt[1] == dealt[2] else 0
+    for nets, ways in ends.items():
+        seat, other = ({"main": main, "tie": tie} for main, tie in nets)
+        for bet in means:
+            means[bet] += ways * seat[bet]
+        for first, second in of_seat:
+            of_seat[first, second] += ways * seat[first] * seat[second]
+            of_seats[first, second] += ways * seat[first] * other[second]
+    total = perm(sum(ranks), 3)
+    every = exact_covariances(
+        {bet: sums / total for bet, sums in means.items()},
+        {pair: sums / total for pair, sums in of_seat.items()},
+        {pair: sums / total for pair, sums in of_seats.items()},
+    )
+    return {pair: together for pair, together in every.items() if {*pair} <= {"main", *rules.spread}}
+
+
+def _ways(ranks: Composition, dealt: tuple[int, ...]) -> int:
+    """In how many ways these ranks are dealt, one after the other."""
+    return prod(ranks[rank] - dealt[:place].count(rank) for place, rank in enumerate(dealt))
+
+
+def _without(ranks: Composition, dealt: tuple[int, ...]) -> Composition:
+    return tuple(held - dealt.count(rank) for rank, held in enumerate(ranks))
+
+
+def _high(rank: int) -> int:
+    """Aces are high."""
+    return rank or len(BY_RANK.deck)
+
+
+def _tie(rules: Rules, seat: int, dealer: int) -> Fraction:
+    return net(PAY_FORM.in_force(rules)["tie"]["tie"]) if seat == dealer else Fraction(-1)
+
+
+def _first(rules: Rules, ranks: Composition, dealt: tuple[int, ...], seat: int) -> Fraction:
+    """What the first bet wins with this card; at a tie, on average of the war."""
+    if seat != dealt[0]:
+        return Fraction(1 if _high(seat) > _high(dealt[0]) else -1)
+    return _mean_of_war(rules, _without(ranks, dealt))
+
+
+def _second_tie(rules: Rules) -> int:
+    return 2 if rules.second_tie == "bonus" else 1
+
+
+@lru_cache(maxsize=1024)
+def _mean_of_war(rules: Rules, left: Composition) -> Fraction:
+    size = sum(left)
+    ties = Fraction(sum(held * (held - 1) for held in left), size * (size - 1))
+    return (1 - ties) / 2 * (1 - 2) + ties * _second_tie(rules)
+
+
+@lru_cache(maxsize=1024)
+def _spread(rules: Rules, left: Composition) -> tuple[Fraction, Fraction]:
+    """The variance of a war from these cards, and the covariance of two seats at war."""
+    ends: Counter[tuple[int, int]] = Counter()
+    for dealt in product(range(len(left)), repeat=3):
+        dealer, *seats = dealt
+        first, second = (
+            _second_tie(rules) if seat == dealer else 1 if _high(seat) > _high(dealer) else -2 for seat in seats
+        )
+        ends[first, second] += _ways(left, dealt)
+    total, apart = perm(sum(left), 3), _mean_of_war(rules, left) ** 2
+    square = Fraction(sum(first * first * ways for (first, _), ways in ends.items()), total)
+    both = Fraction(sum(first * second * ways for (first, second), ways in ends.items()), total)
+    return square - apart, both - apart
 
 
 def _ties(often: Tally) -> int:

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import sqrt
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS, shoe
 from tables.games.rocket import Rules
-from tables.maths.penetration import CUTS, SEATS, Cell, Count, Results, Tags, cards_behind
+from tables.maths.penetration import CUTS, SEATS, Cell, Tags, cards_behind
 from tables.maths.simulation import Table, chart, deal, seed_of
-from tables.maths.situation import DECKS, Situation, fresh
+from tables.maths.situation import Situation
 from tables.maths.value import Solution, backward, solve
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ SEED: Final = 2026
 LARGEST_TAG: Final = 9
 TYPICAL: Final = 6
 """Decks of the shoe that the tags are found for."""
-_FULL: Final = np.array(shoe(1), dtype=np.float64) / DECK_SIZE
+_DECK: Final = shoe(1)
 _NEAR_SHARE: Final = 0.7
 """Which part of the exact values is spent where the edge is near zero."""
 
@@ -64,10 +64,73 @@ class Walk:
     low: Counts
     refills: Counts
     """How often the shoe runs out in the round."""
+    deck_size: int = DECK_SIZE
+    after_cut: int = 0
+    """How many rounds follow the one in which the cut card comes out."""
 
     def until(self, cut: float) -> Flags:
         """The rounds that are dealt with the cut card there."""
-        return self.low > cards_behind(self.decks, cut)
+        dealt: Flags = self.low > cards_behind(self.decks, cut, self.deck_size)
+        for _ in range(self.after_cut):
+            dealt = dealt | (np.append(False, dealt[:-1]) & ~self.first)
+        return dealt
+
+
+class Shoe(Protocol):
+    """What is measured: a wager of a game at shoes of so many decks."""
+
+    @property
+    def decks(self) -> int: ...
+    @property
+    def deck(self) -> tuple[int, ...]:
+        """How many cards of each kind are in a deck, as far as the wager tells them apart."""
+
+    @property
+    def effort(self) -> Effort: ...
+    @property
+    def seats(self) -> tuple[int, ...]: ...
+    @property
+    def cuts(self) -> tuple[float, ...]: ...
+    @property
+    def lowest(self) -> int:
+        """Whether a seat has to bet in each round: 1, or 0."""
+
+    def walk(self, seats: int, seed: int, rounds: int) -> Walk:
+        """Whole shoes of about so many rounds, dealt to the deepest cut card."""
+
+    def values(self, unseen: Counts) -> Floats:
+        """Exactly, for each row: what a round is worth to best play, and to the chart of a full shoe."""
+
+    def features(self, unseen: Counts) -> Floats:
+        """What the values are nearly a linear function of."""
+
+
+@dataclass(frozen=True, eq=False)
+class RocketShoe:
+    """A seat's bet at Rocket."""
+
+    full: Solution
+    effort: Effort = FULL_EFFORT
+    deck: tuple[int, ...] = shoe(1)
+    seats: tuple[int, ...] = tuple(SEATS)
+    cuts: tuple[float, ...] = CUTS
+    lowest: int = 1
+
+    @property
+    def decks(self) -> int:
+        return self.full.situation.decks
+
+    def walk(self, seats: int, seed: int, rounds: int) -> Walk:
+        """All seats play the chart of a full shoe."""
+        return walk(self.full, seats, seed, rounds)
+
+    def values(self, unseen: Counts) -> Floats:
+        """By solving each."""
+        return values(self.full, unseen)
+
+    def features(self, unseen: Counts) -> Floats:
+        """A quadratic function."""
+        return features(unseen)
 
 
 def walk(full: Solution, seats: int, seed: int, rounds: int) -> Walk:
@@ -99,29 +162,34 @@ def _two_values(full: Solution, unseen: tuple[int, ...]) -> tuple[float, float]:
 
 # --- the fit ------------------------------------------------------------------------------------------------------
 
-_FIRST, _SECOND = np.triu_indices(len(RANKS) - 1)
-"""Every pair of ranks above the first, each rank with itself too: what a quadratic function multiplies."""
 
-
-def features(unseen: Counts) -> Floats:
+def features(unseen: Counts, deck: tuple[int, ...] = _DECK) -> Floats:
     """Shares of the ranks against a full shoe, their products, and one over the number of cards."""
-    cards = unseen.sum(axis=1, keepdims=True)
-    # The shares of all ranks add up to 1, so the first one's follows from the others.
-    share, inverse = (unseen / cards - _FULL)[:, 1:], DECK_SIZE / cards
-    squares = share[:, _FIRST] * share[:, _SECOND]
+    share, inverse = shares(unseen, deck)
+    # Every pair of ranks above the first, each rank with itself too: what a quadratic function multiplies.
+    first, second = np.triu_indices(len(deck) - 1)
+    squares = share[:, first] * share[:, second]
     return np.hstack([np.ones_like(inverse), inverse, inverse**2, share, share * inverse, squares, squares * inverse])
+
+
+def shares(unseen: Counts, deck: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Of each kind but the first, which follows from the others, less those of a full shoe; and a deck by the rest."""
+    cards, size = unseen.sum(axis=1, keepdims=True), sum(deck)
+    share: Floats = unseen / cards - np.array(deck, dtype=np.float64) / size
+    return share[:, 1:], size / cards
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
     """Nearly the two values of any place, and how far the first is off."""
 
+    shoe: Shoe
     weights: Floats
     off: float
 
     def values(self, unseen: Counts) -> Floats:
         """Nearly what ``values`` computes exactly for each row."""
-        pairs: Floats = features(unseen) @ self.weights
+        pairs: Floats = self.shoe.features(unseen) @ self.weights
         return pairs
 
 
@@ -129,24 +197,28 @@ class Fit:
 class Sample:
     """Places of a shoe of some decks with their exact values, for all numbers of seats."""
 
-    full: Solution
+    shoe: Shoe
     unseen: Counts
     values: Floats
 
     def fit(self) -> Fit:
         """The quadratic function that is nearest to the exact values, by least squares."""
-        terms = features(self.unseen)
+        terms = self.shoe.features(self.unseen)
         weights: Floats = np.linalg.lstsq(terms, self.values, rcond=None)[0].astype(np.float64)
-        return Fit(weights, float((terms @ weights - self.values)[:, 0].std()))
+        return Fit(self.shoe, weights, float((terms @ weights - self.values)[:, 0].std()))
 
 
-def sample(decks: int, effort: Effort = FULL_EFFORT) -> Sample:
+def sample(shoe: Shoe) -> Sample:
     """Places of dealt shoes with their exact values: as many for each number of seats."""
-    full = solve(fresh(decks))
-    walks = [walk(full, seats, _seed(decks, seats, 0), effort.rounds).unseen for seats in SEATS]
-    chance = np.random.default_rng([SEED, decks])
-    unseen = np.vstack([rows[chance.integers(len(rows), size=effort.fitted // len(SEATS))] for rows in walks])
-    return Sample(full, unseen, values(full, unseen))
+    walks, chance = _first_walks(shoe), np.random.default_rng([SEED, shoe.decks])
+    size = shoe.effort.fitted // len(shoe.seats)
+    unseen = np.vstack([rows[chance.integers(len(rows), size=size)] for rows in walks])
+    return Sample(shoe, unseen, shoe.values(unseen))
+
+
+def _first_walks(shoe: Shoe) -> list[Counts]:
+    """What the fit is made of, for each number of seats."""
+    return [shoe.walk(seats, _seed(shoe.decks, seats, 0), shoe.effort.rounds).unseen for seats in shoe.seats]
 
 
 def _seed(decks: int, seats: int, batch: int) -> int:
@@ -156,41 +228,42 @@ def _seed(decks: int, seats: int, batch: int) -> int:
 # --- the practical count ------------------------------------------------------------------------------------------
 
 
-def best_tags(places: Sample) -> tuple[Tags, ...]:
+def best_tags(places: Sample, largest_tag: int = LARGEST_TAG) -> tuple[Tags, ...]:
     """For each size of the largest tag the whole numbers, 0 over a deck, whose count goes best with the exact edge.
 
     Around multiples of the regression's weights, each rounded up or down.
     """
+    deck = np.array(places.shoe.deck)
     share, edge = places.unseen / places.unseen.sum(axis=1, keepdims=True), places.values[:, 0]
     spread = np.cov(share.T)
     covariance = ((share - share.mean(axis=0)) * (edge - edge.mean())[:, None]).sum(axis=0) / (len(edge) - 1)
     exact = np.linalg.pinv(spread) @ covariance
-    exact -= exact @ _FULL
-    tags = np.unique(np.vstack(list(_roundings(exact))), axis=0)
-    tags = tags[(tags @ np.array(RANKS) == 0) & tags.any(axis=1)]
+    exact -= exact @ deck / deck.sum()
+    tags = np.unique(np.vstack(list(_roundings(exact, largest_tag))), axis=0)
+    tags = tags[(tags @ deck == 0) & tags.any(axis=1)]
     correlation = (tags @ covariance) / np.sqrt(np.einsum("ij,jk,ik->i", tags, spread, tags) * edge.var(ddof=1))
     size = np.abs(tags).max(axis=1)
-    rows = [np.where(size <= largest, correlation, -1).argmax() for largest in range(1, LARGEST_TAG + 1)]
+    rows = [np.where(size <= largest, correlation, -1).argmax() for largest in range(1, largest_tag + 1)]
     # A card that was seen is not left, so its tag has the other sign.
     return tuple(Tags(tuple(int(-tag) for tag in tags[row]), float(correlation[row])) for row in rows)
 
 
-def _roundings(exact: Floats) -> Iterator[Floats]:
-    ups = np.array(list(product((0, 1), repeat=len(RANKS))))
-    for most in np.linspace(0.5, LARGEST_TAG + 1, 20 * LARGEST_TAG):
+def _roundings(exact: Floats, largest_tag: int) -> Iterator[Floats]:
+    ups = np.array(list(product((0, 1), repeat=len(exact))))
+    for most in np.linspace(0.5, largest_tag + 1, 20 * largest_tag):
         tags = np.floor(exact * most / np.abs(exact).max()) + ups
-        yield tags[np.abs(tags).max(axis=1) <= LARGEST_TAG]
+        yield tags[np.abs(tags).max(axis=1) <= largest_tag]
 
 
-def per_deck(tags: tuple[int, ...], unseen: Counts) -> Floats:
-    """The count for each row: what the seen cards add up to, for each deck of 55 cards that is left unseen."""
-    counts: Floats = DECK_SIZE * -(unseen @ np.array(tags)) / unseen.sum(axis=1)
+def per_deck(tags: tuple[int, ...], unseen: Counts, deck_size: int = DECK_SIZE) -> Floats:
+    """The count for each row: what the seen cards add up to, for each deck of cards that is left unseen."""
+    counts: Floats = deck_size * -(unseen @ np.array(tags)) / unseen.sum(axis=1)
     return counts
 
 
 def threshold(tags: tuple[int, ...], fit: Fit, unseen: Counts) -> int:
     """The whole number above which it pays most to bet more."""
-    count, chart_value = per_deck(tags, unseen), fit.values(unseen)[:, 1]
+    count, chart_value = per_deck(tags, unseen, sum(fit.shoe.deck)), fit.values(unseen)[:, 1]
     order = np.argsort(-count)
     last = int(np.cumsum(chart_value[order]).argmax())
     return round(float(count[order[last]]))
@@ -209,40 +282,35 @@ def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
     )
 
 
-def measure(
-    places: Sample, fit: Fit, seats: int, count: Count, cuts: tuple[float, ...] = CUTS, effort: Effort = FULL_EFFORT
-) -> list[Cell]:
-    """What was measured for so many seats, at each depth of the cut card."""
-    batches = [
-        _batch(places, fit, seats, count, cuts=cuts, effort=effort, number=number)
-        for number in range(1, 1 + effort.batches)  # batch 0 is what the fit was made of
-    ]
+def measure(fit: Fit, seats: int, tags: tuple[int, ...], limit: int) -> list[Cell]:
+    """What was measured for so many seats, at each depth of the cut card. ``limit``: the count per deck above which a
+    seat with these tags bets more."""
+    shoe = fit.shoe
+    # Batch 0 is what the fit was made of.
+    batches = [_batch(fit, seats, tags, limit, number) for number in range(1, 1 + shoe.effort.batches)]
     return [
-        _cell(places.full.situation.decks, seats, cut, np.array([batch[index] for batch in batches]))
-        for index, cut in enumerate(cuts)
+        _cell(shoe, seats, cut, np.array([batch[index] for batch in batches])) for index, cut in enumerate(shoe.cuts)
     ]
 
 
-def _batch(
-    places: Sample, fit: Fit, seats: int, count: Count, *, cuts: tuple[float, ...], effort: Effort, number: int
-) -> list[list[float]]:
+def _batch(fit: Fit, seats: int, tags: tuple[int, ...], limit: int, number: int) -> list[list[float]]:
     """For each cut: rounds, shoes, refills, rounds with a high count, sums of the count and its square, and of each
     column as it is estimated to be."""
-    decks = places.full.situation.decks
-    shoes = walk(places.full, seats, _seed(decks, seats, number), effort.rounds)
-    counts = per_deck(count.tags, shoes.unseen)
-    high = counts > count.threshold(decks)
+    decks, effort = fit.shoe.decks, fit.shoe.effort
+    shoes = fit.shoe.walk(seats, _seed(decks, seats, number), effort.rounds)
+    counts = per_deck(tags, shoes.unseen, sum(fit.shoe.deck))
+    high = counts > limit
     fit_values = fit.values(shoes.unseen)
-    near = _shares(np.exp(-np.abs(fit_values[:, 0]) / (3 * fit.off)))
+    near = _shares(np.exp(-np.abs(fit_values[:, 0]) / (3 * max(fit.off, 1e-6))))
     chances = _NEAR_SHARE * near + (1 - _NEAR_SHARE) / len(fit_values)
     chance = np.random.default_rng([SEED, decks, seats, number])
     draws = chance.choice(len(fit_values), size=effort.solved, p=_shares(chances))
-    exact = _columns(values(places.full, shoes.unseen[draws]), counts[draws], high[draws])
+    exact = _columns(fit.shoe.values(shoes.unseen[draws]), counts[draws], high[draws])
     fit_columns = _columns(fit_values, counts, high)
     # Weighed by how likely each place was drawn, so that the fit's error is estimated without bias.
     errors = (exact - fit_columns[draws]) / (effort.solved * chances[draws])[:, None]
     sums = []
-    for cut in cuts:
+    for cut in fit.shoe.cuts:
         until = shoes.until(cut)
         counts_until = counts[until]
         columns = [until, until & shoes.first, shoes.refills[until], until & high]
@@ -257,7 +325,7 @@ def _shares(weights: Floats) -> Floats:
     return shares
 
 
-def _cell(decks: int, seats: int, cut: float, batches: Floats) -> Cell:
+def _cell(shoe: Shoe, seats: int, cut: float, batches: Floats) -> Cell:
     rounds, shoes, refills, high, count, count_square = batches.sum(axis=0)[:6]
     means = dict(zip(_COLUMNS, batches.sum(axis=0)[6:] / rounds, strict=True))
     errors = {name: _error(batches[:, 6 + index], batches[:, 0]) for index, name in enumerate(_COLUMNS)}
@@ -265,7 +333,7 @@ def _cell(decks: int, seats: int, cut: float, batches: Floats) -> Cell:
     covariance = means["product"] - means["best"] * count
     variances = (means["square"] - means["best"] ** 2) * (count_square - count**2)
     return Cell(
-        decks=decks,
+        decks=shoe.decks,
         seats=seats,
         cut=cut,
         rounds=float(rounds / shoes),
@@ -281,7 +349,8 @@ def _cell(decks: int, seats: int, cut: float, batches: Floats) -> Cell:
         high=float(high / rounds),
         count_gain=float(means["count_gain"]),
         count_gain_error=errors["count_gain"],
-        correlation=float(covariance / sqrt(variances)),
+        correlation=float(covariance / sqrt(variances)) if variances > 0 else 0.0,
+        lowest=shoe.lowest,
     )
 
 
@@ -295,29 +364,8 @@ def _error(sums: Floats, rounds: Floats) -> float:
 # --- all of it ----------------------------------------------------------------------------------------------------
 
 
-def measured_decks(decks: int, tags: tuple[int, ...]) -> tuple[int, list[Cell]]:
-    """The threshold and the cells of a shoe of so many decks: minutes of work."""
-    places = sample(decks)
-    fit = places.fit()
-    walks = [walk(places.full, seats, _seed(decks, seats, 0), FULL_EFFORT.rounds).unseen for seats in SEATS]
-    limit = threshold(tags, fit, np.vstack(walks))
-    count = Count(tags, (limit,) * len(DECKS))
-    return limit, [cell for seats in SEATS for cell in measure(places, fit, seats, count)]
-
-
-def typical_tags() -> tuple[Tags, ...]:
-    """The tags for all shoes, found for a typical one."""
-    return best_tags(sample(TYPICAL))
-
-
-def gathered(tags: tuple[Tags, ...], parts: list[tuple[int, list[Cell]]]) -> Results:
-    """What ``measured_decks`` came to for each number of decks, as the file of results has it."""
-    return Results(
-        seed=SEED,
-        rounds=FULL_EFFORT.batches * FULL_EFFORT.rounds,
-        solved=FULL_EFFORT.batches * FULL_EFFORT.solved,
-        burn=fresh(1).burn,
-        count=Count(tags[-1].tags, tuple(limit for limit, _ in parts)),
-        best_tags=tags,
-        cells=tuple(cell for _, cells in parts for cell in cells),
-    )
+def measured(shoe: Shoe, tags: tuple[int, ...]) -> tuple[int, list[Cell]]:
+    """The threshold and the cells of a shoe: minutes of work."""
+    fit = sample(shoe).fit()
+    limit = threshold(tags, fit, np.vstack(_first_walks(shoe))) if any(tags) else 0
+    return limit, [cell for seats in shoe.seats for cell in measure(fit, seats, tags, limit)]

@@ -11,6 +11,7 @@ import msgspec
 from tables.games.cards import Composition
 from tables.games.dragon_tiger import PAY_FORM, Rules
 from tables.games.pays import net
+from tables.maths.covariances import Covariances, all_in_common
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
@@ -52,6 +53,26 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
         "suited_tie": ((net(odds["suited_tie"]["suited_tie"]), suited["win"]), (-1, suited["lose"])),
     }
     return {bet: results(ends) for bet, ends in every.items() if bet in ("dragon", "tiger", *rules.spread)}
+
+
+def covariances(rules: Rules, composition: Composition | None = None) -> Covariances:
+    """Exactly. All seats bet on the same two cards."""
+    often = tally(shoe(rules, composition))
+    same = often["suited_tie"]["win"]
+    ends = []
+    for end, suited, ways in (
+        ("dragon", False, often["round"]["dragon"]),
+        ("tiger", False, often["round"]["tiger"]),
+        ("tie", False, often["round"]["tie"] - same),
+        ("tie", True, same),
+    ):
+        once = {
+            "round": dict.fromkeys(("dragon", "tiger", "tie"), 0) | {end: 1},
+            "suited_tie": {"win": int(suited), "lose": int(not suited)},
+        }
+        nets = {bet: sum(net * won for net, won in pays.items()) for bet, pays in wagers(rules, once).items()}
+        ends.append((nets, ways))
+    return all_in_common(ends)
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:

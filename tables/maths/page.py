@@ -189,7 +189,7 @@ def _cut_card() -> Iterator[str]:
             ]
         )
     yield ""
-    yield f"The count: {told(study.count)}."
+    yield f"The count: {told(study)}."
 
 
 def _depths() -> Iterator[str]:

@@ -1,19 +1,20 @@
-"""What a cut card costs and what it gives away: shoes of Rocket by decks, seats and depth, as they were measured.
+"""What a cut card costs and what it gives away: shoes by decks, seats and depth, as they were measured.
 
-The measuring (``counting.py``) takes minutes and depends on nothing but the game, so its results are a file beside
-this one: the same for every house, written by ``manage.py penetration --write`` and held by a test.
+The measuring (``counting.py``) takes minutes and depends on nothing but the game, so its results are files beside
+this one: the same for every house, written by ``manage.py penetration --write`` and held by a test. A game comes with
+the options that it usually has, but for a side bet that goes with others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from tables.games.cards import DECK_SIZE
+from tables.games.cards import DECK_SIZE, RANKS
 from tables.games.rocket import Rocket
 from tables.maths.situation import DECKS, Unknowable
 
@@ -26,25 +27,158 @@ LONGEST: Final = 3600
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What was measured: a wager of a game, and where."""
+
+    game: str
+    wager: str
+    title: str
+    says: str
+    """The wager, for people; nothing where there is but one."""
+    decks: tuple[int, ...]
+    seats: tuple[int, ...]
+    cuts: tuple[float, ...]
+    usual: float
+    """The cut that the game comes with."""
+    signs: tuple[str, ...]
+    """The kinds of cards that a count tells apart."""
+    typical: int = 6
+    """Decks of the shoe that the tags are found for."""
+    deck_size: int = 52
+    burn: int = 0
+    lowest: int = 1
+    """Whether a seat has to bet in each round: 1, or 0."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Those that are not the usual ones."""
+    best_play: str = "plays best for the cards left"
+    count_play: str = "The chart of a full shoe is played."
+
+    @property
+    def file(self) -> Path:
+        """Where its results are."""
+        name = "penetration" if self.game == "rocket" else f"penetration_{self.game}_{self.wager}"
+        return RESULTS.with_name(f"{name}.json")
+
+    def check(self, decks: int, seats: int, cut: float) -> None:
+        """Raises Unknowable for what was not measured."""
+        if decks not in self.decks:
+            raise Unknowable(f"a shoe of {decks} decks {_not_there(self.decks)}")
+        if seats not in self.seats:
+            raise Unknowable(f"{self.title} {_with_seats(seats, self.seats)}")
+        if not any(abs(cut - depth) < 1e-9 for depth in self.cuts):
+            depths = ", ".join(f"{depth:g}" for depth in self.cuts)
+            raise Unknowable(f"a cut card at {cut:g} of the shoe was not measured: these were: {depths}")
+
+
+def _not_there(decks: tuple[int, ...]) -> str:
+    if _join(decks):
+        return f"is not dealt: it has {decks[0]} to {decks[-1]}"
+    return f"was not measured: these were: {', '.join(map(str, decks))}"
+
+
+def _with_seats(asked: int, seats: tuple[int, ...]) -> str:
+    if _join(seats):
+        return f"is not dealt to {asked} seats: it has {seats[0]} to {seats[-1]}"
+    return f"was not measured with {asked} seats: these were: {', '.join(map(str, seats))}"
+
+
+def _join(numbers: tuple[int, ...]) -> bool:
+    return len(numbers) > 1 and numbers == tuple(range(numbers[0], numbers[-1] + 1))
+
+
+_BY_RANK: Final = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
+_BY_VALUE: Final = (*_BY_RANK[:9], "T-K")
+_STANDARD_CUTS: Final = CUTS[2:]
+
+
+def _baccarat(wager: str, says: str, signs: tuple[str, ...] = _BY_VALUE) -> Subject:
+    return Subject(
+        game="baccarat",
+        wager=wager,
+        title="Baccarat",
+        says=says,
+        decks=(6, 8),
+        seats=(1,),
+        cuts=(0.034, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+        usual=0.034,
+        signs=signs,
+        typical=8,
+        lowest=0,
+        options={"commission": "ez", "spread": ["tie", "player_pair", "banker_pair", "dragon_7", "panda_8"]},
+        best_play="bets where that pays",
+        count_play="",
+    )
+
+
+SUBJECTS: Final = (
+    Subject(
+        game="rocket",
+        wager="bet",
+        title="Rocket",
+        says="",
+        decks=tuple(DECKS),
+        seats=tuple(SEATS),
+        cuts=CUTS,
+        usual=CUTS[2],
+        signs=tuple(map(str, RANKS)),
+        deck_size=DECK_SIZE,
+        burn=5,
+    ),
+    Subject(
+        game="blackjack",
+        wager="main",
+        title="Blackjack",
+        says="",
+        decks=(2, 6, 8),
+        seats=(1, 3, 6),
+        cuts=_STANDARD_CUTS,
+        usual=0.25,
+        signs=_BY_VALUE,
+        best_play="plays the best chart for the cards left, without insurance",
+        count_play="The chart of a full shoe is played, without insurance.",
+    ),
+    _baccarat("dragon_7", "Dragon 7"),
+    _baccarat("panda_8", "Panda 8"),
+    _baccarat("tie", "Tie"),
+    _baccarat("player_pair", "Player's or banker's pair", _BY_RANK),
+)
+
+
+def subject(game: str, wager: str | None = None) -> Subject:
+    """Of a game, and its first wager where none is named. Raises Unknowable."""
+    measured = [subject for subject in SUBJECTS if subject.game == game]
+    if not measured:
+        games = ", ".join(dict.fromkeys(subject.game for subject in SUBJECTS))
+        raise Unknowable(f"shoes of {game[:40]!r} were not measured: these were: {games}")
+    for subject in measured:
+        if wager in (None, subject.wager):
+            return subject
+    wagers = ", ".join(subject.wager for subject in measured)
+    raise Unknowable(f"{str(wager)[:40]!r} of {measured[0].title} was not measured: these were: {wagers}")
+
+
+@dataclass(frozen=True)
 class Count:
     """A count of one number: each card seen adds its tag; the seat bets more when the count per deck left is high."""
 
     tags: tuple[int, ...]
     """By rank. They add up to 0 over a deck, so that the count starts at 0."""
     thresholds: tuple[int, ...]
-    """By decks: with more than this per deck (of 55 cards) left unseen, the seat has the edge."""
+    """By decks: with more than this per deck left unseen, the seat has the edge."""
+    decks: tuple[int, ...] = tuple(DECKS)
 
     def threshold(self, decks: int) -> int:
         """The count per deck above which the seat bets more, in a shoe of so many decks."""
-        return self.thresholds[DECKS.index(decks)]
+        return self.thresholds[self.decks.index(decks)]
 
 
 @dataclass(frozen=True)
 class Tags:
-    """The best tags up to a size, and how their count goes with the exact edge of six decks (1: they are one)."""
+    """The best tags up to a size, and how their count goes with the exact edge of six decks (1: they are one); of tags
+    that were not looked for, nothing."""
 
     tags: tuple[int, ...]
-    correlation: float
+    correlation: float | None = None
 
 
 @dataclass(frozen=True)
@@ -90,24 +224,35 @@ class Cell:
     count_gain_error: float
     correlation: float
     """Of the practical count with the exact edge."""
+    lowest: int = 1
+    """Whether a seat has to bet in each round: 1; or bets where that pays, and else nothing: 0."""
 
     def wins(self, spread: int) -> tuple[float, float]:
         """What a perfect counter wins in 100 rounds, in lowest bets, and at most how far that is off (one error)."""
-        return _per_hundred((self.best, self.best_error), (self.gain, self.gain_error), spread)
+        return self._per_hundred((self.best, self.best_error), (self.gain, self.gain_error), spread)
 
     def count_wins(self, spread: int) -> tuple[float, float]:
         """What a seat with the practical count wins in 100 rounds, and how far that is off, as for ``wins``."""
-        return _per_hundred((self.chart, self.chart_error), (self.count_gain, self.count_gain_error), spread)
+        return self._per_hundred((self.chart, self.chart_error), (self.count_gain, self.count_gain_error), spread)
 
     @property
     def even(self) -> float | None:
         """From which spread on the perfect counter wins; ``None``: from none."""
-        return _even_spread(self.best, self.gain)
+        return _even_spread(self.lowest * self.best, self.gain)
 
     @property
     def count_even(self) -> float | None:
         """From which spread on the practical count wins; ``None``: from none."""
-        return _even_spread(self.chart, self.count_gain)
+        return _even_spread(self.lowest * self.chart, self.count_gain)
+
+    def _per_hundred(self, base: tuple[float, float], gain: tuple[float, float], spread: int) -> tuple[float, float]:
+        """What 100 rounds are worth at a spread, and its error, from those of the lowest bet and of each further unit.
+        The errors of both are added up, as if they went the same way."""
+        if spread not in SPREADS:
+            raise Unknowable(f"a spread of 1 to {spread} is not bet: it is 1 to {SPREADS[0]} up to 1 to {SPREADS[-1]}")
+        units = spread - self.lowest
+        (value, error), (unit_value, unit_error) = base, gain
+        return 100 * (self.lowest * value + units * unit_value), 100 * (self.lowest * error + units * unit_error)
 
     def shuffling(self, pace: Pace) -> float:
         """Which part of the time goes to shuffles; one for each time that the shoe runs out, too."""
@@ -118,12 +263,12 @@ class Cell:
         """Rounds in an hour of dealing and shuffling."""
         return 3600 * (1 - self.shuffling(pace)) / pace.round_seconds
 
-    def facts(self, spread: int, pace: Pace) -> dict[str, Any]:
+    def facts(self, spread: int, pace: Pace, deck_size: int = DECK_SIZE) -> dict[str, Any]:
         """The cell for programs, with all errors and what follows from it at this spread and pace."""
         wins, error = self.wins(spread)
         count_wins, count_error = self.count_wins(spread)
         return asdict(self) | {
-            "cards_behind": cards_behind(self.decks, self.cut),
+            "cards_behind": cards_behind(self.decks, self.cut, deck_size),
             "spread": spread,
             "shuffling": self.shuffling(pace),
             "rounds_an_hour": self.an_hour(pace),
@@ -136,17 +281,7 @@ class Cell:
         }
 
 
-COLUMNS: Final = tuple(field.name for field in fields(Cell))
-
-
-def _per_hundred(base: tuple[float, float], gain: tuple[float, float], spread: int) -> tuple[float, float]:
-    """What 100 rounds are worth at a spread, and its error, from those of the lowest bet and of each further unit. The
-    errors of both are added up, as if they went the same way."""
-    if spread not in SPREADS:
-        raise Unknowable(f"a spread of 1 to {spread} is not bet: it is 1 to {SPREADS[0]} up to 1 to {SPREADS[-1]}")
-    units = spread - 1
-    (value, error), (unit_value, unit_error) = base, gain
-    return 100 * (value + units * unit_value), 100 * (error + units * unit_error)
+COLUMNS: Final = tuple(column.name for column in fields(Cell))
 
 
 def _even_spread(value: float, gain: float) -> float | None:
@@ -155,15 +290,16 @@ def _even_spread(value: float, gain: float) -> float | None:
     return 1 - value / gain if gain > 0 else None
 
 
-def cards_behind(decks: int, cut: float) -> int:
+def cards_behind(decks: int, cut: float, deck_size: int = DECK_SIZE) -> int:
     """How many cards lie behind a cut card at this part of the shoe."""
-    return round(decks * DECK_SIZE * cut)
+    return round(decks * deck_size * cut)
 
 
 @dataclass(frozen=True)
 class Results:
-    """All that was measured, and how much of it."""
+    """All that was measured of a subject, and how much of it."""
 
+    subject: Subject
     seed: int
     rounds: int
     """For each number of decks and seats."""
@@ -176,7 +312,7 @@ class Results:
 
     def cell(self, decks: int, seats: int, cut: float) -> Cell:
         """What was measured of so many decks and seats, with the cut card there. Raises Unknowable."""
-        check(decks, seats, cut)
+        self.subject.check(decks, seats, cut)
         return next(
             cell for cell in self.cells if (cell.decks, cell.seats) == (decks, seats) and abs(cell.cut - cut) < 1e-9
         )
@@ -184,6 +320,8 @@ class Results:
     def text(self) -> str:
         """The file of results, in JSON: a line for each cell, so that a change shows where it is."""
         head = {
+            "game": self.subject.game,
+            "wager": self.subject.wager,
             "seed": self.seed,
             "rounds": self.rounds,
             "solved": self.solved,
@@ -200,28 +338,19 @@ def _six_digits(value: float) -> float:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def check(decks: int, seats: int, cut: float) -> None:
-    """Raises Unknowable for what was not measured."""
-    if decks not in DECKS:
-        raise Unknowable(f"a shoe of {decks} decks is not dealt: it has {DECKS[0]} to {DECKS[-1]}")
-    if seats not in SEATS:
-        raise Unknowable(f"Rocket is not dealt to {seats} seats: it has {SEATS[0]} to {SEATS[-1]}")
-    if not any(abs(cut - depth) < 1e-9 for depth in CUTS):
-        depths = ", ".join(f"{depth:g}" for depth in CUTS)
-        raise Unknowable(f"a cut card at {cut:g} of the shoe was not measured: these were: {depths}")
-
-
 @cache
-def results() -> Results:
-    """What was measured, from the file of results; a process reads it once."""
-    document = json.loads(RESULTS.read_text())
+def results(game: str = "rocket", wager: str | None = None) -> Results:
+    """What was measured of a wager, from the file of results; a process reads it once. Raises Unknowable."""
+    measured = subject(game, wager)
+    document = json.loads(measured.file.read_text())
     count = document["count"]
     return Results(
+        subject=measured,
         seed=document["seed"],
         rounds=document["rounds"],
         solved=document["solved"],
         burn=document["burn"],
-        count=Count(tuple(count["tags"]), tuple(count["thresholds"])),
+        count=Count(tuple(count["tags"]), tuple(count["thresholds"]), measured.decks),
         best_tags=tuple(Tags(tuple(tags["tags"]), tags["correlation"]) for tags in document["best_tags"]),
         cells=tuple(Cell(**dict(zip(document["columns"], row, strict=True))) for row in document["cells"]),
     )
@@ -230,7 +359,7 @@ def results() -> Results:
 # --- for readers ------------------------------------------------------------------------------------------------
 
 
-def lines(cells: list[Cell], count: Count, spread: int, pace: Pace) -> Iterator[str]:
+def lines(cells: list[Cell], results: Results, spread: int, pace: Pace) -> Iterator[str]:
     """Cells as a list under its heading, and what the columns mean."""
     yield (
         f"{'decks':>5}{'seats':>6}{'behind':>8}{'rounds':>8}{'shuffling':>11}{'an hour':>9}{'edge > 0':>10}"
@@ -243,9 +372,12 @@ def lines(cells: list[Cell], count: Count, spread: int, pace: Pace) -> Iterator[
             f"{_with_error(*cell.count_wins(spread)):>17}{even(cell.count_even):>9}"
         )
     yield ""
-    yield f"perfect, count: lowest bets won in 100 rounds with bets of 1 to {spread}, ± one standard error."
+    if results.subject.lowest:
+        yield f"perfect, count: lowest bets won in 100 rounds with bets of 1 to {spread}, ± one standard error."
+    else:
+        yield f"perfect, count: units won in 100 rounds with bets of {spread} where that pays, ± one standard error."
     yield "even at: from this spread on the counter wins."
-    yield f"The count: {told(count)}."
+    yield f"The count: {told(results)}."
 
 
 def _with_error(wins: float, error: float) -> str:
@@ -259,6 +391,7 @@ def even(spread: float | None) -> str:
     return f"1:{spread:.1f}"
 
 
-def told(count: Count) -> str:
+def told(results: Results) -> str:
     """The tags as ``rank: tag``, without those of 0."""
-    return ", ".join(f"{rank}: {tag:+d}" for rank, tag in enumerate(count.tags, 1) if tag)
+    tags = zip(results.subject.signs, results.count.tags, strict=True)
+    return ", ".join(f"{sign}: {tag:+d}" for sign, tag in tags if tag) or "none of one number tells anything"

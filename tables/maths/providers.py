@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from tables.games.cards import Composition
+from tables.maths.covariances import Covariances
 from tables.maths.worth import Sheet, Tally, Valued, Worth
 
 PROVIDERS: Final = {
@@ -26,6 +27,9 @@ PROVIDERS: Final = {
 
 SLOW: Final = frozenset({"blackjack"})
 """What is solved for seconds, and compiled for half a minute on a machine's first use: no page waits for that."""
+KEPT: Final[Mapping[str, int]] = {"blackjack": 1, "casino_war": 1, "three_card_poker": 1}
+"""Games of which something takes seconds, if only how wagers go together: a worker computes it for the options that
+tables have, and it is kept. By the version of the method: whoever changes a number that comes out counts it up."""
 
 
 class Provider(Protocol):
@@ -52,6 +56,14 @@ class Dealer(Provider, Protocol):
 
     def valued(self, rules: Any, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
         """The sheet of a tally."""
+
+
+@runtime_checkable
+class Together(Provider, Protocol):
+    """A provider that knows how wagers go together, too."""
+
+    def covariances(self, rules: Any) -> Covariances:
+        """Of each two wagers, of one seat and of two seats, from a full shoe."""
 
 
 def provider(game: str) -> Provider | None:
@@ -94,3 +106,10 @@ def full_shoe(game: str, rules: Any) -> Sheet | None:
     """
     values = provider(game)
     return values.sheet(rules) if values else None
+
+
+@lru_cache(maxsize=128)
+def covariances(game: str, rules: Any) -> Covariances | None:
+    """How the wagers of a game go together; None where nobody knows."""
+    values = provider(game)
+    return values.covariances(rules) if isinstance(values, Together) else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 import msgspec
 
 from tables.games.cards import PAIRS, Composition
 from tables.games.rocket import Rules
+from tables.maths.covariances import Covariances, Together
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
 from tables.maths.worth import Sheet, Worth
@@ -20,6 +22,18 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     bet = Worth(solution.house_edge, solution.standard_deviation, hits)
     counts = {str(PAIRS.spell(rank)): held for rank, held in enumerate(solution.situation.unseen, 1)}
     return Sheet("rocket", msgspec.to_builtins(rules), {"bet": bet}, counts)
+
+
+SEATS_TOGETHER: Final = (
+    0.14540850743462524, 0.14550751554658223, 0.14551943056468547, 0.14548700286949162, 0.14548940840481348,
+    0.14547954234289173, 0.14547644286335518, 0.14547952625234706,
+)  # fmt: skip
+"""The covariance of two seats with one bet each, by decks, as ``tables.maths.together`` computes it in ten seconds."""
+
+
+def covariances(rules: Rules) -> Covariances:
+    """Exactly, of full shoes."""
+    return {("bet", "bet"): Together(_full(rules.decks).standard_deviation ** 2, SEATS_TOGETHER[rules.decks - 1])}
 
 
 @cache

@@ -7,7 +7,7 @@ million pairs of hands are counted without being gone through, and each hand is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -22,11 +22,14 @@ from numpy.typing import NDArray
 from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, Composition
 from tables.games.pays import UNPAID, net
 from tables.games.three_card_poker import PAY_FORM, Rules
+from tables.maths.covariances import Covariances, pairs_of
+from tables.maths.covariances import exact as exact_covariances
 from tables.maths.standard import shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
 
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 CARDS: Final = 6
 HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
@@ -36,6 +39,7 @@ _DECK: Final = len(STANDARD.deck)
 _ACE: Final = 14
 _WHEEL: Final = (14, 3, 2)
 _TWO: Final = ((0, 1), (0, 2), (1, 2))
+_SUIT_ORDERS: Final = tuple(permutations(range(4)))
 ANTE_ENDS: Final = ("no_dealer", "win", "push", "lose")
 """What comes of a hand that is played: the dealer does not qualify, or both have hands to compare."""
 
@@ -201,6 +205,94 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
         "pair_plus": [(won, often["pair_plus"][kind]) for kind, won in zip(HANDS, pair_plus(rules), strict=True)],
     }
     return {bet: results(ends) for bet, ends in every.items() if bet in ("ante", *rules.spread)}
+
+
+# --- How wagers go together ------------------------------------------------------------------------------------------
+
+
+def covariances(rules: Rules, composition: Composition | None = None) -> Covariances:
+    """Exactly, in some seconds: for each hand of the dealer, all hands of two seats that leave out its cards and each
+    other's. Hands of the dealer that differ by their suits alone come to the same, from a whole deck."""
+    cards = deck(rules, composition)
+    every = against(cards, bonus(rules))
+    rows = hands().cards[_dealt(cards)]
+    # Odds of an operator's table may be fractions: both wagers are counted in parts of one unit, as whole numbers.
+    parts = lcm(*(won.denominator for won in (*bonus(rules), *pair_plus(rules))))
+    won = np.array([int(parts * won) for won in pair_plus(rules)], np.float64)[every.kind]
+    totals = dict.fromkeys(("ante", "pair_plus", "own", "own_cross", "own_plus", "both", "cross", "plus"), 0.0)
+    cards_of = (1 << rows).sum(axis=1)
+    for place, weight in _dealers_hands(cards, rows):
+        apart = (cards_of & cards_of[place]) == 0
+        ante = np.where(apart, parts * _ante(rules, every, int(every.strength[place])), 0.0)
+        plus = np.where(apart, won, 0.0)
+        first, second = _Disjoint(rows, ante), _Disjoint(rows, plus)
+        sums = {
+            "ante": ante.sum(),
+            "pair_plus": plus.sum(),
+            "own": ante @ ante,
+            "own_cross": ante @ plus,
+            "own_plus": plus @ plus,
+            "both": first.with_others(ante),
+            "cross": second.with_others(ante),
+            "plus": second.with_others(plus),
+        }
+        for name, total in sums.items():
+            totals[name] += weight * float(total)
+    size = sum(cards)
+    hand = comb(size, 3) * comb(size - 3, 3)
+    two = hand * comb(size - 6, 3)
+    means: dict[str, Fraction] = {bet: Fraction(round(totals[bet]), parts * hand) for bet in ("ante", "pair_plus")}
+    named = dict(zip(pairs_of(means), ("", "_cross", "_plus"), strict=True))
+    of_seat = {pair: Fraction(round(totals[f"own{name}"]), parts**2 * hand) for pair, name in named.items()}
+    across = zip(named, ("both", "cross", "plus"), strict=True)
+    of_seats = {pair: Fraction(round(totals[name]), parts**2 * two) for pair, name in across}
+    together = exact_covariances(means, of_seat, of_seats)
+    return {pair: both for pair, both in together.items() if {*pair} <= {"ante", *rules.spread}}
+
+
+def _ante(rules: Rules, every: Against, dealer: int) -> Floats:
+    """What an ante wins with each hand against a dealer's strength."""
+    compared = 2.0 * np.sign(every.strength - dealer)
+    paid = np.array(bonus(rules), np.float64)[every.kind]
+    played = paid + (compared if dealer >= hands().qualifies else 1.0)
+    return np.where(every.plays, played, -1.0)
+
+
+def _dealers_hands(cards: Composition, rows: Whole) -> Iterator[tuple[int, int]]:
+    """Hands that stand for all, and for how many each."""
+    if any(held != 1 for held in cards):
+        yield from ((place, 1) for place in range(len(rows)))
+        return
+    often: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for place, row in enumerate(rows):
+        dealt = [(RANK_OF[card + 1], SUIT_OF[card + 1]) for card in row.tolist()]
+        likeness = min(tuple(sorted((rank, order[suit]) for rank, suit in dealt)) for order in _SUIT_ORDERS)
+        often.setdefault(likeness, []).append(place)
+    for places in often.values():
+        yield places[0], len(places)
+
+
+class _Disjoint:
+    """Numbers of hands, added up over those hands that have no card of a given one: inclusion and exclusion."""
+
+    def __init__(self, rows: Whole, numbers: Floats) -> None:
+        self.rows, self.numbers, self.total = rows, numbers, float(numbers.sum())
+        self.with_one = np.zeros(_DECK)
+        self.with_two = np.zeros(_DECK * _DECK)
+        for column in rows.T:
+            self.with_one += np.bincount(column, numbers, _DECK)
+        for first, second in _TWO:
+            self.with_two += np.bincount(rows[:, first] * _DECK + rows[:, second], numbers, _DECK * _DECK)
+
+    def with_others(self, numbers: Floats) -> float:
+        """The sum of the products of two hands' numbers, over hands that have no card in common."""
+        others = self.total - self.with_one[self.rows].sum(axis=1) - self.numbers
+        for first, second in _TWO:
+            others += self.with_two[self.rows[:, first] * _DECK + self.rows[:, second]]
+        return float(numbers @ others)
+
+
+# --- The chart, and the sheet ----------------------------------------------------------------------------------------
 
 
 def chart(every: Against) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0014_shufflers'),
+        ('tables', '0015_kept_sheets'),
     ]
 
     operations = [

@@ -94,14 +94,14 @@ def test_tags_are_found_where_they_are_known() -> None:
     unseen = chance.multivariate_hypergeometric(shoe(6), 120, size=500)
     planted = np.array([-2, 1, 3, 1, 0, -2, 0, 0, 1, -1])  # what a card left is worth: 0 over a deck
     edge = unseen @ planted / 1000
-    found = counting.best_tags(counting.Sample(full, unseen, np.stack([edge, edge], axis=1)))
+    found = counting.best_tags(counting.Sample(counting.RocketShoe(full), unseen, np.stack([edge, edge], axis=1)))
     assert found[2].tags == tuple(-planted)
     assert found[2].correlation == pytest.approx(1)
 
 
 def a_cell(**changes: Any) -> Cell:
     known = dict.fromkeys(penetration.COLUMNS, 0.0)
-    return Cell(**{**known, "decks": 6, "seats": 6, "cut": 0.2, **changes})
+    return Cell(**{**known, "decks": 6, "seats": 6, "cut": 0.2, "lowest": 1, **changes})
 
 
 def test_what_a_spread_wins() -> None:

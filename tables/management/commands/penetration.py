@@ -21,16 +21,18 @@ _LIST: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 class Command(BaseCommand):
     """Prints what was measured; refuses what was not in one sentence."""
 
-    help = "Print rounds, time lost to shuffling and what counters win, by decks, cut card and seats of Rocket."
+    help = "Print rounds, time lost to shuffling and what counters win, by decks, cut card and seats."
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         from tables.maths.penetration import Pace
 
-        parser.add_argument("--decks", default="1-8", metavar="LIST", help="such as 6, 1,2 or 1-8 (default: 1-8)")
-        parser.add_argument("--seats", default="6", metavar="LIST", help="seats that bet, 1 to 6 (default: 6)")
+        parser.add_argument("game", nargs="?", default="rocket", help="rocket (the default), blackjack, baccarat")
+        parser.add_argument("--wager", help="where several were measured; default: the first")
+        parser.add_argument("--decks", metavar="LIST", help="such as 6, 1,2 or 1-8 (default: all that were measured)")
+        parser.add_argument("--seats", metavar="LIST", help="seats that bet (default: the most)")
         parser.add_argument(
-            "--cut", default="0.2", metavar="LIST", help="part of the shoe behind the cut card (default: 0.2), or all"
+            "--cut", metavar="LIST", help="part of the shoe behind the cut card (default: the game's), or all"
         )
         parser.add_argument("--spread", type=int, default=10, metavar="N", help="bets are 1 to N (default: 10)")
         for event, seconds in (("round", Pace.round_seconds), ("shuffle", Pace.shuffle_seconds)):
@@ -42,16 +44,16 @@ class Command(BaseCommand):
                 help=f"how long a {event} takes (default: {seconds:g})",
             )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, with all errors")
-        parser.add_argument("--write", action="store_true", help="measure all of it anew (a quarter of an hour)")
+        parser.add_argument("--write", action="store_true", help="measure the game anew (a quarter of an hour)")
         parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="with --write; default: all")
 
     def handle(self, *args: Any, write: bool, cores: int, as_json: bool, **options: Any) -> None:
         """Print the list; or, with --write, measure all of it and write the file of results."""
         from tables.maths.situation import Unknowable
 
-        if write:
-            return _write(cores)
         try:
+            if write:
+                return _write(options["game"], options["wager"], cores)
             self.stdout.write(_answer(as_json, **options))
         except Unknowable as refusal:
             raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
@@ -61,9 +63,11 @@ class Command(BaseCommand):
 def _answer(
     as_json: bool,
     *,
-    decks: str,
-    seats: str,
-    cut: str,
+    game: str,
+    wager: str | None,
+    decks: str | None,
+    seats: str | None,
+    cut: str | None,
     spread: int,
     round_seconds: float,
     shuffle_seconds: float,
@@ -71,17 +75,22 @@ def _answer(
 ) -> str:
     from tables.maths import penetration
 
-    results, pace = penetration.results(), penetration.Pace(round_seconds, shuffle_seconds)
+    results, pace = penetration.results(game, wager), penetration.Pace(round_seconds, shuffle_seconds)
+    measured = results.subject
+    cuts = measured.cuts if cut == "all" else _parts(cut) if cut else (measured.usual,)
     cells = [
         results.cell(shoe, places, depth)
-        for shoe in _whole_numbers(decks)
-        for places in _whole_numbers(seats)
-        for depth in (penetration.CUTS if cut == "all" else _parts(cut))
+        for shoe in (_whole_numbers(decks) if decks else measured.decks)
+        for places in (_whole_numbers(seats) if seats else measured.seats[-1:])
+        for depth in cuts
     ]
     if not as_json:
-        return "\n".join(penetration.lines(cells, results.count, spread, pace))
+        return "\n".join(penetration.lines(cells, results, spread, pace))
     return json.dumps(
         {
+            "game": measured.game,
+            "wager": measured.wager,
+            "options": dict(measured.options),
             "burn": results.burn,
             "seed": results.seed,
             "rounds_measured": results.rounds,
@@ -90,7 +99,7 @@ def _answer(
             "shuffle_seconds": pace.shuffle_seconds,
             "count_tags": results.count.tags,
             "count_thresholds_by_decks": results.count.thresholds,
-            "cells": [cell.facts(spread, pace) for cell in cells],
+            "cells": [cell.facts(spread, pace, measured.deck_size) for cell in cells],
         },
         indent=2,
     )
@@ -112,16 +121,18 @@ def _parts(text: str) -> list[float]:
         raise CommandError(f"{text!r} is no list of parts of a shoe such as 0.2 or 0.1,0.25.") from None
 
 
-def _write(cores: int) -> None:
-    from tables.maths import counting, penetration
-    from tables.maths.situation import DECKS
+def _write(game: str, wager: str | None, cores: int) -> None:
+    """Of a wager, or of all that were measured of a game."""
+    from tables.maths import counted, penetration
 
-    tags = counting.typical_tags()
-    parts = []
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        for part in pool.map(partial(counting.measured_decks, tags=tags[-1].tags), DECKS):
-            parts.append(part)
-            if sys.stderr.isatty():
-                print(f"\r{len(parts)} of {len(DECKS)} shoes", end="", file=sys.stderr, flush=True)
-    penetration.RESULTS.write_text(counting.gathered(tags, parts).text())
+    chosen = penetration.subject(game, wager)
+    subjects = [chosen] if wager else [subject for subject in penetration.SUBJECTS if subject.game == game]
+    for subject in subjects:
+        tags, parts = counted.tags_of(subject), []
+        with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+            for part in pool.map(partial(counted.measured, subject, tags[-1].tags), subject.decks):
+                parts.append(part)
+                if sys.stderr.isatty():
+                    print(f"\r{len(parts)} of {len(subject.decks)} shoes", end="", file=sys.stderr, flush=True)
+        subject.file.write_text(counted.gathered(subject, tags, parts).text())
     penetration.results.cache_clear()

@@ -37,6 +37,31 @@ def test_the_page_says_what_was_measured() -> None:
     assert "30.5 seconds a round" in page
 
 
+@pytest.mark.parametrize(
+    ("game", "says"),
+    [
+        (
+            "blackjack main",
+            ["How deep a shoe of Blackjack is dealt", "T-K: −1", "plays the best chart for the cards left"],
+        ),
+        ("baccarat dragon_7", ["How deep a shoe of Baccarat is dealt", "14 cards", "any bet", "bets where that pays"]),
+        ("baccarat player_pair", ["no count of one number tells anything of it"]),
+    ],
+)
+def test_the_page_lets_one_choose_the_game(game: str, says: list[str]) -> None:
+    """Harm: a cut card of blackjack that is placed by the numbers of Rocket."""
+    status, page = asked(game=game)
+    assert status == 200
+    for sentence in says:
+        assert sentence in page
+    name, _, wager = game.partition(" ")
+    measured = results(name, wager)
+    subject = measured.subject
+    cell = measured.cell(subject.typical, subject.seats[-1], subject.usual)
+    wins, error = cell.wins(10 if subject.lowest else 1)
+    assert f"<td>{wins:+.2f} ± {error:.2f}</td>".replace("-", "−") in page
+
+
 def test_the_list_has_every_shoe_with_every_digit() -> None:
     """Harm: somebody plots what was rounded for a page."""
     client = Client()
@@ -62,6 +87,7 @@ def test_it_is_for_those_who_set_up_tables_or_audit_them() -> None:
         ({"spread": 0}, "A spread of 1 to 0 is not bet"),
         ({"shuffle_seconds": "inf"}, "A shuffle of inf seconds cannot be"),
         ({"seats": "7"}, "Rocket is not dealt to 7 seats"),
+        ({"game": "whist"}, "Shoes of &#x27;whist&#x27; were not measured"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence_beside_the_usual_shoe(query: dict[str, object], says: str) -> None:

@@ -1,0 +1,172 @@
+"""What the wagers at a table are worth, and how they go together: at once where that is quick, else as it was kept.
+
+Some games take seconds to value, and half a minute on a machine's first use. No page waits for that: the watch values
+each set of options that a table has, once, and whoever needs it reads the row. Nothing that shuffles or deals may
+import this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import msgspec
+from django.db import models
+
+from ledger import runs
+from ledger.models import AppendOnly
+from tables.log.terms import rules_of
+from tables.maths import covariances as together
+from tables.maths import providers
+from tables.maths.covariances import Covariances
+from tables.maths.providers import KEPT, SLOW
+from tables.models import Table
+
+
+class KeptSheet(AppendOnly):
+    """What a game is worth under some options, by a version of its method."""
+
+    game = models.CharField(max_length=40)
+    options_digest = models.CharField(max_length=64)
+    """SHA-256 of the options that matter, as JSON with its keys in order."""
+    method = models.IntegerField()
+    options = models.JSONField()
+    wagers = models.JSONField()
+    """For each: what a sheet says of it."""
+    covariances = models.JSONField()
+    """For each two wagers, and each with itself: of one seat, of two, and the errors of both."""
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        app_label = "tables"
+        verbose_name = "kept sheet"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["game", "options_digest", "method"], name="tables_keptsheet_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.game} {self.options_digest[:8]} by method {self.method}"
+
+
+Key = tuple[str, str]
+"""A game, and the digest of its options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worths:
+    """What is known of a game's wagers under some options."""
+
+    edges: Mapping[str, float] = field(default_factory=dict)
+    """What the house wins of each wager on average, as a part of it."""
+    deviations: Mapping[str, float] = field(default_factory=dict)
+    covariances: Covariances | None = None
+    pending: bool = False
+    """Whether a worker is still to compute some of it."""
+
+    def edge(self, wager: str | None = None) -> float | None:
+        """Of a wager; of none that is named, that of the only one there is."""
+        if wager is None:
+            return next(iter(self.edges.values())) if len(self.edges) == 1 else None
+        return self.edges.get(wager)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def of_table(table: Table) -> Worths:
+    """What is known of a table's wagers, under its present options."""
+    return of_tables([table])[0]
+
+
+def of_tables(tables: Sequence[Table]) -> list[Worths]:
+    """Of several, in one statement at most."""
+    return of([(table.game, rules_of(table)) for table in tables])
+
+
+def of(asked: Sequence[tuple[str, Any]]) -> list[Worths]:
+    """Of games, each with its rules."""
+    keys = [key_of(game, rules) if game in KEPT else None for game, rules in asked]
+    rows = _rows({key for key in keys if key})
+    return [
+        _worths(game, rules, rows.get(key) if key else None) for (game, rules), key in zip(asked, keys, strict=True)
+    ]
+
+
+def key_of(game: str, rules: Any) -> Key:
+    """What a set of options is kept by: all of them but the table's chip unit, on which no edge hangs."""
+    return game, sha256(msgspec.json.encode(_that_matter(rules), order="deterministic")).hexdigest()
+
+
+def _that_matter(rules: Any) -> Any:
+    return msgspec.structs.replace(rules, unit=1)
+
+
+def _rows(keys: Iterable[Key]) -> dict[Key, KeptSheet]:
+    """Those that are kept by today's methods."""
+    asked = list(keys)
+    if not asked:
+        return {}
+    rows = KeptSheet.objects.filter(
+        game__in=[game for game, _ in asked], options_digest__in=[digest for _, digest in asked]
+    )
+    return {(row.game, row.options_digest): row for row in rows if row.method == KEPT.get(row.game)}
+
+
+def _worths(game: str, rules: Any, row: KeptSheet | None) -> Worths:
+    if row is not None:
+        edges, deviations = (
+            {wager: worth[name] for wager, worth in row.wagers.items()} for name in ("house_edge", "standard_deviation")
+        )
+        return Worths(edges, deviations, together.read(row.covariances))
+    sheet = None if game in SLOW else providers.full_shoe(game, rules)
+    wagers = sheet.wagers if sheet else {}
+    return Worths(
+        {wager: worth.house_edge for wager, worth in wagers.items()},
+        {wager: worth.standard_deviation for wager, worth in wagers.items()},
+        None if game in KEPT else providers.covariances(game, rules),
+        pending=game in KEPT,
+    )
+
+
+# --- Keeping ---------------------------------------------------------------------------------------------------
+
+
+def value_games() -> int:
+    """Value each set of options that a table has and nobody valued yet; nothing is ever found amiss by it.
+
+    Each row is committed as it is made, so a worker that was killed is gone on with.
+    """
+    for game, rules in missing():
+        _value(game, rules)
+    return 0
+
+
+def missing() -> list[tuple[str, Any]]:
+    """Games with the rules that tables have, of which no row is kept."""
+    asked = {}
+    for table in Table.objects.filter(game__in=list(KEPT)).order_by("pk"):
+        rules = rules_of(table)
+        asked[key_of(table.game, rules)] = (table.game, _that_matter(rules))
+    kept = _rows(asked)
+    return [game_and_rules for key, game_and_rules in asked.items() if key not in kept]
+
+
+def _value(game: str, rules: Any) -> None:
+    """Compute and keep one, unless another worker is at it. The database holds one row for each."""
+    with runs.alone(f"value {game} {key_of(game, rules)[1]}") as first:
+        if not first or key_of(game, rules) in _rows([key_of(game, rules)]):
+            return
+        sheet, both = providers.full_shoe(game, rules), providers.covariances(game, rules)
+        if sheet is None or both is None:
+            return
+        row = KeptSheet(
+            game=game,
+            options_digest=key_of(game, rules)[1],
+            method=KEPT[game],
+            options=msgspec.to_builtins(rules),
+            wagers={wager: worth.facts() for wager, worth in sheet.wagers.items()},
+            covariances=together.rows(both),
+        )
+        KeptSheet.objects.bulk_create([row], ignore_conflicts=True)

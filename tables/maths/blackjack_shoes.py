@@ -1,0 +1,78 @@
+"""Shoes of blackjack as ``counting`` measures them: a seat's bet, by the cards of each value that are left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from tables.games.blackjack import Rules
+from tables.games.cards import Composition
+from tables.maths import blackjack, blackjack_table
+from tables.maths.blackjack_chart import Chart
+from tables.maths.counting import Counts, Effort, Floats, Walk, shares
+from tables.maths.penetration import Subject, cards_behind
+
+DECK: Final = (*(4,) * 9, 16)
+"""Aces, twos and so on; last tens and faces."""
+EFFORT: Final = Effort(batches=8, rounds=40_000, solved=2, fitted=42)
+
+
+@dataclass(frozen=True)
+class BlackjackShoe:
+    """A seat that plays the best chart for what is left, or that of a full shoe; nobody insures."""
+
+    subject: Subject
+    decks: int
+    effort: Effort = EFFORT
+    deck: tuple[int, ...] = DECK
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        return self.subject.seats
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        return self.subject.cuts
+
+    @property
+    def lowest(self) -> int:
+        return self.subject.lowest
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The usual options."""
+        return Rules(decks=self.decks)
+
+    @cached_property
+    def chart(self) -> Chart:
+        """Of a full shoe."""
+        return blackjack.solve(self.rules, (4 * self.decks,) * 13).chart
+
+    def walk(self, seats: int, seed: int, rounds: int) -> Walk:
+        """All seats play the chart of a full shoe."""
+        size = sum(self.deck)
+        last = cards_behind(self.decks, self.cuts[0], size)
+        walked = blackjack_table.walk(self.rules, self.chart, seats, rounds + 1, seed, last)
+        unseen, refills = walked.unseen[:-1], np.diff(walked.refills)
+        low = unseen.sum(axis=1)
+        first = low == size * self.decks
+        end = int(np.flatnonzero(first)[-1])  # the last shoe may not be at its end
+        return Walk(self.decks, unseen[:end], first[:end], low[:end], refills[:end], size)
+
+    def values(self, unseen: Counts) -> Floats:
+        """Exactly; a second or two for each."""
+        rows = [blackjack.best_and_charted(self.rules, _ranks(row), self.chart) for row in unseen.tolist()]
+        return np.array(rows).reshape(-1, 2)
+
+    def features(self, unseen: Counts) -> Floats:
+        """A linear function of the shares, with what changes as the shoe grows short: there are few exact values."""
+        share, inverse = shares(unseen, self.deck)
+        return np.hstack([np.ones_like(inverse), inverse, inverse**2, share, share * inverse])
+
+
+def _ranks(values: list[int]) -> Composition:
+    """Tens and faces are all called ten."""
+    return (*values, 0, 0, 0)

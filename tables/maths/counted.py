@@ -1,0 +1,60 @@
+"""Which shoes are measured, and by which count: the list for ``manage.py penetration --write``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tables.maths import counting
+from tables.maths.counting import RocketShoe, Shoe
+from tables.maths.penetration import Cell, Count, Results, Subject, Tags
+from tables.maths.situation import fresh
+from tables.maths.value import solve
+
+HI_LO: Final = (-1, 1, 1, 1, 1, 1, 0, 0, 0, -1)
+"""By value, aces first: the count that most players of blackjack keep."""
+LARGEST: Final = {"rocket": counting.LARGEST_TAG, "baccarat": 4}
+"""Of the tags that are looked for: a small number is easier to keep, a large one goes better with the edge."""
+
+
+def shoe(subject: Subject, decks: int) -> Shoe:
+    """The shoe of a subject."""
+    if subject.game == "blackjack":
+        from tables.maths.blackjack_shoes import BlackjackShoe
+
+        return BlackjackShoe(subject, decks)
+    if subject.game == "baccarat":
+        from tables.maths.baccarat_shoes import BaccaratShoe
+
+        return BaccaratShoe(subject, decks)
+    return RocketShoe(solve(fresh(decks)))
+
+
+def tags_of(subject: Subject) -> tuple[Tags, ...]:
+    """The tags that are measured last, after smaller ones: those that everybody keeps, or the best of a typical shoe;
+    none where no count of one number tells anything."""
+    typical = shoe(subject, subject.typical)
+    if subject.game == "blackjack":
+        return (Tags(HI_LO),)
+    if len(set(typical.deck)) == 1:
+        return (Tags((0,) * len(typical.deck)),)
+    return counting.best_tags(counting.sample(typical), LARGEST[subject.game])
+
+
+def measured(subject: Subject, tags: tuple[int, ...], decks: int) -> tuple[int, list[Cell]]:
+    """The threshold and the cells of a shoe: minutes of work."""
+    return counting.measured(shoe(subject, decks), tags)
+
+
+def gathered(subject: Subject, tags: tuple[Tags, ...], parts: list[tuple[int, list[Cell]]]) -> Results:
+    """What was measured, as the file of results has it."""
+    effort = shoe(subject, subject.typical).effort
+    return Results(
+        subject=subject,
+        seed=counting.SEED,
+        rounds=effort.batches * effort.rounds,
+        solved=effort.batches * effort.solved,
+        burn=subject.burn,
+        count=Count(tags[-1].tags, tuple(limit for limit, _ in parts), subject.decks),
+        best_tags=tags,
+        cells=tuple(cell for _, cells in parts for cell in cells),
+    )

@@ -1,0 +1,156 @@
+"""What takes long to value is valued once, by a worker, and read by everybody else."""
+
+from fractions import Fraction
+
+import psycopg
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from tables.audit import watch
+from tables.day import figures, hours, outliers
+from tables.edge import kept_sheets
+from tables.edge.kept_sheets import KeptSheet
+from tables.games.casino_war import Rules
+from tables.log.terms import rules_of
+from tables.maths import casino_war, providers
+from tables.roles import Role
+from tests import floor
+from tests.database import database_url
+from tests.floor import Hand, dealt
+
+pytestmark = pytest.mark.django_db
+
+WAR = ("casino_war", Rules())
+
+
+def at_war() -> Hand:
+    return dealt(name="War 1", game="casino_war", options={}, seats=3)[0]
+
+
+def war_round(dealer: Hand) -> None:
+    """Seat 1 wins, seat 2 loses its bet and the tie."""
+    dealer("bet", seat=1, amount_cents=2_000, wager="main")
+    dealer("bet", seat=2, amount_cents=3_000, wager="main")
+    dealer("bet", seat=2, amount_cents=1_000, wager="tie")
+    dealer("close_bets")
+    dealer.cards("K", "2", "8")
+    dealer.pay()
+
+
+def looked() -> outliers.Looked:
+    [found] = outliers.day(hours.day_of(timezone.now()))
+    return found
+
+
+def line() -> figures.Figures:
+    [found] = figures.day(hours.day_of(timezone.now())).lines
+    return found
+
+
+def test_what_a_table_has_is_valued_once_and_a_day_goes_by_it() -> None:
+    """Harm: a page that computes for seconds, or a table whose luck nobody looks at."""
+    dealer = at_war()
+    war_round(dealer)
+    worths = casino_war.sheet(Rules()).wagers
+    expected = sum(
+        Fraction(round(worths[bet].house_edge * 10**9), 10**9) * cents
+        for bet, cents in (("main", 5_000), ("tie", 1_000))
+    )
+    assert line().theoretical == expected, "the sheet alone is quick"
+    assert looked().win is None
+    kept_sheets.value_games()
+    interval = looked().win
+    assert interval is not None
+    together = casino_war.covariances(Rules())
+    variance = (
+        together["main", "main"].seat * (2_000**2 + 3_000**2)
+        + together["main", "main"].seats * 2 * 2_000 * 3_000
+        + together["tie", "tie"].seat * 1_000**2
+        + 2 * together["main", "tie"].seat * 3_000 * 1_000
+        + 2 * together["main", "tie"].seats * 2_000 * 1_000
+    )
+    assert (interval.high - interval.low) / 2 == pytest.approx(1.959964 * variance**0.5, rel=1e-6)
+    assert kept_sheets.missing() == []
+    kept_sheets.value_games()
+    assert KeptSheet.objects.count() == 1
+
+
+def test_the_watch_values_what_is_missing() -> None:
+    """Harm: a list that somebody has to remember to fill."""
+    at_war()
+    assert "value_games" in {plan.task for plan in watch.PLANS}
+    watch.DEEDS["value_games"]()
+    assert [row.game for row in KeptSheet.objects.all()] == ["casino_war"]
+
+
+def test_blackjack_is_being_computed_until_a_worker_has_valued_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a report that stands still for half a minute, or one that says nothing is expected of the busiest game."""
+    options = {"decks": 1, "splits": 0, "insurance": False}
+    dealer, _ = dealt(name="Blackjack 1", game="blackjack", options=options, seats=1)
+    dealer("bet", seat=1, amount_cents=2_000, wager="main")
+    dealer("close_bets")
+    dealer.cards("T", "9", "T")  # twenty against a nine
+    dealer("choose", seat=1, choice="stand")
+    dealer.cards("T")
+    dealer.pay()
+    with monkeypatch.context() as patched:
+        patched.setattr(providers, "full_shoe", lambda *_: pytest.fail("a page computes"))
+        patched.setattr(providers, "covariances", lambda *_: pytest.fail("a page computes"))
+        assert (line().theoretical, line().theoretical_is) == (None, "being computed")
+        assert looked().win is None
+        assert "being computed" in reports()
+    kept_sheets.value_games()
+    with monkeypatch.context() as patched:
+        patched.setattr(providers, "full_shoe", lambda *_: pytest.fail("a page computes"))
+        edge = kept_sheets.of_table(dealer.table).edge("main")
+        assert edge is not None
+        assert line().theoretical == Fraction(round(edge * 10**9), 10**9) * 2_000
+        assert "being computed" not in reports()
+        assert looked().win is not None
+
+
+def reports() -> str:
+    client = Client()
+    boss = floor.Staff.objects.filter(username="anna").first() or floor.staff(Role.AUDITOR, "anna")
+    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    return client.get(reverse("pit:reports")).content.decode()
+
+
+def test_a_chip_unit_is_no_option_and_a_new_method_is_computed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a hundred rows for one game, or numbers of a method that was put right."""
+    dealer = at_war()
+    assert kept_sheets.key_of("casino_war", rules_of(dealer.table)) == kept_sheets.key_of(*WAR)
+    assert kept_sheets.key_of("casino_war", Rules(decks=5)) != kept_sheets.key_of(*WAR)
+    kept_sheets.value_games()
+    assert not kept_sheets.of([WAR])[0].pending
+    monkeypatch.setitem(kept_sheets.KEPT, "casino_war", 2)  # type: ignore[arg-type]
+    assert kept_sheets.of([WAR])[0].pending
+    kept_sheets.value_games()
+    assert sorted(KeptSheet.objects.values_list("method", flat=True)) == [1, 2]
+
+
+def test_what_another_worker_is_at_is_left_to_it() -> None:
+    """Harm: every worker of the house at the same sum."""
+    at_war()
+    with psycopg.connect(database_url("casino_app"), autocommit=True) as other:
+        name = "value {} {}".format(*kept_sheets.key_of(*WAR))
+        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
+        kept_sheets.value_games()
+        assert not KeptSheet.objects.exists()
+    kept_sheets.value_games()
+    assert KeptSheet.objects.count() == 1
+
+
+def test_a_kept_sheet_is_written_once_and_stays() -> None:
+    """Harm: an expectation that somebody has bettered."""
+    facts = {"game": "casino_war", "options_digest": "0", "method": 1, "options": {}, "wagers": {}, "covariances": []}
+    KeptSheet.objects.create(**facts)
+    with pytest.raises(IntegrityError, match="tables_keptsheet_once"), transaction.atomic():
+        KeptSheet.objects.create(**facts)
+    for sql in ("UPDATE tables_keptsheet SET method = 5", "DELETE FROM tables_keptsheet"):
+        refused = pytest.raises(DatabaseError, match="permission denied")
+        with refused, transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(sql)
