@@ -22,7 +22,7 @@ from tables.games.baccarat import Rules
 from tables.games.cards import Composition
 from tables.maths.situation import Unknowable
 from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -179,6 +179,11 @@ def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from tables.games.blackjack import Rules
-from tables.games.cards import Composition
+from tables.games.cards import STANDARD, Composition
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
 from tables.maths.blackjack_hands import (
@@ -48,7 +48,7 @@ from tables.maths.blackjack_sides import (
 from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, Worth, exact, results
 
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
@@ -251,6 +251,17 @@ def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
         if bet in rules.spread:
             ways[bet] = results_of(cards)
     return ways
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth that is placed before the cards: the bet by the chart of a full shoe, almost exactly,
+    the others exactly. Raises Unknowable."""
+    from tables.maths import blackjack_before
+
+    if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in _SUITED):
+        raise Unknowable("suits count here, so what is unseen is told by card")
+    beside = {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in rules.spread}
+    return {"main": blackjack_before.edge(rules, by_rank(unseen)), **beside}
 
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:

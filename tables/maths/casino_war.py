@@ -14,7 +14,7 @@ import msgspec
 from tables.games.cards import Composition
 from tables.games.casino_war import Rules
 from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 7
 TIE_PAYS: Final = 10
@@ -74,6 +74,11 @@ def _ties(often: Tally) -> int:
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth to a seat that always goes to war. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

@@ -11,7 +11,7 @@ import msgspec
 from tables.games.cards import Composition
 from tables.games.dragon_tiger import Rules
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
 CARDS: Final = 2
 SUITED_TIE_PAYS: Final = 50
@@ -57,6 +57,11 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

@@ -6,12 +6,13 @@ not ask. The options of a game are the ``Rules`` of the module of ``tables.games
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from tables.games.cards import Composition
-from tables.maths.worth import Sheet, Tally, Valued
+from tables.maths.worth import Edge, Sheet, Tally, Valued
 
 PROVIDERS: Final = {
     "baccarat": "tables.maths.baccarat",
@@ -45,6 +46,27 @@ class Dealer(Provider, Protocol):
         """The sheet of a tally."""
 
 
+@runtime_checkable
+class Auditor(Provider, Protocol):
+    """A provider that values every round of a shoe after the fact."""
+
+    def edges(self, rules: Any, unseen: Composition) -> Mapping[str, Edge]:
+        """What each wager that is placed before the cards is worth, by the cards that nobody has seen. Raises
+        Unknowable for what cannot be."""
+
+
+@runtime_checkable
+class Arbiter(Provider, Protocol):
+    """A provider that values a round that stands somewhere, in the time that a page has."""
+
+    ASSUMES: str
+    """What it takes for granted, in a sentence; nothing where every seat does what is best for it."""
+
+    def midround(self, state: Any) -> Mapping[int, float]:
+        """What each seat that bet can expect of the round, in cents, by the cards that everybody has seen. Raises
+        Unknowable for what cannot be, or cannot be told."""
+
+
 def provider(game: str) -> Provider | None:
     """The game's provider; None where nobody values the game."""
     name = PROVIDERS.get(game)
@@ -61,6 +83,24 @@ def provider(game: str) -> Provider | None:
 def valued() -> list[str]:
     """The games that somebody values."""
     return [game for game in PROVIDERS if provider(game)]
+
+
+def auditor(game: str) -> Auditor | None:
+    """Who values every round of a shoe of the game; None where nobody does."""
+    values = provider(game)
+    return values if isinstance(values, Auditor) else None
+
+
+@cache
+def audited() -> tuple[str, ...]:
+    """The games of which somebody values every round of a shoe."""
+    return tuple(game for game in PROVIDERS if auditor(game) is not None)
+
+
+def arbiter(game: str) -> Arbiter | None:
+    """Who values a round of the game that stands somewhere; None where nobody does."""
+    values = provider(game)
+    return values if isinstance(values, Arbiter) else None
 
 
 def rules_type(game: str) -> type[Any]:

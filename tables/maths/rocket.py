@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 import msgspec
 
 from tables.games.cards import PAIRS, Composition
-from tables.games.rocket import Rules
+from tables.games.felt import MAIN
+from tables.games.rocket import Rules, State
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
-from tables.maths.worth import Sheet, Worth
+from tables.maths.worth import Edge, Sheet, Worth
+
+ASSUMES: Final = ""
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
@@ -20,6 +24,21 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     bet = Worth(solution.house_edge, solution.standard_deviation, hits)
     counts = {str(PAIRS.spell(rank)): held for rank, held in enumerate(solution.situation.unseen, 1)}
     return Sheet("rocket", msgspec.to_builtins(rules), {"bet": bet}, counts)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What the bet is worth from the cards that nobody has seen. Raises Unknowable."""
+    solution = solve(Situation(rules.decks, unseen, rules.burn))
+    return {MAIN: Edge(solution.house_edge, solution.variance)}
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents: the exact values are in tenths of its bet."""
+    from tables.maths.midround import worth
+
+    tenths = worth(state)
+    bets = zip(state.seats, state.bets, strict=True)
+    return {seat: tenths[seat] * bet / 10 for seat, bet in bets if bet}
 
 
 @cache
