@@ -19,6 +19,7 @@ from django.utils import timezone
 from tables import maths
 from tables.day import hours, reading
 from tables.day.reading import SUM_NAMES, BookSpan
+from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
 from tables.log.terms import rules_of
 from tables.models import Table
@@ -246,9 +247,24 @@ def _expected(table: Table, span: BookSpan, handle_cents: int) -> Fraction | Non
     if edge is not None:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
     edges = {wager: _edge(table, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
-    if not any(edges.values()):
+    if not any(edges.values()) and not span.worth.wagers:
         return None
-    return sum((worth * span.stakes[wager] for wager, worth in edges.items() if worth is not None), Fraction(0))
+    return sum((_expected_of(span, wager, edge) for wager, edge in edges.items()), Fraction(0))
+
+
+def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction:
+    """Of one wager: by the edge of the rounds dealt in audited shoes, else by a full shoe's, where that is known."""
+    audited = span.worth.wagers.get(wager, NOTHING)
+    return audited.cents + (edge or 0) * (span.stakes[wager] - audited.staked_cents)
+
+
+def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
+    """The bets whose edge is that of the rounds dealt; with all of them all that was raised on them, too."""
+    game = GAMES[table.game]
+    stakes = {wager: cents for wager, cents in span.stakes.items() if wager not in game.further}
+    if stakes and all(span.worth.wagers.get(name, NOTHING).staked_cents == cents for name, cents in stakes.items()):
+        return handle_cents
+    return span.worth.staked_cents
 
 
 # --- Reports ---------------------------------------------------------------------------------------------------
@@ -343,7 +359,7 @@ def _figures(table: Table, span: BookSpan, start: datetime, end: datetime) -> Fi
         rounds={"banked": sums["rounds"], "pot": span.rounds}[GAMES[table.game].kind],
         open_seconds=sum(seconds),
         theoretical=_expected(table, span, sums["handle"]),
-        audited_cents=span.worth.staked_cents,
+        audited_cents=_audited_cents(table, span, sums["handle"]),
     )
 
 
