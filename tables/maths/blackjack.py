@@ -19,6 +19,7 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import STANDARD, Composition
+from tables.games.house_script import State
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
 from tables.maths.blackjack_hands import (
@@ -50,6 +51,10 @@ from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, Worth, exact, results
 
+ASSUMES: Final = (
+    "A pair is split where that is best, but a hand of a split is not split again; nobody takes insurance who has not"
+    " done so; and the table's cap leaves room for doubles and splits."
+)
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
 _LEAST_ROUNDS: Final = 1000
@@ -260,8 +265,15 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
 
     if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in _SUITED):
         raise Unknowable("suits count here, so what is unseen is told by card")
-    beside = {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in rules.spread}
-    return {"main": blackjack_before.edge(rules, by_rank(unseen)), **beside}
+    worths = {"main": blackjack_before.edge(rules, by_rank(unseen))}
+    return worths | {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in {*rules.spread}}
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, under what is assumed. Raises Unknowable."""
+    from tables.maths import blackjack_midround
+
+    return blackjack_midround.midround(state)
 
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:

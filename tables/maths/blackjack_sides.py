@@ -27,8 +27,8 @@ INSURANCE_LINES = (LOST, 2)
 def lines() -> tuple[Bytes, Bytes]:
     """By each two cards of the pack, and by each three, the line of what they pay; the line of a loss is 0."""
     cards = range(1, len(STANDARD.deck) + 1)
-    pairs = [PAIR_LINES.index(_pair(*drawn)) for drawn in product(cards, repeat=2)]
-    three = [THREE_LINES.index(_three(drawn)) for drawn in product(cards, repeat=3)]
+    pairs = [PAIR_LINES.index(pair_pays(drawn)) for drawn in product(cards, repeat=2)]
+    three = [THREE_LINES.index(three_pays(drawn)) for drawn in product(cards, repeat=3)]
     return np.array(pairs, np.uint8), np.array(three, np.uint8)
 
 
@@ -40,12 +40,12 @@ def insurance(ranks: Composition) -> Results:
 
 def perfect_pairs(cards: Composition) -> Results:
     """The seat's first two cards."""
-    return results((_pair(*drawn), ways) for drawn, ways in _draws(cards, 2))
+    return results((pair_pays(drawn), ways) for drawn, ways in _draws(cards, 2))
 
 
 def twenty_one_plus_three(cards: Composition) -> Results:
     """The seat's first two cards and the upcard."""
-    return results((_three(drawn), ways) for drawn, ways in _draws(cards, 3))
+    return results((three_pays(drawn), ways) for drawn, ways in _draws(cards, 3))
 
 
 def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
@@ -59,7 +59,9 @@ def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
             yield drawn, ways
 
 
-def _pair(first: int, second: int) -> int:
+def pair_pays(drawn: Composition) -> int:
+    """What two cards pay."""
+    first, second = drawn
     if RANK_OF[first] != RANK_OF[second]:
         return LOST
     if first == second:
@@ -67,7 +69,7 @@ def _pair(first: int, second: int) -> int:
     return _COLOURED if (SUIT_OF[first] in _RED) == (SUIT_OF[second] in _RED) else _MIXED
 
 
-def _three(drawn: Composition) -> int:
+def three_pays(drawn: Composition) -> int:
     """What three cards pay. An ace is high or low."""
     ranks, suited = sorted(RANK_OF[card] for card in drawn), len({SUIT_OF[card] for card in drawn}) == 1
     straight = ranks == [1, 12, 13] or ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2]

@@ -11,11 +11,15 @@ from typing import Final
 
 import msgspec
 
-from tables.games.cards import Composition
-from tables.games.casino_war import Rules
-from tables.maths.standard import shoe_of, spelled
+from tables.games.cards import RANK_OF, Composition
+from tables.games.casino_war import BURNED, Rules
+from tables.games.felt import Settled
+from tables.games.house_script import SpotSeen, State
+from tables.maths import cents
+from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
+ASSUMES: Final = "A seat that ties goes to war."
 CARDS: Final = 7
 TIE_PAYS: Final = 10
 ENDS: Final = ("win", "lose", "war_win", "war_lose", "second_tie")
@@ -44,10 +48,87 @@ def tally(ranks: Composition) -> Tally:
     return {"round": dict(zip(ENDS, (decided, decided, higher, higher, again), strict=True))}
 
 
+# --- A round that stands somewhere -----------------------------------------------------------------------------------
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, if it goes to war at every tie. Raises Unknowable."""
+    dealer = [RANK_OF[card] for card in state.hands[0].cards]
+    dealt = len(dealer) + sum(len(hand.cards) for spot in state.spots for hand in spot.hands)
+    ranks = by_rank(cents.unseen(state, state.rules.decks, 2 * len(state.spots) + 2 + BURNED - dealt))
+
+    def wager_cents(spot: SpotSeen, wager: Settled) -> float:
+        own = [RANK_OF[card] for hand in spot.hands for card in hand.cards]
+        if wager.bet == "raise":
+            return 0.0  # what it comes to is part of what the first bet is worth
+        worth = _tie_worth(ranks, own) if wager.bet == "tie" else _main_worth(state.rules, ranks, own, dealer)
+        return worth * wager.staked_cents
+
+    return cents.expected(state, wager_cents)
+
+
+def _tie_worth(ranks: Composition, own: list[int]) -> float:
+    """Before the dealer has a card: once he has, it is decided."""
+    likely = ranks[own[0] - 1] / sum(ranks) if own else _tie_chance(ranks)
+    return (TIE_PAYS + 1) * likely - 1
+
+
+def _tie_chance(ranks: Composition) -> float:
+    """How likely two cards are of one rank."""
+    return sum(held * (held - 1) for held in ranks) / (sum(ranks) * (sum(ranks) - 1))
+
+
+def _main_worth(rules: Rules, ranks: Composition, own: list[int], dealer: list[int]) -> float:
+    """What a first bet wins with its raise, as a part of it."""
+    if not own:
+        result = wagers(rules, tally(ranks))["main"]
+        return float(sum(net * ways for net, ways in result.items()) / sum(result.values()))
+    if not dealer:
+        return sum(
+            held / sum(ranks) * _first_worth(rules, _without(ranks, rank), own[0], rank)
+            for rank, held in enumerate(ranks, 1)
+            if held
+        )
+    if len(own) < 2:
+        return _first_worth(rules, ranks, own[0], dealer[0])
+    if len(dealer) > 1:
+        return _war_end(rules, own[1], dealer[1])
+    return sum(held / sum(ranks) * _war_end(rules, own[1], rank) for rank, held in enumerate(ranks, 1))
+
+
+def _without(ranks: Composition, rank: int) -> Composition:
+    return (*ranks[: rank - 1], ranks[rank - 1] - 1, *ranks[rank:])
+
+
+def _first_worth(rules: Rules, ranks: Composition, own: int, dealer: int) -> float:
+    """Both have a card; if they tie, both have another one to come from these."""
+    if own != dealer:
+        return 1.0 if _high(own) > _high(dealer) else -1.0
+    again = _tie_chance(ranks)
+    return again * _second_tie(rules) + (1 - again) * (1 - 2) / 2
+
+
+def _war_end(rules: Rules, own: int, dealer: int) -> float:
+    if own == dealer:
+        return float(_second_tie(rules))
+    return 1.0 if _high(own) > _high(dealer) else -2.0
+
+
+def _second_tie(rules: Rules) -> int:
+    return 2 if rules.second_tie == "bonus" else 1
+
+
+def _high(rank: int) -> int:
+    return 14 if rank == 1 else rank
+
+
+# --- From a shoe to its sheet ----------------------------------------------------------------------------------------
+
+
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
     """What each wager pays at each end: the first bet with its raise, always raised, and the tie."""
     ends = often["round"]
-    second_tie = 2 if rules.second_tie == "bonus" else 1
+    second_tie = _second_tie(rules)
     main = (
         (1, ends["win"]),
         (-1, ends["lose"]),
