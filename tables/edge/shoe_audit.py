@@ -22,7 +22,7 @@ from msgspec import structs
 from ledger.house import note
 from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
-from tables.games.cards import pack_of
+from tables.games.cards import Composition, pack_of
 from tables.games.felt import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
 from tables.games.play import replay
 from tables.handlers import checks
@@ -39,7 +39,7 @@ from tables.roles import Role
 from tables.scene import author_of
 
 if TYPE_CHECKING:
-    from tables.maths.following import Played
+    from tables.maths.following import Course, Played
 
 SCALE: Final = 10**15
 """Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
@@ -239,7 +239,7 @@ class Valued:
 
     round: Round
     decks: int
-    unseen: int
+    unseen: Composition
     edges: Mapping[str, Edge]
     stakes: Mapping[str, tuple[Stake, ...]]
     outcomes: Mapping[str, int]
@@ -257,7 +257,7 @@ class Valued:
             "seq": self.round.plays[-1].seq,
             "decks": self.decks,
             "gone": list(self.round.opening.dealt),
-            "unseen": self.unseen,
+            "unseen": sum(self.unseen),
             "edge": round(edge.house * SCALE),
             "variance": round(edge.variance * SCALE),
             "bets": [list(stake) for stake in self.bets_on(wager)],
@@ -283,7 +283,7 @@ def _valued(round_: Round) -> Valued | None:
         edges = values.edges(round_.rules, unseen)
     except Unknowable:
         return None
-    return Valued(round_, decks, sum(unseen), edges, _stakes(round_, edges), _outcomes(round_, edges))
+    return Valued(round_, decks, unseen, edges, _stakes(round_, edges), _outcomes(round_, edges))
 
 
 def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[Stake, ...]]:
@@ -337,20 +337,37 @@ def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
 def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, Any]]:
     """Every seat that bet on a wager, and how its bets lay to the edge. The name seeds the test, so that it can be done
     again."""
-    from tables.maths.following import Course, follow_wager
+    from tables.maths.following import FEWER, PERMUTATIONS, follow_wager
 
     rounds = [audited for audited in valued if wager in audited.edges]
-    edges = [round(audited.edges[wager].house * SCALE) / SCALE for audited in rounds]
-    course = Course(tuple(edges), tuple(audited.unseen for audited in rounds))
+    course = _course(wager, rounds)
+    permutations = PERMUTATIONS if course.yardstick is None else FEWER
     seats = []
     for seat in sorted({stake.seat for audited in rounds for stake in audited.bets_on(wager)}):
         bets = [next((stake.staked_cents for stake in line.bets_on(wager) if stake.seat == seat), 0) for line in rounds]
         facts: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
         seed = int.from_bytes(sha256(f"{name} {seat}".encode()).digest()[:8])
-        if test := follow_wager(course, bets, _played(seat, wager, rounds), seed=seed):
+        played = _played(seat, wager, rounds)
+        if test := follow_wager(course, bets, played, seed=seed, permutations=permutations):
             facts |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
         seats.append(facts)
     return seats
+
+
+def _course(wager: str, rounds: Sequence[Valued]) -> Course:
+    """The edge of a wager round by round, and how it is told for other orders of the cards."""
+    from tables.maths.following import Course
+    from tables.maths.yardstick import yardsticks
+
+    edges = tuple(round(audited.edges[wager].house * SCALE) / SCALE for audited in rounds)
+    sizes = tuple(sum(audited.unseen) for audited in rounds)
+    if not rounds or providers.is_linear(rounds[0].round.game.name):
+        return Course(edges, sizes)
+    current, decks = rounds[-1].round, rounds[-1].decks
+    values, pack = providers.auditor(current.game.name), pack_of(current.opening.dealt)
+    assert values is not None  # noqa: S101 -- it told the edges
+    cards = tuple(audited.unseen for audited in rounds)
+    return Course(edges, sizes, cards, yardsticks(values, current.rules, pack, decks)[wager])
 
 
 def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> Played:

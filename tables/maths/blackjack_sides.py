@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from itertools import combinations_with_replacement, product
-from math import comb
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Composition
 from tables.maths.dice import Bytes
@@ -40,23 +39,26 @@ def insurance(ranks: Composition) -> Results:
 
 def perfect_pairs(cards: Composition) -> Results:
     """The seat's first two cards."""
-    return results((pair_pays(drawn), ways) for drawn, ways in _draws(cards, 2))
+    return _results(PAIR_LINES, lines()[0], _pairs(cards), 2)
 
 
 def twenty_one_plus_three(cards: Composition) -> Results:
     """The seat's first two cards and the upcard."""
-    return results((three_pays(drawn), ways) for drawn, ways in _draws(cards, 3))
+    held, same = np.array(cards, np.int64), np.eye(len(cards), dtype=np.int64)
+    ways = _pairs(cards)[:, :, None] * (held - same[:, None, :] - same[None, :, :])
+    return _results(THREE_LINES, lines()[1], ways, 6)
 
 
-def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
-    """Every set of so many cards, and in how many ways it is drawn."""
-    held = [card for card, copies in enumerate(cards, 1) if copies]
-    for drawn in combinations_with_replacement(held, count):
-        ways = 1
-        for card in set(drawn):
-            ways *= comb(cards[card - 1], drawn.count(card))
-        if ways:
-            yield drawn, ways
+def _pairs(cards: Composition) -> NDArray[np.int64]:
+    """In how many ways a first and a second card come."""
+    held = np.array(cards, np.int64)
+    return np.asarray(held[:, None] * (held - np.eye(len(cards), dtype=np.int64)), np.int64)
+
+
+def _results(pays: tuple[int, ...], lines: Bytes, ways: NDArray[np.int64], orders: int) -> Results:
+    """By the line of what they pay, in how many ways cards are drawn that come in so many orders."""
+    drawn = {paid: int(ways.ravel()[lines == line].sum()) // orders for line, paid in enumerate(pays)}
+    return results((paid, often) for paid, often in drawn.items() if often)
 
 
 def pair_pays(drawn: Composition) -> int:

@@ -97,6 +97,11 @@ def audited() -> tuple[str, ...]:
     return tuple(game for game in PROVIDERS if auditor(game) is not None)
 
 
+def is_linear(game: str) -> bool:
+    """Whether a card moves the edges of a game as far as the cards left say, and nothing else."""
+    return bool(getattr(provider(game), "LINEAR", False))
+
+
 def arbiter(game: str) -> Arbiter | None:
     """Who values a round of the game that stands somewhere; None where nobody does."""
     values = provider(game)

@@ -15,6 +15,8 @@ from tables.maths.value import Solution, solve
 from tables.maths.worth import Edge, Sheet, Worth
 
 ASSUMES: Final = ""
+LINEAR: Final = True
+"""A card moves the edge as far as the cards left say: measured in docs/shoe-audit.md."""
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
