@@ -337,18 +337,21 @@ def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
 def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, Any]]:
     """Every seat that bet on a wager, and how its bets lay to the edge. The name seeds the test, so that it can be done
     again."""
-    from tables.maths.following import FEWER, PERMUTATIONS, follow_wager
+    from tables.maths.following import FEWER, PERMUTATIONS, follow_wager, window_of
 
     rounds = [audited for audited in valued if wager in audited.edges]
-    course = _course(wager, rounds)
-    permutations = PERMUTATIONS if course.yardstick is None else FEWER
+    course: Course | None = None
     seats = []
     for seat in sorted({stake.seat for audited in rounds for stake in audited.bets_on(wager)}):
         bets = [next((stake.staked_cents for stake in line.bets_on(wager) if stake.seat == seat), 0) for line in rounds]
         facts: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
         seed = int.from_bytes(sha256(f"{name} {seat}".encode()).digest()[:8])
         played = _played(seat, wager, rounds)
-        if test := follow_wager(course, bets, played, seed=seed, permutations=permutations):
+        if window_of(bets, played) is not None:
+            course = course or _course(wager, rounds)
+            permutations = PERMUTATIONS if course.yardstick is None else FEWER
+            test = follow_wager(course, bets, played, seed=seed, permutations=permutations)
+            assert test is not None  # noqa: S101 -- there is something to test
             facts |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
         seats.append(facts)
     return seats

@@ -114,13 +114,10 @@ def follow_wager(
     course: Course, bets: Sequence[int], played: Played, *, seed: int, permutations: int = PERMUTATIONS
 ) -> Followed | None:
     """Test one seat and one of its wagers. Rounds in which it bet on others alone count as bets of nothing."""
-    rounds = [index for index, staked in enumerate(played.staked) if staked]
-    if len(rounds) < FEWEST:
+    window = window_of(bets, played)
+    if window is None:
         return None
-    window = slice(rounds[0], rounds[-1] + 1)
     stakes = np.array(bets[window], dtype=np.float64)
-    if np.ptp(stakes) == 0:
-        return None
     edges = course.stood()
     ends = 3 * np.sign(played.results) + np.sign(played.outcomes)
     paths = _paths(course, ends, np.random.default_rng(seed), permutations)
@@ -128,7 +125,17 @@ def follow_wager(
     deviations = sums.std(axis=0)
     scores = ((sums - sums.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)).sum(axis=1)
     as_much = int((scores[1:] >= scores[0] - 1e-9).sum())
-    return Followed(len(rounds), _correlation(stakes, -np.array(course.edges)[window]), as_much, permutations)
+    rounds = sum(map(bool, played.staked))
+    return Followed(rounds, _correlation(stakes, -np.array(course.edges)[window]), as_much, permutations)
+
+
+def window_of(bets: Sequence[int], played: Played) -> slice | None:
+    """The rounds that are looked at, from the seat's first to its last; None where there is nothing to test."""
+    rounds = [index for index, staked in enumerate(played.staked) if staked]
+    if len(rounds) < FEWEST:
+        return None
+    window = slice(rounds[0], rounds[-1] + 1)
+    return None if len({*bets[window]}) == 1 else window
 
 
 def _weights(bets: Floats) -> Floats:
