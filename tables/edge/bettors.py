@@ -34,7 +34,7 @@ from tables.maths import providers
 from tables.maths.following import LEVEL, Course, Played, follow, follow_wager, together
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
-from tables.maths.yardstick import yardsticks
+from tables.maths.yardstick import Yardstick, yardsticks
 
 GAME: Final = Rocket()
 BET: Final = 10
@@ -118,7 +118,7 @@ class Wagers:
 def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     """A shoe, by the engine, from its shuffle to its cut card. All wagers are bet on in every round."""
     game, values = GAMES[name], providers.auditor(name)
-    if values is None or game.words or game.kind != "banked":
+    if values is None or game.words or not isinstance(game, BankedGame):
         raise ValueError(f"{name} is no game of several wagers in which nobody decides")
     chance = random.Random(f"{name} {seed}")  # noqa: S311 -- a simulation, by seed
     pack = game.pack(rules)
@@ -126,21 +126,26 @@ def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     order, gone = pack.cards(full), pack.nothing
     chance.shuffle(order)
     wagers = [wager.name for wager in game.wagers(rules)]
-    courses: dict[str, list[tuple[float, int, Composition]]] = {wager: [] for wager in wagers}
+    courses: dict[str, list[tuple[float, Composition]]] = {wager: [] for wager in wagers}
     nets: dict[str, list[int]] = {wager: [] for wager in wagers}
     while len(order) > game.at_cut(rules):
         unseen = tuple(held - out for held, out in zip(full, gone, strict=True))
         for wager, edge_now in values.edges(rules, unseen).items():
-            courses[wager].append((edge_now.house, sum(unseen), unseen))
+            courses[wager].append((edge_now.house, unseen))
         ends = _ends(game, rules, gone, order)
         for wager in wagers:
             nets[wager].append(ends[wager])
         gone = tuple(held - left for held, left in zip(full, pack.count(order), strict=True))
-    sticks = yardsticks(values, rules, pack, game.decks(rules))
+    sticks = yardsticks(name, rules, pack, game.decks(rules))
     return Wagers(
-        {wager: Course(*zip(*course, strict=True), sticks[wager]) for wager, course in courses.items()},
+        {wager: _course(course, sticks[wager]) for wager, course in courses.items()},
         {wager: tuple(results) for wager, results in nets.items()},
     )
+
+
+def _course(rounds: Sequence[tuple[float, Composition]], yardstick: Yardstick) -> Course:
+    edges, cards = tuple(edge_now for edge_now, _ in rounds), tuple(unseen for _, unseen in rounds)
+    return Course(edges, tuple(map(sum, cards)), cards, yardstick)
 
 
 def _ends(game: BankedGame[Any, Any], rules: Any, gone: Composition, order: list[int]) -> dict[str, int]:

@@ -367,10 +367,8 @@ def _course(wager: str, rounds: Sequence[Valued]) -> Course:
     if not rounds or providers.is_linear(rounds[0].round.game.name):
         return Course(edges, sizes)
     current, decks = rounds[-1].round, rounds[-1].decks
-    values, pack = providers.auditor(current.game.name), pack_of(current.opening.dealt)
-    assert values is not None  # noqa: S101 -- it told the edges
-    cards = tuple(audited.unseen for audited in rounds)
-    return Course(edges, sizes, cards, yardsticks(values, current.rules, pack, decks)[wager])
+    sticks = yardsticks(current.game.name, current.rules, pack_of(current.opening.dealt), decks)
+    return Course(edges, sizes, tuple(audited.unseen for audited in rounds), sticks[wager])
 
 
 def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> Played:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition, Pack
-from tables.maths.providers import Auditor
+from tables.maths.providers import auditor
 from tables.maths.situation import Unknowable
 
 Floats = NDArray[np.float64]
@@ -55,8 +55,11 @@ def terms(unseen: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def yardsticks(values: Auditor, rules: Any, pack: Pack, decks: int) -> Mapping[str, Yardstick]:
-    """Of each wager under some options."""
+def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Yardstick]:
+    """Of each wager of an audited game under some options."""
+    values = auditor(game)
+    if values is None:
+        raise Unknowable(f"nobody values the rounds of {game}")
     samples: list[Composition] = []
     edges: list[Mapping[str, Any]] = []
     for composition in _compositions(pack, decks):

@@ -99,7 +99,7 @@ def test_a_yardstick_follows_the_exact_edge(game: str, rules: Any) -> None:
     """Harm: a test of bets that looks at something else than the edge, and finds nobody."""
     values, pack, chance = providers.auditor(game), GAMES[game].pack(rules), random.Random(9)
     assert values is not None
-    sticks = yardsticks(values, rules, pack, rules.decks)
+    sticks = yardsticks(game, rules, pack, rules.decks)
     shoes = [rest(pack, rules.decks, chance.uniform(0.1, 0.9), chance) for _ in range(150)]
     for wager, stick in sticks.items():
         exact = [values.edges(rules, unseen)[wager].house for unseen in shoes]
