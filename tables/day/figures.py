@@ -242,26 +242,34 @@ def _edge(table: Table, wager: str | None) -> Fraction | None:
 
 def _expected(table: Table, span: BookSpan, handle_cents: int) -> Fraction | None:
     """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
-    told of the first stake: what is raised later in a round is in it."""
+    told of the first stake: what is raised later in a round is in it. None where nobody can tell it of some bets."""
     edge = edge_of(table)
-    if edge is not None:
+    if edge is not None and not span.stakes:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
-    edges = {wager: _edge(table, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
-    if not any(edges.values()) and not span.worth.wagers:
-        return None
-    return sum((_expected_of(span, wager, edge) for wager, edge in edges.items()), Fraction(0))
+    stakes = _first_stakes(table, span)
+    worths = [_expected_of(span, wager, _edge(table, wager)) for wager in stakes]
+    told = [worth for worth in worths if worth is not None]
+    return sum(told, Fraction(0)) if told and len(told) == len(worths) else None
 
 
-def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction:
+def _first_stakes(table: Table, span: BookSpan) -> dict[str, int]:
+    """What was staked on each wager before the cards."""
+    game = GAMES[table.game]
+    return {wager: cents for wager, cents in span.stakes.items() if wager in {*game.spots} - game.further}
+
+
+def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction | None:
     """Of one wager: by the edge of the rounds dealt in audited shoes, else by a full shoe's, where that is known."""
     audited = span.worth.wagers.get(wager, NOTHING)
-    return audited.cents + (edge or 0) * (span.stakes[wager] - audited.staked_cents)
+    rest_cents = span.stakes[wager] - audited.staked_cents
+    if edge is None:
+        return None if rest_cents else audited.cents
+    return audited.cents + edge * rest_cents
 
 
 def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
     """The bets whose edge is that of the rounds dealt; with all of them all that was raised on them, too."""
-    game = GAMES[table.game]
-    stakes = {wager: cents for wager, cents in span.stakes.items() if wager not in game.further}
+    stakes = _first_stakes(table, span)
     if stakes and all(span.worth.wagers.get(name, NOTHING).staked_cents == cents for name, cents in stakes.items()):
         return handle_cents
     return span.worth.staked_cents

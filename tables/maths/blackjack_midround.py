@@ -403,14 +403,14 @@ def _side(bet: str, cards: Composition, spot: SpotSeen, dealer: HandSeen) -> flo
     """A side bet of which not all cards lie there."""
     own = [*spot.hands[0].cards] if spot.hands else []
     up = [card for card in dealer.cards[:1] if card != UNKNOWN]
-    pays, known, size = (pair_pays, own, 2) if bet == "perfect_pairs" else (three_pays, [*own, *up], 3)
-    if not known:
+    pays, lying, size = (pair_pays, own, 2) if bet == "perfect_pairs" else (three_pays, [*own, *up], 3)
+    if not lying:
         ways_of = perfect_pairs(cards) if bet == "perfect_pairs" else twenty_one_plus_three(cards)
         return float(sum(net * ways for net, ways in ways_of.items()) / sum(ways_of.values()))
     mean, total = 0.0, sum(cards)
-    for more in product(STANDARD.cards(STANDARD.deck), repeat=size - len(known)):
+    for more in product(STANDARD.cards(STANDARD.deck), repeat=size - len(lying)):
         ways = 1.0
         for drawn, card in enumerate(more):
             ways *= max(cards[card - 1] - more[:drawn].count(card), 0) / (total - drawn)
-        mean += ways * pays((*known, *more)) if ways else 0.0
+        mean += ways * pays((*lying, *more)) if ways else 0.0
     return mean
