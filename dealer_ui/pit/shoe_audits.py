@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
@@ -17,6 +17,7 @@ from dealer_ui import charts, dates, exports
 from tables.day import hours
 from tables.edge import shoe_audit
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
+from tables.games.cards import PAIRS, Pack, pack_of
 from tables.maths.following import LEVEL, together
 from tables.models import Staff, Table
 
@@ -40,13 +41,15 @@ def _viewer(request: HttpRequest) -> Staff:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A seat, and how likely its bets are of somebody who does not bet by the cards."""
+    """A seat's bets on a wager, and how likely they are of somebody who does not bet by the cards."""
 
     seat: int
     rounds: int
     staked_cents: int
     chance: float | None
     correlation: float | None = None
+    wager: str = ""
+    """In words; nothing where a seat has one bet."""
 
     @property
     def flagged(self) -> bool:
@@ -56,33 +59,54 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A finished shoe of a list."""
+    """A finished shoe of a list: what is told of each of its wagers."""
 
-    audit: ShoeAudit
+    audits: tuple[ShoeAudit, ...]
+
+    @property
+    def audit(self) -> ShoeAudit:
+        """Any of them, for what they have in common."""
+        return self.audits[0]
 
     @property
     def seats(self) -> list[Tested]:
-        """Those that bet."""
-        return [_tested(seat) for seat in self.audit.seats]
+        """Those that bet, wager by wager."""
+        return [_tested(audit, seat) for audit in self.audits for seat in audit.seats]
+
+    @property
+    def staked_cents(self) -> int:
+        """What was bet before the cards."""
+        return sum(audit.staked_cents for audit in self.audits)
 
     @property
     def worth_cents(self) -> int:
         """What the house wins of these bets on average."""
-        return round(self.audit.worth / SCALE)
+        return round(sum(audit.worth for audit in self.audits) / SCALE)
 
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """A seat over the shoes of a day."""
+    """A seat's bets on a wager over the shoes of a day."""
 
     table: str
     shoes: int
     tested: Tested
 
 
-def _tested(seat: dict[str, Any]) -> Tested:
+def _tested(audit: ShoeAudit, seat: dict[str, Any]) -> Tested:
     correlation = seat["correlation"] / SCALE if "of" in seat else None
-    return Tested(seat["seat"], seat["rounds"], seat["staked_cents"], shoe_audit.chance_of(seat), correlation)
+    chance = shoe_audit.chance_of(seat)
+    return Tested(
+        seat["seat"], seat["rounds"], seat["staked_cents"], chance, correlation, wager=shoe_audit.title_of(audit)
+    )
+
+
+def _lines(audits: Iterable[ShoeAudit]) -> list[Line]:
+    """The wagers of each shoe together."""
+    shoes: dict[tuple[int, int], list[ShoeAudit]] = {}
+    for audit in audits:
+        shoes.setdefault((audit.book_id, audit.begun_seq), []).append(audit)
+    return [Line(tuple(wagers)) for wagers in shoes.values()]
 
 
 @audits
@@ -93,14 +117,14 @@ def shoes(request: HttpRequest) -> HttpResponse:
     on = _day(request, today)
     shoe_audit.listed(_viewer(request), on)
     audits = _of_day(on)
-    lines = [Line(audit) for audit in audits[:MOST]]
+    lines = _lines(audits)
     seats = [seat for audit in audits for seat in audit.seats if "of" in seat]
     context = {
         "on": on,
         "before": on - timedelta(days=1),
         "after": on + timedelta(days=1) if on < today else None,
-        "lines": lines,
-        "more": len(audits) - len(lines),
+        "lines": lines[:MOST],
+        "more": len(lines[MOST:]),
         "tests": len(seats),
         "flagged": sum(map(shoe_audit.flagged, seats)),
         "by_chance": round(len(seats) * LEVEL, 1),
@@ -114,33 +138,34 @@ def _day(request: HttpRequest, today: date) -> date:
 
 
 def _of_day(on: date) -> list[ShoeAudit]:
-    """The shoes that ended on a day, the newest first."""
+    """The shoes that ended on a day, the newest first, wager by wager."""
     start, end = hours.span(on)
     audits = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
-    return list(audits.select_related("book__table").defer("rounds").order_by("-ended_at", "-pk"))
+    return list(audits.select_related("book__table").defer("rounds").order_by("-ended_at", "-book_id", "pk"))
 
 
 def _evenings(audits: Sequence[ShoeAudit]) -> list[Evening]:
-    """Each seat over the shoes of a day, the least likely first."""
-    by_seat: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    """Each seat and wager over the shoes of a day, the least likely first."""
+    by_seat: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
     for audit in audits:
         for seat in audit.seats:
-            by_seat.setdefault((audit.table.name, seat["seat"]), []).append(seat)
-    evenings = [_evening(name, seat, shoes) for (name, seat), shoes in by_seat.items()]
+            key = (audit.table.name, seat["seat"], shoe_audit.title_of(audit))
+            by_seat.setdefault(key, []).append(seat)
+    evenings = [_evening(*key, shoes) for key, shoes in by_seat.items()]
     return sorted(
         evenings, key=lambda evening: (2 if evening.tested.chance is None else evening.tested.chance, evening.table)
     )
 
 
-def _evening(name: str, seat: int, shoes: Sequence[dict[str, Any]]) -> Evening:
+def _evening(name: str, seat: int, wager: str, shoes: Sequence[dict[str, Any]]) -> Evening:
     chance = together([(shoe["as_much"], shoe["of"]) for shoe in shoes if "of" in shoe])
     rounds, staked = sum(shoe["rounds"] for shoe in shoes), sum(shoe["staked_cents"] for shoe in shoes)
-    return Evening(name, len(shoes), Tested(seat, rounds, staked, chance))
+    return Evening(name, len(shoes), Tested(seat, rounds, staked, chance, wager=wager))
 
 
 LISTED: Final = (
     "table", "shoe", "begun_seq", "begun_at", "ended_at", "seat", "rounds", "staked_cents", "correlation",
-    "chance_of_as_much", "flagged",
+    "chance_of_as_much", "flagged", "wager",
 )  # fmt: skip
 
 
@@ -154,43 +179,47 @@ def shoes_csv(request: HttpRequest) -> HttpResponseBase:
 
 
 def _seats_of(audits: Sequence[ShoeAudit]) -> Iterator[tuple[ShoeAudit, Tested]]:
-    return ((audit, seat) for audit in audits for seat in Line(audit).seats)
+    return ((audit, _tested(audit, seat)) for audit in audits for seat in audit.seats)
 
 
 def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
     audit, seat = row
     return (
         audit.table.name, audit.shoe, audit.begun_seq, audit.begun_at, audit.ended_at, seat.seat, seat.rounds,
-        seat.staked_cents, seat.correlation, seat.chance, seat.flagged,
+        seat.staked_cents, seat.correlation, seat.chance, seat.flagged, audit.wager,
     )  # fmt: skip
 
 
 # --- One shoe --------------------------------------------------------------------------------------------------
 
 
-def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) -> ShoeAudit | HttpResponse:
+def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) -> Line | HttpResponse:
     """The audit of a shoe, once it is in the log who looks; or the sentence that says why there is none yet."""
     table = get_object_or_404(Table, pk=pk)
     try:
-        audit = shoe_audit.of(table, seq)
+        wagers = shoe_audit.of(table, seq)
     except NotFinished as refused:
         return render(request, "dealer_ui/pit/shoe_live.html", {"says": str(refused), "table": table}, status=409)
-    if audit is None:
+    if not wagers:
         raise Http404("No shoe was shuffled with that entry.")
-    shoe_audit.viewed(_viewer(request), audit, as_copy=as_copy)
-    return audit
+    shoe_audit.viewed(_viewer(request), wagers[0], as_copy=as_copy)
+    return Line(tuple(wagers))
 
 
 @audits
 @require_GET
 def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
-    """One shoe: the edge before each round, and what each seat bet."""
-    audit = _asked(request, pk, seq)
-    if isinstance(audit, HttpResponse):
-        return audit
+    """One shoe: the edge of a wager before each round, and what each seat bet on it."""
+    line = _asked(request, pk, seq)
+    if isinstance(line, HttpResponse):
+        return line
+    audit = next((audit for audit in line.audits if audit.wager == request.GET.get("wager")), line.audit)
     numbers = [seat["seat"] for seat in audit.seats]
     context = {
-        "line": Line(audit),
+        "line": line,
+        "audit": audit,
+        "wager": shoe_audit.title_of(audit),
+        "wagers": [(other.wager, shoe_audit.title_of(other)) for other in line.audits if len(line.audits) > 1],
         "table": audit.table,
         "chart": charts.edge_chart(audit.rounds),
         "rows": [_round(row, numbers) for row in audit.rounds],
@@ -211,27 +240,31 @@ def _round(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-HEADER: Final = (
-    "round", "entry", "unseen", *(f"unseen_{rank}" for rank in range(1, 11)), "edge_e15", "variance_e15", "seat",
-    "bet_cents", "net_cents", "worth_e15_cents",
-)  # fmt: skip
+def _header(pack: Pack) -> tuple[str, ...]:
+    """The columns, of which some say how many of each card nobody had seen."""
+    return (
+        "round", "entry", "unseen", *(f"unseen_{sign}" for sign in pack.spellings), "edge_e15", "variance_e15", "seat",
+        "bet_cents", "net_cents", "worth_e15_cents", "wager",
+    )  # fmt: skip
 
 
 @audits
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
     """The same as a list: a row for each bet, with what nobody had seen before the round."""
-    audit = _asked(request, pk, seq, as_copy=True)
-    if isinstance(audit, HttpResponse):
-        return audit
-    return exports.answer(request, f"shoe-{pk}-{seq}", HEADER, iter([_rows(audit)]))
+    line = _asked(request, pk, seq, as_copy=True)
+    if isinstance(line, HttpResponse):
+        return line
+    packs = [pack_of(row["gone"]) for audit in line.audits for row in audit.rounds[:1]] or [PAIRS]
+    rows = (row for audit in line.audits for row in _rows(audit, packs[0]))
+    return exports.answer(request, f"shoe-{pk}-{seq}", _header(packs[0]), iter([rows]))
 
 
-def _rows(audit: ShoeAudit) -> Iterator[tuple[Any, ...]]:
+def _rows(audit: ShoeAudit, pack: Pack) -> Iterator[tuple[Any, ...]]:
     for row in audit.rounds:
-        unseen = [rank * row["decks"] - out for rank, out in enumerate(row["gone"], 1)]
+        unseen = [full - out for full, out in zip(pack.shoes[row["decks"]], row["gone"], strict=True)]
         for seat, bet, net in row["bets"]:
             yield (
                 row["round"], row["seq"], row["unseen"], *unseen, str(row["edge"]), str(row["variance"]), seat, bet,
-                net, str(row["edge"] * bet),
+                net, str(row["edge"] * bet), audit.wager,
             )  # fmt: skip

@@ -20,6 +20,7 @@ from tables.day import hours, reading
 from tables.day.reading import SUM_NAMES, BookSpan
 from tables.edge import kept_sheets
 from tables.edge.kept_sheets import Worths
+from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
 from tables.models import Table
 
@@ -249,14 +250,39 @@ def _edge(worths: Worths, wager: str | None) -> Fraction | None:
 
 def _expected(table: Table, worths: Worths, span: BookSpan, handle_cents: int) -> Fraction | None:
     """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
-    told of the first stake: what is raised later in a round is in it."""
+    told of the first stake: what is raised later in a round is in it. None where nobody can tell it of some bets."""
     edge = _only_edge(table, worths)
-    if edge is not None:
+    if edge is not None and not span.stakes:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)
-    edges = {wager: _edge(worths, wager) for wager in GAMES[table.game].spots if wager in span.stakes}
-    if not any(edges.values()):
-        return None
-    return sum((worth * span.stakes[wager] for wager, worth in edges.items() if worth is not None), Fraction(0))
+    edges = {wager: _edge(worths, wager) for wager in span.stakes}
+    stakes = _first_stakes(table, span)
+    valued = [*stakes, *(wager for wager, edge in edges.items() if wager not in stakes and edge is not None)]
+    expected = [_expected_of(span, wager, edges[wager]) for wager in valued]
+    known = [cents for cents in expected if cents is not None]
+    return sum(known, Fraction(0)) if known and len(known) == len(expected) else None
+
+
+def _first_stakes(table: Table, span: BookSpan) -> dict[str, int]:
+    """What was staked on each wager before the cards."""
+    game = GAMES[table.game]
+    return {wager: cents for wager, cents in span.stakes.items() if wager in {*game.spots} - game.further}
+
+
+def _expected_of(span: BookSpan, wager: str, edge: Fraction | None) -> Fraction | None:
+    """Of one wager: by the edge of the rounds dealt in audited shoes, else by a full shoe's, where that is known."""
+    audited = span.worth.wagers.get(wager, NOTHING)
+    rest_cents = span.stakes[wager] - audited.staked_cents
+    if edge is None:
+        return None if rest_cents else audited.cents
+    return audited.cents + edge * rest_cents
+
+
+def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
+    """The bets whose edge is that of the rounds dealt; with all of them all that was raised on them, too."""
+    stakes = _first_stakes(table, span)
+    if stakes and all(span.worth.wagers.get(name, NOTHING).staked_cents == cents for name, cents in stakes.items()):
+        return handle_cents
+    return span.worth.staked_cents
 
 
 # --- Reports ---------------------------------------------------------------------------------------------------
@@ -356,7 +382,7 @@ def _figures(table: Table, worths: Worths, span: BookSpan, start: datetime, end:
         open_seconds=sum(seconds),
         theoretical=_expected(table, worths, span, sums["handle"]),
         pending=worths.pending,
-        audited_cents=span.worth.staked_cents,
+        audited_cents=_audited_cents(table, span, sums["handle"]),
     )
 
 

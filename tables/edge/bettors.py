@@ -1,4 +1,8 @@
-"""Shoes dealt to players who count and to players who do not: how often the test of ``following`` flags either."""
+"""Shoes dealt to players who count and to players who do not: how often the test of ``following`` flags either.
+
+Two studies: of the game whose seats decide and have one bet, and of games in which nobody decides and every seat has
+several wagers.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from tables.games.cards import DECK_SIZE, NOTHING, RANKS, Composition, shoe
+from tables.games.catalog import GAMES
 from tables.games.felt import (
     Action,
     AskCard,
@@ -22,14 +27,19 @@ from tables.games.felt import (
     Opening,
     Shuffle,
 )
+from tables.games.game import BankedGame
 from tables.games.play import play
 from tables.games.rocket import Rocket, Rules, State
-from tables.maths.following import LEVEL, Course, follow, together
+from tables.maths import providers
+from tables.maths.following import LEVEL, Course, Played, follow, follow_wager, together
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
+from tables.maths.yardstick import Yardstick, yardsticks
 
 GAME: Final = Rocket()
 BET: Final = 10
+_STAKE: Final = 1_000
+"""What is bet on a wager of a game that has several: so much that no winnings are rounded to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,65 @@ def chart(decks: int) -> Solution:
     return solve(fresh(decks))
 
 
+# --- Games in which nobody decides -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wagers:
+    """A shoe that was dealt, wager by wager: its course, and what a bet of ``BET`` won in each round."""
+
+    courses: Mapping[str, Course]
+    nets: Mapping[str, tuple[int, ...]]
+
+
+def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
+    """A shoe, by the engine, from its shuffle to its cut card. All wagers are bet on in every round."""
+    game, values = GAMES[name], providers.auditor(name)
+    if values is None or game.words or not isinstance(game, BankedGame):
+        raise ValueError(f"{name} is no game of several wagers in which nobody decides")
+    chance = random.Random(f"{name} {seed}")  # noqa: S311 -- a simulation, by seed
+    pack = game.pack(rules)
+    full = pack.shoes[game.decks(rules)]
+    order, gone = pack.cards(full), pack.nothing
+    chance.shuffle(order)
+    wagers = [wager.name for wager in game.wagers(rules)]
+    courses: dict[str, list[tuple[float, Composition]]] = {wager: [] for wager in wagers}
+    nets: dict[str, list[int]] = {wager: [] for wager in wagers}
+    while len(order) > game.at_cut(rules):
+        unseen = tuple(held - out for held, out in zip(full, gone, strict=True))
+        for wager, edge_now in values.edges(rules, unseen).items():
+            courses[wager].append((edge_now.house, unseen))
+        ends = _ends(game, rules, gone, order)
+        for wager in wagers:
+            nets[wager].append(ends[wager])
+        gone = tuple(held - left for held, left in zip(full, pack.count(order), strict=True))
+    sticks = yardsticks(name, rules, pack, game.decks(rules))
+    return Wagers(
+        {wager: _course(course, sticks[wager]) for wager, course in courses.items()},
+        {wager: tuple(results) for wager, results in nets.items()},
+    )
+
+
+def _course(rounds: Sequence[tuple[float, Composition]], yardstick: Yardstick) -> Course:
+    edges, cards = tuple(edge_now for edge_now, _ in rounds), tuple(unseen for _, unseen in rounds)
+    return Course(edges, tuple(map(sum, cards)), cards, yardstick)
+
+
+def _ends(game: BankedGame[Any, Any], rules: Any, gone: Composition, order: list[int]) -> dict[str, int]:
+    """One round, to a seat for each wager, for some exclude each other."""
+    wagers = [wager.name for wager in game.wagers(rules)]
+    seats = tuple(range(1, len(wagers) + 1))
+    state = game.open(rules, Opening(seats, Limits(), dealt=gone, unseen=0))
+    for seat, wager in zip(seats, wagers, strict=True):
+        state = play(game, state, Bet(seat, _STAKE, wager))
+    state = play(game, state, CloseBets())
+    while state.prompts:
+        ask = state.prompts[0]
+        assert isinstance(ask, AskCard)  # noqa: S101 -- nobody decides, and the cut card leaves enough for a round
+        state = play(game, state, Card(order.pop(0), ask.to))
+    return {wager: payout.net_cents for wager, payout in zip(wagers, game.settle(state), strict=True)}
+
+
 # --- Who bets how ----------------------------------------------------------------------------------------------
 
 Bettor = Callable[[Sequence[float], Sequence[int], float, random.Random], Iterator[int]]
@@ -154,11 +223,35 @@ def leaning(edges: Sequence[float], results: Sequence[int], full: float, chance:
     return (5 if edge < full else 1 for edge in edges)
 
 
+def now_and_then(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """A unit in one round of three."""
+    return (int(chance.random() < 1 / 3) for _ in edges)
+
+
+def chasing(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """A unit more with each round in which it did not come, up to ten; none for five rounds once it came."""
+    bet = 1
+    for result in results:
+        yield max(bet, 0)
+        bet = min(bet + 1, 10) if result < 0 else -5
+
+
+def waiting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
+    """Five units where the seat has an edge, else nothing."""
+    return (5 if edge < 0 else 0 for edge in edges)
+
+
 INNOCENT: Final[Mapping[str, Bettor]] = {
     "at random": at_random, "rising": rising, "wandering": wandering, "doubling after a loss": doubling,
     "doubling after a win": pressing, "by the size of the last result": by_size,
 }  # fmt: skip
 COUNTERS: Final[Mapping[str, Bettor]] = {"1:5 where the edge is theirs": counting, "1:5 below the full edge": leaning}
+ON_THE_SIDE: Final[Mapping[str, Bettor]] = {
+    "at random": at_random, "rising": rising, "wandering": wandering, "doubling after a loss": doubling,
+    "now and then": now_and_then, "chasing it": chasing, "5 where the edge is theirs, else nothing": waiting,
+    "1:5 below the full edge": leaning,
+}  # fmt: skip
+"""Who bets how on a wager beside a main bet that is always the same."""
 SHOES_A_DAY: Final = 10
 """How many shoes of a seat are tested together in the check."""
 
@@ -189,6 +282,24 @@ def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1
                 seats += [[]] if index >= len(seats) else []
                 seats[index] += [(test.as_much, test.of)] if test else []
         rates.append(_rate(name, seats))
+    return rates
+
+
+def check_wager(shoes: Sequence[Wagers], wager: str, *, permutations: int, seed: int = 1) -> list[Rate]:
+    """How often each kind of player is flagged who bets on a wager, and always the same on the game's first one."""
+    full, main = shoes[0].courses[wager].edges[0], next(iter(shoes[0].courses))
+    rates = []
+    for name, bettor in ON_THE_SIDE.items():
+        chance = random.Random(f"{wager} {seed} {name}")  # noqa: S311 -- a simulation, by seed
+        tests = []
+        for sample in shoes:
+            course, nets = sample.courses[wager], sample.nets[wager]
+            bets = list(bettor(course.edges, nets, full, chance))
+            results = [10 * net + bet * other for net, bet, other in zip(sample.nets[main], bets, nets, strict=True)]
+            played = Played(tuple(results), tuple(10 + bet for bet in bets), nets)
+            test = follow_wager(course, bets, played, seed=chance.getrandbits(32), permutations=permutations)
+            tests += [(test.as_much, test.of)] if test else []
+        rates.append(_rate(name, [tests]))
     return rates
 
 

@@ -1,25 +1,29 @@
 """Dispute what-if: what each ruling that is open to the pit is worth to every seat, at the moment that is disputed.
 
 Nothing is written, and no order of a shoe is read: only cards that lay faceup on the table count as seen. Who rules
-may look, and who audits; never a dealer or a player.
+may look, and who audits; never a dealer or a player. What a moment is worth is for the game's provider to say
+(`tables.maths.providers`), and so is what that takes for granted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
+from tables.games.felt import Bet
 from tables.games.play import play
-from tables.games.rocket import State
 from tables.log.entries.disputes import OPENED, RULINGS, Dispute
-from tables.log.fold import Play
-from tables.maths.midround import worth
+from tables.log.fold import Play, Round
+from tables.maths import providers
+from tables.maths.providers import Arbiter
 from tables.maths.situation import Unknowable
 from tables.models import Staff
 from tables.past import Past
 
-Cents = tuple[float, ...]
-"""For each seat that bet, in the order of their numbers."""
+Cents = Mapping[int, float]
+"""For each seat that bet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class WhatIf:
     before: int
     """The entry before which the round would be taken back."""
     moments: tuple[Play, ...]
+    assumes: str
+    """What the numbers take for granted, in a sentence."""
 
     @property
     def most_cents(self) -> float:
@@ -72,18 +78,19 @@ def may_see(viewer: Staff) -> bool:
 
 
 def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf | None:
-    """What each permitted ruling is worth; None where no exact numbers are had: for other games than Rocket, before
-    there is a bet, or for a shoe that cannot be. The round is taken back to before ``before``, else to before the last
-    choice of the seat that it is about."""
+    """What each permitted ruling is worth; None where no numbers are had that are right: for games that nobody values,
+    before there is a bet, or for a shoe that cannot be, or may run out. The round is taken back to before ``before``,
+    else to before the last choice of the seat that it is about."""
     current = round_.round
-    if current.game.name != "rocket" or dispute.state != OPENED:
+    values = providers.arbiter(current.game.name)
+    if values is None or dispute.state != OPENED:
         return None
     moments = tuple(entry for entry in current.plays if _is_moment(entry))
     if not moments:
         return None
     moment = next((entry for entry in moments if entry.seq == before), None) or _latest_about(moments, dispute.seat)
     try:
-        return WhatIf(_rulings(round_, dispute, moment), moment.seq, moments)
+        return WhatIf(_rulings(round_, dispute, moment, values), moment.seq, moments, values.ASSUMES)
     except Unknowable:
         return None
 
@@ -103,42 +110,39 @@ def _seat_of(action: object) -> int | None:
     return getattr(action, "seat", getattr(action, "to", None))
 
 
-def _rulings(round_: Past, dispute: Dispute, moment: Play) -> tuple[Ruling, ...]:
+def _rulings(round_: Past, dispute: Dispute, moment: Play, values: Arbiter) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
-    state: State = round_.round.state
-    stands = _cents(state)
-    back = _cents(_state_before(round_, moment))
+    stands = values.midround(round_.round.state)
+    back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, stands)
     rulings = [
-        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", state, stands, exact=round_.over),
-        _ruling("back", f"Back to before entry {moment.seq}, and on from there", state, back, exact=False),
+        _ruling("stands", RULINGS["stands"] if round_.over else "Play goes on", bets, stands, exact=round_.over),
+        _ruling("back", f"Back to before entry {moment.seq}, and on from there", bets, back, exact=False),
     ]
     if not round_.over:
         return tuple(rulings)
     for name, sign in (("player", 1), ("house", -1)):
-        if dispute.seat in state.seats and dispute.claim_cents:
-            outcome = tuple(
-                cents + sign * dispute.claim_cents * (seat == dispute.seat)
-                for seat, cents in zip(state.seats, stands, strict=True)
-            )
-            rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", state, outcome, exact=True))
-    rulings.append(_ruling("void", RULINGS["void"], state, (0.0,) * len(state.seats), exact=True))
+        if dispute.seat in stands and dispute.claim_cents:
+            outcome = {**stands, dispute.seat: stands[dispute.seat] + sign * dispute.claim_cents}
+            rulings.append(_ruling(name, f"{RULINGS[name]}, by what is at stake", bets, outcome, exact=True))
+    rulings.append(_ruling("void", RULINGS["void"], bets, dict.fromkeys(stands, 0.0), exact=True))
     return tuple(rulings)
 
 
-def _ruling(name: str, called: str, state: State, cents: Cents, *, exact: bool) -> Ruling:
-    seats = zip(state.seats, state.bets, cents, strict=True)
-    return Ruling(name, called, tuple(Worth(*seat) for seat in seats), exact)
+def _ruling(name: str, called: str, bets: Mapping[int, int], cents: Cents, *, exact: bool) -> Ruling:
+    return Ruling(name, called, tuple(Worth(seat, bets[seat], cents[seat]) for seat in sorted(cents)), exact)
 
 
-def _state_before(round_: Past, moment: Play) -> State:
+def _bets(current: Round, seats: Cents) -> dict[int, int]:
+    """What each seat bet before the first card, on all its wagers."""
+    placed: dict[tuple[int, str], int] = {}
+    for entry in current.plays:
+        placed |= {(bet.seat, bet.wager): bet.amount_cents for bet in entry.actions if isinstance(bet, Bet)}
+    return {seat: sum(cents for (other, _), cents in placed.items() if other == seat) for seat in seats}
+
+
+def _state_before(round_: Past, moment: Play) -> Any:
     """The round as it stood when this input was entered."""
     current = round_.round
     actions = [action for entry in current.plays if entry.seq < moment.seq for action in entry.actions]
-    start: State = current.game.open(current.rules, current.opening)
+    start = current.game.open(current.rules, current.opening)
     return reduce(lambda state, action: play(current.game, state, action), actions, start)
-
-
-def _cents(state: State) -> Cents:
-    """What each seat can expect, in cents: the exact values are in tenths of its bet."""
-    tenths = worth(state)
-    return tuple(tenths[seat] * bet / 10 for seat, bet in zip(state.seats, state.bets, strict=True))

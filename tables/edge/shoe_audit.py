@@ -2,44 +2,59 @@
 
 A shoe is finished with the entry that shuffles it again or retires it. Until then nothing here looks at it: a row is
 written for pairs of such entries only, from the log alone, once. Nothing that shuffles or deals may import this.
+
+What a wager is worth before a round is for the game's provider to say (`tables.maths.providers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from django.db import models
+from msgspec import structs
 
 from ledger.house import note
 from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
+from tables.games.cards import Composition, pack_of
+from tables.games.felt import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
+from tables.games.play import replay
 from tables.handlers import checks
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed
 from tables.log.entries.shoes import Shuffled
 from tables.log.event import Misconduct
-from tables.log.fold import Round, Standing
+from tables.log.fold import CONTINUOUS, Round, Standing
+from tables.maths import providers
+from tables.maths.situation import Unknowable
+from tables.maths.worth import Edge
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.scene import author_of
 
+if TYPE_CHECKING:
+    from tables.maths.following import Course, Played
+
 SCALE: Final = 10**15
 """Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
-GAME: Final = "rocket"
 
 
 class ShoeAudit(AppendOnly):
-    """One shoe from its shuffle to the next: its rounds with their edge, its seats with their test, and their sums."""
+    """A wager in one shoe from its shuffle to the next: its edge before each round, its bets, its tests and its sums.
+
+    A shoe has a row for each wager that was bet on; one without any where nobody bet, or nothing is to be audited.
+    """
 
     book = models.ForeignKey("ledger.Book", on_delete=models.PROTECT, related_name="shoe_audits", db_index=False)
     shoe = models.IntegerField()
     """Its number at the table; it is shuffled many times."""
+    wager = models.CharField(max_length=40, default=MAIN, db_default=MAIN)
     begun_seq = models.BigIntegerField()
     ended_seq = models.BigIntegerField()
     begun_at = models.DateTimeField()
@@ -65,15 +80,15 @@ class ShoeAudit(AppendOnly):
         app_label = "tables"
         verbose_name = "shoe audit"
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["book", "ended_seq"], name="tables_shoeaudit_once"),
-            models.UniqueConstraint(fields=["book", "begun_seq"], name="tables_shoeaudit_begun_once"),
+            models.UniqueConstraint(fields=["book", "ended_seq", "wager"], name="tables_shoeaudit_once"),
+            models.UniqueConstraint(fields=["book", "begun_seq", "wager"], name="tables_shoeaudit_begun_once"),
             models.CheckConstraint(
                 name="tables_shoeaudit_in_order", condition=models.Q(begun_seq__lt=models.F("ended_seq"))
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.book}, shoe {self.shoe} from entry {self.begun_seq}"
+        return f"{self.book}, shoe {self.shoe} from entry {self.begun_seq}, {self.wager}"
 
     @property
     def table(self) -> Table:
@@ -90,6 +105,7 @@ class Finished:
 
     book_id: int
     shoe: int
+    source: str
     begun: tuple[int, datetime]
     ended: tuple[int, datetime]
 
@@ -97,16 +113,16 @@ class Finished:
 def audit_shoes() -> int:
     """Audit every finished shoe that is not; how many had a seat that somebody should look at.
 
-    Each row is committed as it is made, so a worker that was killed is gone on with. What is read of a table begins
-    with the last shoe that was audited there.
+    The rows of a shoe are committed as they are made, so a worker that was killed is gone on with. What is read of a
+    table begins with the last shoe that was audited there.
     """
-    return sum(_audit(shoe) for table in _tables() for shoe in finished(table.book_id, _audited_through(table.book_id)))
+    return sum(audited for table in _tables() for audited in _audit_table(table.book_id))
 
 
 def _tables() -> Iterable[Table]:
-    """Those that deal the game, and those that did when last looked at: their last shoe may wait."""
-    audited = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
-    return Table.objects.filter(models.Q(game=GAME) | audited).order_by("pk")
+    """Those that deal a game that is audited, and those that did when last looked at: their last shoe may wait."""
+    rows = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
+    return Table.objects.filter(models.Q(game__in=providers.audited()) | rows).order_by("pk")
 
 
 def _audited_through(book_id: int) -> int:
@@ -121,23 +137,62 @@ def finished(book_id: int, since: int) -> Iterator[Finished]:
     marks = entries.order_by("seq").values_list("seq", "at", "kind", "body")
     for (seq, start, kind, body), (until, end, _, _) in pairwise(marks.iterator()):
         if kind == "shuffled":
-            yield Finished(book_id, read_as(Shuffled, body).shoe.number, (seq, start), (until, end))
+            shoe = read_as(Shuffled, body).shoe
+            yield Finished(book_id, shoe.number, shoe.source, (seq, start), (until, end))
 
 
-def _audit(shoe: Finished) -> bool:
-    """Write the row of a shoe, unless another worker did; whether a seat of it should be looked at."""
-    rounds = [_round_facts(round_) for round_ in dealt_from(shoe) if round_.game.name == GAME]
-    seats = tested(rounds, f"{shoe.book_id} {shoe.begun[0]}")
+def _audit_table(book_id: int) -> Iterator[bool]:
+    """Of each shoe that was audited, whether a seat should be looked at.
+
+    Where cards are shuffled before every round, or all the time, no shoe tells anything, and none has a row; but of the
+    latest an empty one says how far the table was read.
+    """
+    passed = None
+    for shoe in finished(book_id, _audited_through(book_id)):
+        rounds = _audited_rounds(shoe)
+        passed = shoe if rounds is None else None
+        if rounds is not None:
+            yield _audit(shoe, rounds)
+    if passed is not None:
+        _audit(passed, [])
+
+
+def _audited_rounds(shoe: Finished) -> list[Round] | None:
+    """The rounds of a shoe that its cards could tell something of; None where they never could."""
+    if shoe.source == CONTINUOUS:
+        return None
+    rounds = list(dealt_from(shoe))
+    audited = [
+        round_
+        for round_ in rounds
+        if round_.game.name in providers.audited() and not round_.game.is_fresh_each_round(round_.rules)
+    ]
+    return None if rounds and not audited else audited
+
+
+def _audit(shoe: Finished, rounds: Sequence[Round]) -> bool:
+    """Write the rows of a shoe, unless another worker did; whether a seat of it should be looked at."""
+    valued = [audited for round_ in rounds if (audited := _valued(round_)) is not None]
+    rows = [_row(shoe, wager, valued) for wager in _wagers(valued)]
+    # The database holds one row for each wager of a shoe: of two workers at it, the later one's rows are dropped.
+    ShoeAudit.objects.bulk_create(rows, ignore_conflicts=True)
+    return any(flagged(seat) for row in rows for seat in row.seats)
+
+
+def _row(shoe: Finished, wager: str, valued: Sequence[Valued]) -> ShoeAudit:
+    """A wager of a shoe, with its sums."""
+    rounds = [audited.facts(wager) for audited in valued if wager in audited.edges]
     bets_of = [(line, [bet for _, bet, _ in line["bets"]]) for line in rounds]
-    row = ShoeAudit(
+    return ShoeAudit(
         book_id=shoe.book_id,
         shoe=shoe.shoe,
+        wager=wager,
         begun_seq=shoe.begun[0],
         begun_at=shoe.begun[1],
         ended_seq=shoe.ended[0],
         ended_at=shoe.ended[1],
         rounds=rounds,
-        seats=seats,
+        seats=tested(wager, valued, f"{shoe.book_id} {shoe.begun[0]}" + (f" {wager}" if wager != MAIN else "")),
         staked_cents=sum(sum(bets) for _, bets in bets_of),
         worth=sum(line["edge"] * sum(bets) for line, bets in bets_of),
         spread=sum(line["variance"] * _squares(bets) for line, bets in bets_of),
@@ -145,9 +200,6 @@ def _audit(shoe: Finished) -> bool:
         crossed=sum(_cross_products(bets) for _, bets in bets_of),
         crossed_spread=sum(line["variance"] * _cross_products(bets) for line, bets in bets_of),
     )
-    # The database holds one row for each shoe: of two workers at it, the later one's row is dropped.
-    ShoeAudit.objects.bulk_create([row], ignore_conflicts=True)
-    return any(flagged(seat) for seat in seats)
 
 
 def _squares(bets: Iterable[int]) -> int:
@@ -156,6 +208,12 @@ def _squares(bets: Iterable[int]) -> int:
 
 def _cross_products(bets: Sequence[int]) -> int:
     return sum(bets) ** 2 - _squares(bets)
+
+
+def _wagers(valued: Sequence[Valued]) -> list[str]:
+    """The wagers of a shoe that somebody bet on, as the game names them one after the other."""
+    names = dict.fromkeys(name for audited in valued for name in audited.edges)
+    return [name for name in names if any(audited.bets_on(name) for audited in valued)] or [next(iter(names), MAIN)]
 
 
 def dealt_from(shoe: Finished) -> Iterator[Round]:
@@ -172,42 +230,157 @@ def dealt_from(shoe: Finished) -> Iterator[Round]:
             yield standing.round
 
 
-def _round_facts(round_: Round) -> dict[str, Any]:
-    """A round with the exact edge and variance of a bet, from what nobody had seen before it."""
-    from tables.games.cards import shoe
-    from tables.maths.situation import Situation
-    from tables.maths.value import solve
-
-    dealt, rules = round_.opening.dealt, round_.rules
-    unseen = tuple(full - out for full, out in zip(shoe(rules.decks), dealt, strict=True))
-    solution = solve(Situation(rules.decks, unseen, rules.burn))
-    return {
-        "round": round_.number,
-        "seq": round_.plays[-1].seq,
-        "decks": rules.decks,
-        "gone": list(dealt),
-        "unseen": sum(unseen),
-        "edge": round(solution.house_edge * SCALE),
-        "variance": round(solution.variance * SCALE),
-        "bets": [[payout.seat, payout.staked_cents, payout.net_cents] for payout in round_.settled],
-    }
+# --- What a round was worth ------------------------------------------------------------------------------------
 
 
-def tested(rounds: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Every seat that bet, and how its bets lay to the edge. The name seeds the test, so that it can be done again."""
-    from tables.maths.following import Course, follow
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A round with the edge of each wager, from what nobody had seen before it."""
 
-    course = Course(tuple(line["edge"] / SCALE for line in rounds), tuple(line["unseen"] for line in rounds))
+    round: Round
+    decks: int
+    unseen: Composition
+    edges: Mapping[str, Edge]
+    stakes: Mapping[str, tuple[Stake, ...]]
+    outcomes: Mapping[str, int]
+    """Where all seats share the hands: more than 0 where a wager won for whoever bet on it, less where it lost."""
+
+    def bets_on(self, wager: str) -> tuple[Stake, ...]:
+        """What each seat bet on a wager before the cards, and won by it with all that it led to."""
+        return self.stakes.get(wager, ())
+
+    def facts(self, wager: str) -> dict[str, Any]:
+        """The round as a row keeps it."""
+        edge = self.edges[wager]
+        return {
+            "round": self.round.number,
+            "seq": self.round.plays[-1].seq,
+            "decks": self.decks,
+            "gone": list(self.round.opening.dealt),
+            "unseen": sum(self.unseen),
+            "edge": round(edge.house * SCALE),
+            "variance": round(edge.variance * SCALE),
+            "bets": [list(stake) for stake in self.bets_on(wager)],
+        }
+
+
+class Stake(NamedTuple):
+    """What a seat bet on one wager."""
+
+    seat: int
+    staked_cents: int
+    net_cents: int
+
+
+def _valued(round_: Round) -> Valued | None:
+    """A round with the edge and the variance of each wager; None where too few cards were left to tell them."""
+    values = providers.auditor(round_.game.name)
+    dealt, decks = round_.opening.dealt, round_.game.decks(round_.rules)
+    unseen = tuple(full - out for full, out in zip(pack_of(dealt).shoes[decks], dealt, strict=True))
+    if values is None:
+        return None
+    try:
+        edges = values.edges(round_.rules, unseen)
+    except Unknowable:
+        return None
+    return Valued(round_, decks, unseen, edges, _stakes(round_, edges), _outcomes(round_, edges))
+
+
+def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[Stake, ...]]:
+    """The bets that were placed before the cards, by wager. What is put up in mid-round belongs to the first wager."""
+    first, stakes = next(iter(edges)), dict[str, list[Stake]]()
+    for payout in round_.settled:
+        bets, nets = _bets_of(payout, first, edges)
+        for wager, staked in bets.items():
+            stakes.setdefault(wager, []).append(Stake(payout.seat, staked, nets[wager]))
+    return {wager: tuple(seats) for wager, seats in stakes.items()}
+
+
+def _bets_of(payout: Payout, first: str, edges: Mapping[str, Edge]) -> tuple[dict[str, int], dict[str, int]]:
+    """What a seat bet on each wager, and what it won by it, in cents."""
+    if not payout.wagers:
+        return {first: payout.staked_cents}, {first: payout.net_cents}
+    bets: dict[str, int] = {}
+    nets: dict[str, int] = {}
+    for settled in payout.wagers:
+        wager = settled.bet if settled.bet in edges else first
+        nets[wager] = nets.get(wager, 0) + settled.net_cents
+        name, cents = settled.put_up[0]
+        if name in edges:
+            bets[name] = bets.get(name, 0) + cents
+    return bets, nets
+
+
+_PROBE_UNITS: Final = 1_000
+"""What is bet to see how a wager ends: so much that no winnings are rounded to nothing."""
+
+
+def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
+    """How each wager ended for whoever bet on it, also where nobody did: in games in which nobody decides anything the
+    same cards are dealt once more, to a seat that bets on it."""
+    game, rules = round_.game, round_.rules
+    if game.words:
+        return {}
+    opening = structs.replace(round_.opening, seats=(1,), limits=Limits())
+    cards = [action for entry in round_.plays for action in entry.actions if isinstance(action, Card | Shuffle)]
+    outcomes = {}
+    for wager in edges:
+        bet = Bet(1, _PROBE_UNITS * rules.unit, wager)
+        state = replay(game, rules, opening, (bet, CloseBets(), *cards))
+        outcomes[wager] = game.settle(state)[0].net_cents
+    return outcomes
+
+
+# --- The test --------------------------------------------------------------------------------------------------
+
+
+def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, Any]]:
+    """Every seat that bet on a wager, and how its bets lay to the edge. The name seeds the test, so that it can be done
+    again."""
+    from tables.maths.following import FEWER, PERMUTATIONS, follow_wager, window_of
+
+    rounds = [audited for audited in valued if wager in audited.edges]
+    course: Course | None = None
     seats = []
-    for seat in sorted({seat for line in rounds for seat, _, _ in line["bets"]}):
-        results = [next(((bet, net) for number, bet, net in line["bets"] if number == seat), (0, 0)) for line in rounds]
-        bets, nets = [bet for bet, _ in results], [net for _, net in results]
+    for seat in sorted({stake.seat for audited in rounds for stake in audited.bets_on(wager)}):
+        bets = [next((stake.staked_cents for stake in line.bets_on(wager) if stake.seat == seat), 0) for line in rounds]
         facts: dict[str, Any] = {"seat": seat, "rounds": sum(map(bool, bets)), "staked_cents": sum(bets)}
         seed = int.from_bytes(sha256(f"{name} {seat}".encode()).digest()[:8])
-        if test := follow(course, bets, nets, seed=seed):
+        played = _played(seat, wager, rounds)
+        if window_of(bets, played) is not None:
+            course = course or _course(wager, rounds)
+            permutations = PERMUTATIONS if course.yardstick is None else FEWER
+            test = follow_wager(course, bets, played, seed=seed, permutations=permutations)
+            assert test is not None  # noqa: S101 -- there is something to test
             facts |= {"correlation": round(test.correlation * SCALE), "as_much": test.as_much, "of": test.of}
         seats.append(facts)
     return seats
+
+
+def _course(wager: str, rounds: Sequence[Valued]) -> Course:
+    """The edge of a wager round by round, and how it is told for other orders of the cards."""
+    from tables.maths.following import Course
+    from tables.maths.yardstick import yardsticks
+
+    edges = tuple(round(audited.edges[wager].house * SCALE) / SCALE for audited in rounds)
+    sizes = tuple(sum(audited.unseen) for audited in rounds)
+    if not rounds or providers.is_linear(rounds[0].round.game.name):
+        return Course(edges, sizes)
+    current, decks = rounds[-1].round, rounds[-1].decks
+    sticks = yardsticks(current.game.name, current.rules, pack_of(current.opening.dealt), decks)
+    return Course(edges, sizes, tuple(audited.unseen for audited in rounds), sticks[wager])
+
+
+def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> Played:
+    """What a seat did with all its wagers."""
+    from tables.maths.following import Played
+
+    own = [[stake for stakes in line.stakes.values() for stake in stakes if stake.seat == seat] for line in rounds]
+    return Played(
+        results=tuple(sum(stake.net_cents for stake in stakes) for stakes in own),
+        staked=tuple(sum(stake.staked_cents for stake in stakes) for stakes in own),
+        outcomes=tuple(line.outcomes.get(wager, 0) for line in rounds),
+    )
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -217,15 +390,23 @@ class NotFinished(Exception):
     """The shoe is on the table, or its audit is to come; the text says which."""
 
 
-def of(table: Table, begun_seq: int) -> ShoeAudit | None:
-    """The audit of the shoe that an entry shuffled; None where none was. Raises NotFinished."""
-    row = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table").first()
+def of(table: Table, begun_seq: int) -> list[ShoeAudit]:
+    """The audit of the shoe that an entry shuffled, wager by wager; none where none was. Raises NotFinished."""
+    rows = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table")
+    audits = list(rows.order_by("pk"))
     entries = LogEntry.objects.filter(book_id=table.book_id, subject="shoe", kind__in=("shuffled", "retired"))
-    if row is not None or not entries.filter(seq=begun_seq, kind="shuffled").exists():
-        return row
+    if audits or not entries.filter(seq=begun_seq, kind="shuffled").exists():
+        return audits
     if not entries.filter(seq__gt=begun_seq).exists():
         raise NotFinished(f"This shoe is on {table.name}: it is audited once it is shuffled again or retired.")
+    if _audited_through(table.book_id) > begun_seq:
+        raise NotFinished(f"This shoe of {table.name} was shuffled for every round: its cards told nobody anything.")
     raise NotFinished(f"This shoe of {table.name} is finished, and not audited yet: look again in ten minutes.")
+
+
+def title_of(row: ShoeAudit) -> str:
+    """The wager in words; nothing where it is a seat's only bet."""
+    return "" if row.wager == MAIN else row.wager.replace("_", " ")
 
 
 def chance_of(seat: dict[str, Any]) -> float | None:
@@ -260,6 +441,6 @@ def check_view(event: AuditsListed | AuditViewed, entry: Entry) -> None:
         raise Misconduct("it shows a shoe's audit to somebody who is no auditor")
     if isinstance(event, AuditsListed):
         return
-    row = ShoeAudit.objects.filter(book__name=event.table, begun_seq=event.begun_seq).first()
+    row = ShoeAudit.objects.filter(book__name=event.table, begun_seq=event.begun_seq).order_by("pk").first()
     if row is None or entry.at is None or row.ended_at > entry.at:
         raise Misconduct("it shows the audit of a shoe that was not finished")

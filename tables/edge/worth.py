@@ -1,12 +1,13 @@
-"""What the bets of a span were worth: those of audited shoes exactly, round by round. The rest is a full shoe's edge.
+"""What the bets of a span were worth: those of audited shoes round by round, each wager by its own edge. The rest is a
+full shoe's edge.
 
 A shoe that lies in a span counts by its sums; of one that a span cuts, the rounds within are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -30,35 +31,49 @@ class Worth:
     """The sum of the products of two seats' bets in one round, each pair twice."""
     crossed_spread: Fraction = Fraction(0)
     """The same, times the variance of a bet in that round."""
+    wagers: Mapping[str, Worth] = field(default_factory=dict)
+    """The same of each wager by itself."""
+
+    def plus(self, wager: str, other: Worth) -> Worth:
+        """With the bets of a wager besides."""
+        return Worth(
+            self.staked_cents + other.staked_cents,
+            self.cents + other.cents,
+            self.spread + other.spread,
+            self.squares + other.squares,
+            self.crossed + other.crossed,
+            crossed_spread=self.crossed_spread + other.crossed_spread,
+            wagers={**self.wagers, wager: other},
+        )
 
 
 NOTHING: Final = Worth()
 
 _AUDITED_BETS: Final = """
-    SELECT s.place, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
+    SELECT s.place, m.wager, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
         coalesce(sum(m.squares), 0), coalesce(sum(m.crossed), 0), coalesce(sum(m.crossed_spread), 0)
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
         WITH ORDINALITY AS s (book, low, high, place)
     CROSS JOIN LATERAL (
-        SELECT staked_cents::numeric AS staked, worth, spread, squares, crossed, crossed_spread
+        SELECT wager, staked_cents::numeric AS staked, worth, spread, squares, crossed, crossed_spread
         FROM tables_shoeaudit
         WHERE book_id = s.book AND begun_seq >= s.low AND begun_seq < s.high AND ended_seq <= s.high
         UNION ALL
-        SELECT b.staked, (r ->> 'edge')::numeric * b.staked, (r ->> 'variance')::numeric * b.squares, b.squares,
-            b.staked ^ 2 - b.squares, (r ->> 'variance')::numeric * (b.staked ^ 2 - b.squares)
+        SELECT cut.wager, b.staked, (r ->> 'edge')::numeric * b.staked, (r ->> 'variance')::numeric * b.squares,
+            b.squares, b.staked ^ 2 - b.squares, (r ->> 'variance')::numeric * (b.staked ^ 2 - b.squares)
         FROM (
             (SELECT * FROM tables_shoeaudit WHERE book_id = s.book AND begun_seq < s.low
-                ORDER BY begun_seq DESC LIMIT 1)
+                ORDER BY begun_seq DESC FETCH FIRST 1 ROW WITH TIES)
             UNION ALL
             (SELECT * FROM tables_shoeaudit WHERE book_id = s.book AND begun_seq >= s.low AND begun_seq < s.high
-                AND ended_seq > s.high ORDER BY begun_seq DESC LIMIT 1)
+                AND ended_seq > s.high ORDER BY begun_seq DESC FETCH FIRST 1 ROW WITH TIES)
         ) AS cut
         CROSS JOIN LATERAL jsonb_array_elements(cut.rounds) AS r
         CROSS JOIN LATERAL (SELECT sum((bet ->> 1)::numeric) AS staked, sum(((bet ->> 1)::numeric) ^ 2) AS squares
             FROM jsonb_array_elements(r -> 'bets') AS bet) AS b
         WHERE (r ->> 'seq')::bigint > s.low AND (r ->> 'seq')::bigint <= s.high
     ) AS m
-    GROUP BY s.place
+    GROUP BY s.place, m.wager ORDER BY s.place, m.wager
 """
 
 
@@ -68,8 +83,8 @@ def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
     worths = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
         cursor.execute(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
-        for place, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
-            worths[place - 1] = Worth(
+        for place, wager, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
+            bets = Worth(
                 staked_cents=int(staked),
                 cents=Fraction(int(worth), SCALE),
                 spread=Fraction(int(spread), SCALE),
@@ -77,4 +92,5 @@ def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
                 crossed=int(crossed),
                 crossed_spread=Fraction(int(crossed_spread), SCALE),
             )
+            worths[place - 1] = worths[place - 1].plus(wager, bets)
     return worths

@@ -19,16 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.baccarat import PAY_FORM, Rules
-from tables.games.cards import Composition
+from tables.games.cards import RANK_OF, Composition
+from tables.games.house_script import State, hand_named
 from tables.games.pays import net
+from tables.maths import cents
 from tables.maths.covariances import Covariances, all_in_common
 from tables.maths.situation import Unknowable
-from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.standard import by_rank, shoe_of, spelled
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+ASSUMES: Final = ""
 CARDS: Final = 6
 ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
 """How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
@@ -144,6 +147,83 @@ def _courses(cards: Whole, dealt: int) -> Courses:
     seen = np.stack([(held[:place] == card).sum(axis=0) for place, card in enumerate(held)])
     orders = (2 - (held[0] == held[1])) * (2 - (held[2] == held[3]))
     return Courses(held, seen, orders, tuple(ENDS[number] for number in ends), starts)
+
+
+# --- A round that stands somewhere -----------------------------------------------------------------------------------
+
+
+def tally_from(ranks: Composition, player: Sequence[int], banker: Sequence[int]) -> Tally:
+    """The same as ``tally`` where some cards lie there already, by rank; ``ranks`` are the cards that may come."""
+    if not player:
+        return tally(ranks)
+    values = [sum(ranks[9:]), *ranks[:9]]
+    ends = dict.fromkeys(ENDS, 0)
+    _deal_on(values, [_points(player), _points(banker)], 1, ends)
+    return {"round": ends, "player_pair": _pair_ways(ranks, player), "banker_pair": _pair_ways(ranks, banker)}
+
+
+def _points(ranks: Sequence[int]) -> list[int]:
+    return [rank if rank < _VALUES else 0 for rank in ranks]
+
+
+def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[str, int]) -> None:
+    """Every card that may come next, until the round is over; each course as often as it goes on to six cards."""
+    place, dealt = _due(*hands), len(hands[0]) + len(hands[1])
+    left = sum(values)
+    if place is None:
+        for undealt in range(CARDS - dealt):
+            ways *= left - undealt
+        ends[_end(*hands)] += ways
+        return
+    for value, held in enumerate(values):
+        if held:
+            values[value] -= 1
+            hands[place].append(value)
+            _deal_on(values, hands, ways * held, ends)
+            hands[place].pop()
+            values[value] += 1
+
+
+def _due(player: list[int], banker: list[int]) -> int | None:
+    """Whose card is next: 0 the player's, 1 the banker's."""
+    if len(banker) < 2:
+        return int(len(player) > len(banker))
+    points, other = sum(player[:2]) % 10, sum(banker[:2]) % 10
+    if max(points, other) >= 8 or len(banker) > 2:
+        return None
+    if len(player) == 2 and points <= 5:
+        return 0
+    third = player[2] if len(player) > 2 else _NONE
+    return 1 if banker_draws()[min(other, 7), third] else None
+
+
+def _end(player: list[int], banker: list[int]) -> str:
+    points, other = sum(player) % 10, sum(banker) % 10
+    if points == other:
+        return "tie"
+    if points > other:
+        return "player_8" if (points, len(player)) == (8, 3) else "player"
+    if other == 6:
+        return "banker_6"
+    return "banker_7" if (other, len(banker)) == (7, 3) else "banker"
+
+
+def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
+    """In how many ways the first two cards of a hand are a pair."""
+    if len(hand) > 1:
+        won = int(hand[0] == hand[1])
+        return {"win": won, "lose": 1 - won}
+    if hand:
+        return {"win": ranks[hand[0] - 1], "lose": sum(ranks) - ranks[hand[0] - 1]}
+    pairs = sum(held * (held - 1) for held in ranks)
+    return {"win": pairs, "lose": sum(ranks) * (sum(ranks) - 1) - pairs}
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
+    player, banker = ([RANK_OF[card] for card in hand_named(state, name).cards] for name in ("player", "banker"))
+    ranks = by_rank(cents.unseen(state, state.rules.decks, CARDS - len(player) - len(banker)))
+    return cents.by_name(state, wagers(state.rules, tally_from(ranks, player, banker)))
 
 
 # --- From a shoe to its sheet ----------------------------------------------------------------------------------------
@@ -263,6 +343,11 @@ def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

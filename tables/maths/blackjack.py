@@ -18,7 +18,8 @@ import msgspec
 import numpy as np
 
 from tables.games.blackjack import Rules
-from tables.games.cards import Composition
+from tables.games.cards import STANDARD, Composition
+from tables.games.house_script import State
 from tables.maths import blackjack_table
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
@@ -52,8 +53,12 @@ from tables.maths.blackjack_simulation import MOST, Dealt, first_cards, simulate
 from tables.maths.covariances import Covariances, either_order
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, Worth, exact, results
 
+ASSUMES: Final = (
+    "A pair is split where that is best, but a hand of a split is not split again; nobody takes insurance who has not"
+    " done so; and the table's cap leaves room for doubles and splits."
+)
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
 TABLE_ROUNDS: Final = 10_000_000
@@ -286,6 +291,24 @@ def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
         if bet in rules.spread:
             ways[bet] = results_of(cards, pays)
     return ways
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth that is placed before the cards: the bet by the chart of a full shoe, almost exactly,
+    the others exactly. Raises Unknowable."""
+    from tables.maths import blackjack_before
+
+    if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in _SUITED):
+        raise Unknowable("suits count here, so what is unseen is told by card")
+    worths = {"main": blackjack_before.edge(rules, by_rank(unseen))}
+    return worths | {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in {*rules.spread}}
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, under what is assumed. Raises Unknowable."""
+    from tables.maths import blackjack_midround
+
+    return blackjack_midround.midround(state)
 
 
 def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:

@@ -165,7 +165,7 @@ def upcard_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> Upcard:
     held = np.array(values_of(ranks), np.float64)
     held[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
-    pairs, tens = _pairs(rules, ranks, upcard)
+    pairs, tens = pairs_of(rules, ranks, upcard)
     return Upcard(
         hands=lattice(),
         shoe=Shoe(held, float(held.sum()), dealer.natural),
@@ -176,7 +176,7 @@ def upcard_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> Upcard:
     )
 
 
-def _pairs(rules: Rules, ranks: tuple[int, ...], upcard: int) -> tuple[Pairs, float]:
+def pairs_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> tuple[Pairs, float]:
     """The pairs that may be split, and how likely two tens are none.
 
     Where only a rank is split, ten, jack, queen and king are ranks of their own, and which of them is up counts.

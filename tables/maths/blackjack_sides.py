@@ -5,13 +5,13 @@ Cards come to a line of a wager's pay table, or to none; what the lines pay is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement, product
-from math import comb
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tables.games.blackjack import Rules
 from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Composition
@@ -20,6 +20,8 @@ from tables.games.pays import UNPAID, Pays, net
 from tables.games.side_bets import PAY_FORM
 from tables.maths.dice import Bytes
 from tables.maths.worth import Results, results
+
+Whole = NDArray[np.int64]
 
 _RED = (1, 2)
 """The suits that are hearts and diamonds."""
@@ -35,8 +37,8 @@ _SHIPPED = PAY_FORM.in_force(Rules())
 def lines() -> tuple[Bytes, Bytes]:
     """By each two cards of the pack, and by each three, the line of what they pay; the line of a loss is 0."""
     cards = range(1, len(STANDARD.deck) + 1)
-    pairs = [PAIR_LINES.index(_pair(*drawn)) for drawn in product(cards, repeat=2)]
-    three = [THREE_LINES.index(_three(drawn)) for drawn in product(cards, repeat=3)]
+    pairs = [PAIR_LINES.index(pair_line(drawn)) for drawn in product(cards, repeat=2)]
+    three = [THREE_LINES.index(three_line(drawn)) for drawn in product(cards, repeat=3)]
     return np.array(pairs, np.uint8), np.array(three, np.uint8)
 
 
@@ -58,28 +60,31 @@ def insurance(ranks: Composition) -> Results:
 
 def perfect_pairs(cards: Composition, pays: Pays = _SHIPPED) -> Results:
     """The seat's first two cards."""
-    odds = pays["perfect_pairs"]
-    return results((won(odds, _pair(*drawn)), ways) for drawn, ways in _draws(cards, 2))
+    return _results(pays["perfect_pairs"], PAIR_LINES, lines()[0], _pairs(cards), orders=2)
 
 
 def twenty_one_plus_three(cards: Composition, pays: Pays = _SHIPPED) -> Results:
     """The seat's first two cards and the upcard."""
-    odds = pays["twenty_one_plus_three"]
-    return results((won(odds, _three(drawn)), ways) for drawn, ways in _draws(cards, 3))
+    held, same = np.array(cards, np.int64), np.eye(len(cards), dtype=np.int64)
+    ways = _pairs(cards)[:, :, None] * (held - same[:, None, :] - same[None, :, :])
+    return _results(pays["twenty_one_plus_three"], THREE_LINES, lines()[1], ways, orders=6)
 
 
-def _draws(cards: Composition, count: int) -> Iterator[tuple[Composition, int]]:
-    """Every set of so many cards, and in how many ways it is drawn."""
-    held = [card for card, copies in enumerate(cards, 1) if copies]
-    for drawn in combinations_with_replacement(held, count):
-        ways = 1
-        for card in set(drawn):
-            ways *= comb(cards[card - 1], drawn.count(card))
-        if ways:
-            yield drawn, ways
+def _pairs(cards: Composition) -> Whole:
+    """In how many ways a first and a second card come."""
+    held = np.array(cards, np.int64)
+    return np.asarray(held[:, None] * (held - np.eye(len(cards), dtype=np.int64)), np.int64)
 
 
-def _pair(first: int, second: int) -> str:
+def _results(odds: Mapping[str, Odds], names: tuple[str, ...], lines: Bytes, ways: Whole, *, orders: int) -> Results:
+    """By what a line pays, in how many ways cards are drawn that come in so many orders."""
+    drawn = {name: int(ways.ravel()[lines == line].sum()) // orders for line, name in enumerate(names)}
+    return results((won(odds, name), often) for name, often in drawn.items() if often)
+
+
+def pair_line(drawn: Composition) -> str:
+    """The line of two cards."""
+    first, second = drawn
     if RANK_OF[first] != RANK_OF[second]:
         return LOST
     if first == second:
@@ -87,7 +92,7 @@ def _pair(first: int, second: int) -> str:
     return "coloured" if (SUIT_OF[first] in _RED) == (SUIT_OF[second] in _RED) else "mixed"
 
 
-def _three(drawn: Composition) -> str:
+def three_line(drawn: Composition) -> str:
     """The line of three cards. An ace is high or low."""
     ranks, suited = sorted(RANK_OF[card] for card in drawn), len({SUIT_OF[card] for card in drawn}) == 1
     straight = ranks == [1, 12, 13] or ranks == [ranks[0], ranks[0] + 1, ranks[0] + 2]

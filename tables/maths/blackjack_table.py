@@ -17,7 +17,7 @@ from tables.maths.blackjack_chart import Chart
 from tables.maths.blackjack_dealer import ACE, TEN
 from tables.maths.blackjack_hands import SPLIT, STAND
 from tables.maths.blackjack_round import MOST_HANDS
-from tables.maths.blackjack_sides import INSURANCE_LINES, PAIR_LINES, THREE_LINES, lines
+from tables.maths.blackjack_sides import INSURANCE_LINES, PAIR_LINES, THREE_LINES, lines, pays_of, won
 from tables.maths.blackjack_simulation import (
     NO_CARD,
     SURRENDERING,
@@ -76,8 +76,8 @@ class Sides(NamedTuple):
 
     pair_lines: Bytes
     three_lines: Bytes
-    pair_pays: Counts
-    three_pays: Counts
+    pair_pays: Floats
+    three_pays: Floats
     copies: Bytes
 
 
@@ -98,7 +98,12 @@ def covariances(rules: Rules, chart: Chart, rounds: int, seed: int) -> dict[Pair
     sums = Sums(np.zeros(2, np.int64), np.zeros((2, _KINDS)), *(np.zeros((2, _KINDS, _KINDS)) for _ in range(4)))
     pair_lines, three_lines = lines()
     copies = np.arange(4 * rules.decks, dtype=np.uint8)
-    sides = Sides(pair_lines, three_lines, np.array(PAIR_LINES), np.array(THREE_LINES), copies)
+    pays = pays_of(rules)
+    pair_pays, three_pays = (
+        np.array([float(won(pays[bet], line)) for line in names])
+        for bet, names in (("perfect_pairs", PAIR_LINES), ("twenty_one_plus_three", THREE_LINES))
+    )
+    sides = Sides(pair_lines, three_lines, pair_pays, three_pays, copies)
     deck = deck_of((4 * rules.decks,) * 13, seed)
     _covary(deck, _room(2), (house_of(rules), columns(chart)), (rounds, sides), sums)
     return {
@@ -321,7 +326,7 @@ def _covary(deck: Deck, room: Seats, table: tuple[House, Counts], dealt: tuple[i
             _add(part, nets, sums)
 
 
-_NOT_INSURED, _INSURED = INSURANCE_LINES
+_NOT_INSURED, _INSURED = (float(won(pays_of(Rules())["insurance"], line)) for line in INSURANCE_LINES)
 
 
 @inlined

@@ -15,14 +15,18 @@ from typing import Final
 
 import msgspec
 
-from tables.games.cards import BY_RANK, Composition
-from tables.games.casino_war import PAY_FORM, Rules
+from tables.games.cards import BY_RANK, RANK_OF, Composition
+from tables.games.casino_war import BURNED, PAY_FORM, Rules
+from tables.games.felt import Settled
+from tables.games.house_script import SpotSeen, State
 from tables.games.pays import net
+from tables.maths import cents
 from tables.maths.covariances import Covariances, pairs_of
 from tables.maths.covariances import exact as exact_covariances
-from tables.maths.standard import shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.standard import by_rank, shoe_of, spelled
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
+ASSUMES: Final = "A seat that ties goes to war."
 CARDS: Final = 7
 ENDS: Final = ("win", "lose", "war_win", "war_lose", "second_tie")
 CHART: Final = {"tie": "war"}
@@ -48,6 +52,73 @@ def tally(ranks: Composition) -> Tally:
     )
     decided, higher = (first * later - ties) // 2, (ties - again) // 2
     return {"round": dict(zip(ENDS, (decided, decided, higher, higher, again), strict=True))}
+
+
+# --- A round that stands somewhere -----------------------------------------------------------------------------------
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, if it goes to war at every tie. Raises Unknowable."""
+    dealer = [RANK_OF[card] - 1 for card in state.hands[0].cards]
+    dealt = len(dealer) + sum(len(hand.cards) for spot in state.spots for hand in spot.hands)
+    ranks = by_rank(cents.unseen(state, state.rules.decks, 2 * len(state.spots) + 2 + BURNED - dealt))
+
+    def wager_cents(spot: SpotSeen, wager: Settled) -> float:
+        own = [RANK_OF[card] - 1 for hand in spot.hands for card in hand.cards]
+        if wager.bet == "raise":
+            return 0.0  # what it comes to is part of what the first bet is worth
+        worth = (
+            _tie_worth(state.rules, ranks, own) if wager.bet == "tie" else _main_worth(state.rules, ranks, own, dealer)
+        )
+        return worth * wager.staked_cents
+
+    return cents.expected(state, wager_cents)
+
+
+def _tie_worth(rules: Rules, ranks: Composition, own: list[int]) -> float:
+    """Before the dealer has a card: once he has, it is decided."""
+    likely = ranks[own[0]] / sum(ranks) if own else _tie_chance(ranks)
+    return float(_tie(rules, 0, 0) + 1) * likely - 1
+
+
+def _tie_chance(ranks: Composition) -> float:
+    """How likely two cards are of one rank."""
+    return sum(held * (held - 1) for held in ranks) / (sum(ranks) * (sum(ranks) - 1))
+
+
+def _main_worth(rules: Rules, ranks: Composition, own: list[int], dealer: list[int]) -> float:
+    """What a first bet wins with its raise, as a part of it."""
+    if not own:
+        result = wagers(rules, tally(ranks))["main"]
+        return float(sum(net * ways for net, ways in result.items()) / sum(result.values()))
+    if not dealer:
+        return sum(
+            held / sum(ranks) * _first_worth(rules, _without(ranks, (rank,)), own[0], rank)
+            for rank, held in enumerate(ranks)
+            if held
+        )
+    if len(own) < 2:
+        return _first_worth(rules, ranks, own[0], dealer[0])
+    if len(dealer) > 1:
+        return _war_end(rules, own[1], dealer[1])
+    return sum(held / sum(ranks) * _war_end(rules, own[1], rank) for rank, held in enumerate(ranks))
+
+
+def _first_worth(rules: Rules, ranks: Composition, own: int, dealer: int) -> float:
+    """Both have a card; if they tie, both have another one to come from these."""
+    if own != dealer:
+        return 1.0 if _high(own) > _high(dealer) else -1.0
+    again = _tie_chance(ranks)
+    return again * _second_tie(rules) + (1 - again) * (1 - 2) / 2
+
+
+def _war_end(rules: Rules, own: int, dealer: int) -> float:
+    if own == dealer:
+        return float(_second_tie(rules))
+    return 1.0 if _high(own) > _high(dealer) else -2.0
+
+
+# --- From a shoe to its sheet ----------------------------------------------------------------------------------------
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
@@ -163,6 +234,11 @@ def _ties(often: Tally) -> int:
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth to a seat that always goes to war. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

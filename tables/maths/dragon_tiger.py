@@ -8,13 +8,16 @@ from typing import Final
 
 import msgspec
 
-from tables.games.cards import Composition
+from tables.games.cards import RANK_OF, Composition
 from tables.games.dragon_tiger import PAY_FORM, Rules
+from tables.games.house_script import State, hand_named
 from tables.games.pays import net
+from tables.maths import cents
 from tables.maths.covariances import Covariances, all_in_common
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Results, Sheet, Tally, Valued, exact, results
+from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
+ASSUMES: Final = ""
 CARDS: Final = 2
 _HALF: Final = Fraction(1, 2)
 
@@ -39,6 +42,25 @@ def tally(cards: Composition) -> Tally:
 
 def _ordered_pairs(cards: int) -> int:
     return cards * (cards - 1)
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
+    dragon, tiger = (hand_named(state, name).cards for name in ("dragon", "tiger"))
+    cards = cents.unseen(state, state.rules.decks, CARDS - len(dragon) - len(tiger))
+    often = tally_after(cards, dragon[0]) if dragon else tally(cards)
+    return cents.by_name(state, wagers(state.rules, often))
+
+
+def tally_after(cards: Composition, dragon: int) -> Tally:
+    """The same where the dragon's card lies there: in how many ways the tiger's card comes to each end."""
+    ranks, rank = by_rank(cards), RANK_OF[dragon]
+    lower, higher = sum(ranks[: rank - 1]), sum(ranks[rank:])
+    same = cards[dragon - 1]
+    return {
+        "round": {"dragon": lower, "tiger": higher, "tie": ranks[rank - 1]},
+        "suited_tie": {"win": same, "lose": sum(cards) - same},
+    }
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
@@ -78,6 +100,11 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
     """What every wager is worth. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    return sheet(rules, unseen).edges
 
 
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:

@@ -5,6 +5,12 @@ for skill. So the bets stay where they are, and the order of the *rounds' cards*
 dealt one after the other come in any order equally often. What a block did to the edge stays with it, and blocks change
 places only where the seat's results (won, lost, did not bet) are the same: so raising after a win, or doubling after a
 loss, is no evidence either. What is left is bets that answer to cards.
+
+Where a seat has several wagers, each is tested by itself against its own edge, over the rounds in which the seat bet
+anything. Its results are then those of all its wagers together; and where all seats share the hands, what became of the
+wager for whoever had bet on it has to be the same, too. The edge in another order of the blocks is then told by a
+yardstick of the cards that would be unseen (`yardstick`), and so is the edge in the order that was dealt: bets that do
+not answer to cards lie to the one as to the others, however good the yardstick is.
 """
 
 from __future__ import annotations
@@ -18,7 +24,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tables.games.cards import Composition
+from tables.maths.yardstick import Yardstick
+
 PERMUTATIONS: Final = 9_999
+FEWER: Final = 1_999
+"""Of these so many where each is told by a yardstick."""
+_AT_ONCE: Final = 250
+"""So many of them lie in memory at a time."""
 LEVEL: Final = 0.01
 """Of seats that do not follow the edge, so many are flagged: for each seat and shoe, and for each seat and day."""
 FEWEST: Final = 6
@@ -33,6 +46,16 @@ class Course:
 
     edges: tuple[float, ...]
     unseen: tuple[int, ...]
+    cards: tuple[Composition, ...] = ()
+    """Which cards those were, where a yardstick tells the edge by them."""
+    yardstick: Yardstick | None = None
+    """None where a card moves the edge as far as the cards left say, and nothing else."""
+
+    def stood(self) -> Floats:
+        """The edge before each round as the test has it."""
+        if self.yardstick is None:
+            return np.array(self.edges)
+        return self.yardstick.edges(np.array(self.cards, np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +79,63 @@ class Followed:
         return self.chance <= LEVEL
 
 
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a seat did round by round, beside its bets on the wager that is tested."""
+
+    results: tuple[int, ...]
+    """More than 0 where it won on balance, less where it lost."""
+    staked: tuple[int, ...]
+    """What it bet on all wagers together: where it bet anything, it was there and might have bet on this one."""
+    outcomes: tuple[int, ...]
+    """What became, or would have become, of the wager: more than 0 for a win, less for a loss; 0 where that is not
+    the same for every seat, or cannot be told."""
+
+
 def follow(
-    course: Course, bets: Sequence[int], results: Sequence[int], *, seed: int, permutations: int = PERMUTATIONS
+    course: Course,
+    bets: Sequence[int],
+    results: Sequence[int],
+    *,
+    seed: int,
+    permutations: int = PERMUTATIONS,
 ) -> Followed | None:
-    """Test one seat. ``bets``: 0 where it did not bet; ``results``: more than 0 where it won, less where it lost.
+    """Test one seat that has one bet a round. ``bets``: 0 where it did not bet; ``results``: more than 0 where it won,
+    less where it lost.
 
     None where there is nothing to test: a bet that never changed, or too few rounds. Rounds in which the seat sat out
     between its bets count as bets of nothing; those before its first and after its last do not count.
     """
-    rounds = [index for index, bet in enumerate(bets) if bet]
-    if len(rounds) < FEWEST:
+    played = Played(tuple(results), tuple(bets), (0,) * len(bets))
+    return follow_wager(course, bets, played, seed=seed, permutations=permutations)
+
+
+def follow_wager(
+    course: Course, bets: Sequence[int], played: Played, *, seed: int, permutations: int = PERMUTATIONS
+) -> Followed | None:
+    """Test one seat and one of its wagers. Rounds in which it bet on others alone count as bets of nothing."""
+    window = window_of(bets, played)
+    if window is None:
         return None
-    window = slice(rounds[0], rounds[-1] + 1)
     stakes = np.array(bets[window], dtype=np.float64)
-    if np.ptp(stakes) == 0:
-        return None
-    edges = np.array(course.edges)
-    paths = _paths(course, np.sign(results), np.random.default_rng(seed), permutations)
+    edges = course.stood()
+    ends = 3 * np.sign(played.results) + np.sign(played.outcomes)
+    paths = _paths(course, ends, np.random.default_rng(seed), permutations)
     sums = -np.vstack([edges, paths])[:, window] @ _weights(stakes)
     deviations = sums.std(axis=0)
     scores = ((sums - sums.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)).sum(axis=1)
     as_much = int((scores[1:] >= scores[0] - 1e-9).sum())
-    return Followed(len(rounds), _correlation(stakes, -edges[window]), as_much, permutations)
+    rounds = sum(map(bool, played.staked))
+    return Followed(rounds, _correlation(stakes, -np.array(course.edges)[window]), as_much, permutations)
+
+
+def window_of(bets: Sequence[int], played: Played) -> slice | None:
+    """The rounds that are looked at, from the seat's first to its last; None where there is nothing to test."""
+    rounds = [index for index, staked in enumerate(played.staked) if staked]
+    if len(rounds) < FEWEST:
+        return None
+    window = slice(rounds[0], rounds[-1] + 1)
+    return None if len({*bets[window]}) == 1 else window
 
 
 def _weights(bets: Floats) -> Floats:
@@ -96,21 +154,38 @@ def _correlation(bets: Floats, edges: Floats) -> float:
     return float(heights @ (bets - bets.mean())) / scale if scale else 0.0
 
 
-def _paths(course: Course, results: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
+def _paths(course: Course, ends: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
     """The edge before each round, had the blocks of cards come in another order.
 
-    A card moves the edge in inverse proportion to the cards that are left, so the edge's distance from the first one,
-    times the cards unseen, adds up block by block. The last round's cards come after all bets and stay.
+    Blocks change places where rounds ended alike. The last round's cards come after all bets and stay.
     """
+    order = np.empty((count, len(course.edges) - 1), dtype=np.intp)
+    for end in np.unique(ends[:-1]):
+        places = np.flatnonzero(ends[:-1] == end)
+        order[:, places] = chance.permuted(np.tile(places, (count, 1)), axis=1)
+    if course.yardstick is None:
+        return _by_moves(course, order)
+    parts = range(0, count, _AT_ONCE)
+    return np.vstack([_by_cards(course, course.yardstick, order[part : part + _AT_ONCE]) for part in parts])
+
+
+def _by_moves(course: Course, order: NDArray[np.intp]) -> Floats:
+    """A card moves the edge in inverse proportion to the cards that are left, so the edge's distance from the first
+    one, times the cards unseen, adds up block by block."""
     edges, unseen = np.array(course.edges), np.array(course.unseen, dtype=np.float64)
     moves, cards = np.diff((edges - edges[0]) * unseen), -np.diff(unseen)
-    order = np.empty((count, len(moves)), dtype=np.intp)
-    for result in np.unique(results[:-1]):
-        places = np.flatnonzero(results[:-1] == result)
-        order[:, places] = chance.permuted(np.tile(places, (count, 1)), axis=1)
-    paths = np.full((count, len(edges)), edges[0])
+    paths = np.full((len(order), len(edges)), edges[0])
     paths[:, 1:] += np.cumsum(moves[order], axis=1) / (unseen[0] - np.cumsum(cards[order], axis=1))
     return paths
+
+
+def _by_cards(course: Course, yardstick: Yardstick, order: NDArray[np.intp]) -> Floats:
+    """By the cards that would be unseen."""
+    cards = np.array(course.cards, np.float64)
+    blocks = -np.diff(cards, axis=0)
+    unseen = cards[0] - np.cumsum(blocks[order], axis=1)
+    first = np.broadcast_to(cards[0], (len(order), 1, len(cards[0])))
+    return yardstick.edges(np.concatenate([first, unseen], axis=1))
 
 
 def together(tests: Iterable[tuple[int, int]]) -> float | None:

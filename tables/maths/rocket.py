@@ -8,11 +8,16 @@ from typing import Final
 import msgspec
 
 from tables.games.cards import PAIRS, Composition
-from tables.games.rocket import Rules
+from tables.games.felt import MAIN
+from tables.games.rocket import Rules, State
 from tables.maths.covariances import Covariances, Together
 from tables.maths.situation import Situation, fresh
 from tables.maths.value import Solution, solve
-from tables.maths.worth import Sheet, Worth
+from tables.maths.worth import Edge, Sheet, Worth
+
+ASSUMES: Final = ""
+LINEAR: Final = True
+"""A card moves the edge as far as the cards left say: measured in docs/shoe-audit.md."""
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
@@ -34,6 +39,21 @@ SEATS_TOGETHER: Final = (
 def covariances(rules: Rules) -> Covariances:
     """Exactly, of full shoes."""
     return {("bet", "bet"): Together(_full(rules.decks).standard_deviation ** 2, SEATS_TOGETHER[rules.decks - 1])}
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """What the bet is worth from the cards that nobody has seen. Raises Unknowable."""
+    solution = solve(Situation(rules.decks, unseen, rules.burn))
+    return {MAIN: Edge(solution.house_edge, solution.variance)}
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents: the exact values are in tenths of its bet."""
+    from tables.maths.midround import worth
+
+    tenths = worth(state)
+    bets = zip(state.seats, state.bets, strict=True)
+    return {seat: tenths[seat] * bet / 10 for seat, bet in bets if bet}
 
 
 @cache

@@ -7,7 +7,7 @@ million pairs of hands are counted without being gone through, and each hand is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -19,9 +19,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, Composition
+from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, UNKNOWN, Composition
+from tables.games.felt import Settled
+from tables.games.house_script import SpotSeen, State
 from tables.games.pays import UNPAID, net
-from tables.games.three_card_poker import PAY_FORM, Rules
+from tables.games.three_card_poker import PACKET, PAY_FORM, Rules
+from tables.maths import cents
 from tables.maths.covariances import Covariances, pairs_of
 from tables.maths.covariances import exact as exact_covariances
 from tables.maths.standard import shoe_of, spelled
@@ -31,6 +34,7 @@ Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
+ASSUMES: Final = "A seat that played a facedown packet holds a hand that best play plays."
 CARDS: Final = 6
 HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
 LINES: Final = tuple(hand.replace(" ", "_") for hand in HANDS)
@@ -110,6 +114,7 @@ def _high(rank: int) -> int:
 class Against:
     """For each hand that a deck deals to the seat: how many of the dealer's hands end it how, and whether it plays."""
 
+    cards: Whole
     kind: Whole
     strength: Whole
     ends: Whole
@@ -135,7 +140,7 @@ def against(cards: Composition, bonus: tuple[Fraction | int, ...]) -> Against:
     loses = every - unqualified - wins - pushes
     paid = np.array([int(paid * parts) for paid in bonus], np.int64)
     value = (unqualified + 2 * wins - 2 * loses) * parts + paid[kind] * every
-    return Against(kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every * parts)
+    return Against(rows, kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every * parts)
 
 
 def _dealt(cards: Composition) -> Flags:
@@ -162,6 +167,82 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
         return np.asarray(every[bounds] - holding - (strength < bounds), np.int64)
 
     return below
+
+
+# --- A round that stands somewhere -----------------------------------------------------------------------------------
+
+
+def midround(state: State) -> dict[int, float]:
+    """What each seat that bet can expect, in cents, exactly under what is assumed. Raises Unknowable."""
+    unseen = cents.unseen(state, 1, 0)
+    dealer = _known(state.hands[0].cards)
+
+    def spot_cents(spot: SpotSeen, wager: Settled) -> float:
+        if wager.bet == "play":
+            return 0.0  # what it comes to is part of what the ante is worth
+        own = _known(card for hand in spot.hands for card in hand.cards)
+        stakes = {stake.bet for stake in spot.wagers}
+        plays = None if "ante" not in stakes else "play" in stakes
+        return _packet_worth(state.rules, unseen, own, dealer, plays)[wager.bet] * wager.staked_cents
+
+    return cents.expected(state, spot_cents)
+
+
+def _known(cards: Iterable[int]) -> tuple[int, ...]:
+    """The cards of a packet that were shown, counted from 0."""
+    return tuple(sorted(card - 1 for card in cards if card != UNKNOWN))
+
+
+@lru_cache(maxsize=64)
+def _packet_worth(
+    rules: Rules, unseen: Composition, own: tuple[int, ...], dealer: tuple[int, ...], plays: bool | None
+) -> dict[str, float]:
+    """What a packet is worth of which these cards are known, for each unit on ante and pair plus.
+
+    ``plays``: whether it is played; False where that is yet to be decided, None where it has no ante.
+    """
+    every = against(_with(unseen, (*own, *dealer)), bonus(rules))
+    likely = np.array([set(own) <= set(cards) for cards in every.cards.tolist()])
+    likely &= ~np.isin(every.cards, dealer).any(axis=1)
+    if plays and len(own) < PACKET:
+        likely &= every.plays
+    kinds = np.array(pair_plus(rules), np.float64)[every.kind]
+    # A fold loses pair plus, too: where the hand is decided now, both go by whether it is played.
+    folds = (plays is False) & ~every.plays
+    antes = _antes(every, np.flatnonzero(likely), dealer, rules)
+    return {
+        "ante": float(np.where(folds[likely], -1.0, antes).mean()),
+        "pair_plus": float(np.where(folds, -1, kinds)[likely].mean()),
+    }
+
+
+def _with(cards: Composition, more: Iterable[int]) -> Composition:
+    """These cards and some more, which are none of them yet."""
+    held = [*cards]
+    for card in more:
+        held[card] += 1
+    return tuple(held)
+
+
+def _antes(every: Against, places: Whole, dealer: tuple[int, ...], rules: Rules) -> NDArray[np.float64]:
+    """What the ante with the play wager and the bonus wins for each of some hands that are played."""
+    paid = np.array(bonus(rules), np.float64)[every.kind[places]]
+    ends = every.ends[places]
+    if dealer:
+        ends = np.array([_ends_against(every, int(place), dealer) for place in places])
+    return np.asarray(paid + ends @ np.array([1, 2, 0, -2]) / ends.sum(axis=1))
+
+
+def _ends_against(every: Against, place: int, dealer: tuple[int, ...]) -> Whole:
+    """In how many ways a hand comes to each end, against a dealer of whom some cards are known."""
+    own = every.cards[place]
+    rest = ~np.isin(every.cards, own).any(axis=1)
+    for card in dealer:
+        rest &= (every.cards == card).any(axis=1)
+    strength, mine = every.strength[rest], int(every.strength[place])
+    counts = strength >= hands().qualifies
+    ends = (~counts, counts & (strength < mine), counts & (strength == mine), counts & (strength > mine))
+    return np.array([end.sum() for end in ends], np.int64)
 
 
 # --- From a deck to its sheet ----------------------------------------------------------------------------------------

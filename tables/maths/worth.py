@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 Method = Literal["exact", "simulated"]
 Results = Mapping[Fraction, int]
@@ -28,6 +28,13 @@ def results(ends: Iterable[tuple[Fraction | int, int]]) -> Results:
     return often
 
 
+class Edge(NamedTuple):
+    """What the house wins of a wager on average, as a part of it, and the variance of that."""
+
+    house: float
+    variance: float
+
+
 @dataclass(frozen=True)
 class Worth:
     """A wager with the further wagers that it leads to, per unit of the first one; a push counts as a round."""
@@ -43,6 +50,11 @@ class Worth:
     """The same wager played otherwise, by what a sheet calls that."""
     standard_errors: Mapping[str, float] = field(default_factory=dict)
     """Of what is simulated beside an exact house edge, by name."""
+
+    @property
+    def edge(self) -> Edge:
+        """The edge with its variance."""
+        return Edge(self.house_edge, self.standard_deviation**2)
 
     def facts(self) -> dict[str, Any]:
         """For programs, at full precision."""
@@ -105,6 +117,11 @@ class Sheet:
     def method(self) -> Method:
         """Exact only if every wager is."""
         return SIMULATED if any(worth.method == SIMULATED for worth in self.wagers.values()) else "exact"
+
+    @property
+    def edges(self) -> dict[str, Edge]:
+        """The edge of each wager, with its variance."""
+        return {name: worth.edge for name, worth in self.wagers.items()}
 
     def facts(self) -> dict[str, Any]:
         """The sheet for programs."""

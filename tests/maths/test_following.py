@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 
 from tables.edge import bettors
 from tables.edge.bettors import INNOCENT, Bettor
+from tables.maths import baccarat
 from tables.maths.following import Course, follow, together
 
 FULL = 0.033
@@ -45,6 +46,26 @@ def test_who_does_not_count_is_flagged_one_time_in_a_hundred(name: str) -> None:
 def test_who_bets_by_the_edge_is_found() -> None:
     """Harm: a test that never flags anybody."""
     assert flags(bettors.leaning, 60, seed=8) >= 9  # of 60 shoes; chance alone flags one
+
+
+def test_bets_on_single_wagers_are_told_apart_too() -> None:
+    """Harm: who plays a pair for fun is flagged because the edge of a pair moves as no other does; or who counts for it
+    is not. Of the innocent chance flags one test in a hundred."""
+    rules = baccarat.Rules(commission="ez", spread=("dragon_7", "player_pair"))
+    shoes = [bettors.deal_wagers("baccarat", rules, seed) for seed in range(16)]
+    innocent = 0
+    for wager in rules.spread:
+        rates = bettors.check_wager(shoes, wager, permutations=199)
+        assert rates[-1].bettor == "1:5 below the full edge"
+        assert rates[-1].flagged >= 4
+        innocent += sum(rate.flagged for rate in rates[:-2])
+    assert innocent <= 8  # of 192 tests; chance flags about two, and more than eight in one of five thousand seeds
+
+
+def test_a_game_with_decisions_is_not_studied_so() -> None:
+    """Harm: rates of a game in which nobody played as anybody would."""
+    with pytest.raises(CommandError, match="blackjack is not studied so"):
+        call_command("shoe_audit", "--check", "--game", "blackjack", "--shoes", "1")
 
 
 def test_there_is_nothing_to_test_in_a_bet_that_never_changes() -> None:

@@ -256,3 +256,18 @@ def test_who_rules_and_who_audits_sees_what_each_ruling_is_worth(felt: Hand, bos
     assert "What each ruling is worth" in page(floor.staff(Role.AUDITOR, "ada"), path)
     assert "What each ruling is worth" not in page(floor.staff(Role.OPERATOR, "otto"), path)
     assert browser(felt.by).get(path).status_code == 403
+
+
+def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> None:
+    """Harm: a ruling at half of the house's tables without its price, or without what the price takes for granted."""
+    cache.clear()
+    dealer, _ = dealt(name="Table 1", game="casino_war", options={"decks": 2, "spread": []}, seats=3)
+    dealer.bets(seat1=2_000, seat3=1_000)
+    dealer.cards("9", "4", "9")
+    dealer("choose", seat=1, choice="war")
+    enter(dealer, boss := Staff.objects.get(username="bella"), OpenDispute(1, "I gave up", "Seat 1", seat=1))
+    said = page(boss, at("dispute", dealer, 1))
+    assert "A seat that ties goes to war." in said
+    assert "Play goes on" in said
+    assert "bet 20" in said, "what was put up before the cards, without the raise"
+    assert "−10.0000" in said, "seat 3 has lost"

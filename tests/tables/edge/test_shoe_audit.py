@@ -22,7 +22,7 @@ from tables.audit import entry_list, proofs
 from tables.day import figures, hours, outliers
 from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, ShoeAudit
-from tables.games.cards import shoe
+from tables.games.cards import PAIRS, shoe
 from tables.log.catalog import event_of
 from tables.log.event import Misconduct
 from tables.maths.situation import Situation
@@ -174,9 +174,9 @@ def test_the_list_as_csv_has_every_bet_and_what_was_unseen(dealer: Hand) -> None
     shoe_audit.audit_shoes()
     answer = client_of(Role.AUDITOR).get(reverse("pit:shoe-csv", args=[dealer.table.pk, seq]), {"as": "xlsx"})
     assert whole(answer)[:2] == b"PK"
-    from dealer_ui.pit.shoe_audits import HEADER, _rows
+    from dealer_ui.pit.shoe_audits import _header, _rows
 
-    rows = [dict(zip(HEADER, row, strict=True)) for row in _rows(ShoeAudit.objects.get())]
+    rows = [dict(zip(_header(PAIRS), row, strict=True)) for row in _rows(ShoeAudit.objects.get(), PAIRS)]
     assert len(rows) == 4
     assert [rows[0][f"unseen_{rank}"] for rank in range(1, 11)] == list(shoe(1))
 

@@ -1,0 +1,56 @@
+"""What the wagers of a round that stands somewhere come to in cents: as a table pays them, in whole chips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final
+
+from tables.games.cards import Composition, pack_of
+from tables.games.felt import Settled
+from tables.games.house_script import SpotSeen, State
+from tables.games.odds import HouseRules, Odds, half
+from tables.maths.situation import Unknowable
+from tables.maths.worth import Results
+
+_HALF: Final = Fraction(-1, 2)
+Wager = Callable[[SpotSeen, Settled], float]
+"""What a wager of a seat that is not decided yet wins on average, in cents."""
+
+
+def expected(state: State, wager_cents: Wager) -> dict[int, float]:
+    """What each seat can expect: of decided wagers what they came to. Raises Unknowable where nobody has bet."""
+    if not state.spots:
+        raise Unknowable("no bet lies on the layout")
+    return {
+        spot.seat: sum(float(wager.net_cents) if wager.outcome else wager_cents(spot, wager) for wager in spot.wagers)
+        for spot in state.spots
+    }
+
+
+def unseen(state: State, decks: int, to_come: int) -> Composition:
+    """The cards that nobody has seen: burned and facedown ones, too. Raises Unknowable where the shoe may run out."""
+    if state.left < to_come:
+        raise Unknowable(f"{state.left} cards are left, and the round may take {to_come}: it may come to a shuffle")
+    return tuple(full - out for full, out in zip(pack_of(state.gone).shoes[decks], state.gone, strict=True))
+
+
+def mean_cents(rules: HouseRules, often: Results, staked_cents: int) -> float:
+    """What a wager wins on average that ends so, in so many equally likely ways."""
+    won = sum(net_cents(rules, net, staked_cents) * ways for net, ways in often.items())
+    return float(Fraction(won, sum(often.values())))
+
+
+def net_cents(rules: HouseRules, net: Fraction, staked_cents: int) -> int:
+    """What a wager wins that wins so many times its stake, by the rounding of the table."""
+    if net == _HALF:
+        return -half(staked_cents, rules.unit)
+    if net <= 0:
+        return int(net * staked_cents)
+    return Odds(net.numerator, net.denominator).of(staked_cents, rules.unit, rules.rounding)[0]
+
+
+def by_name(state: State, ends: dict[str, Results]) -> dict[int, float]:
+    """What each seat can expect where a wager ends alike for all seats."""
+    rules: Any = state.rules
+    return expected(state, lambda _, wager: mean_cents(rules, ends[wager.bet], wager.staked_cents))

@@ -1,0 +1,107 @@
+"""What wagers are worth before each round of a shoe: the quick ways that an audit goes, against the slow exact ones."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tables.games.baccarat import Rules as BaccaratRules
+from tables.games.blackjack import Rules as BlackjackRules
+from tables.games.cards import BY_RANK, Composition, Pack
+from tables.games.casino_war import Rules as WarRules
+from tables.games.catalog import GAMES
+from tables.games.dragon_tiger import Rules as DragonTigerRules
+from tables.maths import blackjack, blackjack_before, providers
+from tables.maths.blackjack_chart import upcard_of, values_of
+from tables.maths.blackjack_round import with_splits
+from tables.maths.situation import Unknowable
+from tables.maths.standard import by_rank
+from tables.maths.yardstick import yardsticks
+
+EZ = BaccaratRules(commission="ez", spread=("tie", "dragon_7", "panda_8", "player_pair", "banker_pair"))
+SUITED = DragonTigerRules(spread=("tie", "suited_tie"))
+SIDES = BlackjackRules(decks=2, spread=("perfect_pairs", "twenty_one_plus_three"))
+
+
+def rest(pack: Pack, decks: int, gone: float, chance: random.Random) -> Composition:
+    """What is left of a shuffled shoe of which a part is gone."""
+    cards = pack.cards(pack.shoes[decks])
+    chance.shuffle(cards)
+    return pack.count(cards[int(len(cards) * gone) :])
+
+
+@pytest.mark.parametrize("game", ["baccarat", "dragon_tiger", "casino_war"])
+def test_every_wager_has_the_edge_and_the_variance_of_its_sheet(game: str) -> None:
+    """Harm: the audit and the sheet tell two things of one shoe."""
+    values, chance = providers.auditor(game), random.Random(game)
+    assert values is not None
+    for rules in (EZ, BaccaratRules(), WarRules(second_tie="bonus"), SUITED):
+        if rules.__class__ is not providers.rules_type(game):
+            continue
+        for gone in (0.0, 0.3, 0.9):
+            unseen = rest(GAMES[game].pack(rules), rules.decks, gone, chance)
+            sheet, edges = values.sheet(rules, unseen), values.edges(rules, unseen)
+            assert set(edges) == {wager.name for wager in GAMES[game].wagers(rules)}
+            for wager, edge in edges.items():
+                assert edge.house == sheet.wagers[wager].house_edge
+                assert edge.variance == pytest.approx(sheet.wagers[wager].standard_deviation ** 2)
+
+
+def by_the_chart(rules: BlackjackRules, ranks: Composition) -> float:
+    """The seat's win by the chart of a full shoe, exactly."""
+    chart, terms = blackjack_before.full_shoe(rules).chart, blackjack.terms_of(rules)
+    return sum(
+        held / sum(ranks) * with_splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)
+        for upcard, held in enumerate(values_of(ranks))
+        if held
+    )
+
+
+@pytest.mark.parametrize(("gone", "error"), [(0.4, 0.0008), (0.75, 0.002)])
+def test_blackjack_by_effects_of_removal_is_near_the_exact_chart(gone: float, error: float) -> None:
+    """Harm: an edge that says that the seat had the better of it where the house had, as far as splits go."""
+    rules, chance = BlackjackRules(), random.Random(f"{gone}")
+    ranks = rest(BY_RANK, 6, gone, chance)
+    edge = blackjack_before.edge(rules, ranks)
+    assert -edge.house == pytest.approx(by_the_chart(rules, ranks), abs=error)
+    best = blackjack.solve(rules, ranks).mean
+    assert -error < best + edge.house < 0.02, "best play from the composition gains on the chart"
+    assert edge.variance == pytest.approx(1.331, abs=0.005)
+
+
+def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
+    """Harm: the first round of every shoe is valued wrongly."""
+    rules = BlackjackRules()
+    exact = blackjack.solve(rules, BY_RANK.shoes[6]).mean
+    assert blackjack_before.edge(rules, BY_RANK.shoes[6]).house == pytest.approx(-exact, abs=1e-12)
+    with pytest.raises(Unknowable):
+        blackjack_before.edge(rules, (1,) * 13)
+
+
+def test_side_bets_of_blackjack_are_exact() -> None:
+    """Harm: a bet on suits is valued without them."""
+    unseen = rest(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))
+    edges, size, won = blackjack.edges(SIDES, unseen), sum(unseen), 0
+    assert list(edges) == ["main", *SIDES.spread]
+    for card, held in enumerate(unseen):
+        for other, copies in enumerate(unseen):
+            alike = {card // 13 in (1, 2), other // 13 in (1, 2)}
+            pays = 25 if card == other else 12 if len(alike) == 1 else 6
+            won += held * (copies - (card == other)) * (pays if card % 13 == other % 13 else -1)
+    assert edges["perfect_pairs"].house == pytest.approx(-won / size / (size - 1), abs=1e-12)
+    with pytest.raises(Unknowable, match="told by card"):
+        blackjack.edges(SIDES, by_rank(unseen))
+
+
+@pytest.mark.parametrize(("game", "rules"), [("baccarat", EZ), ("dragon_tiger", SUITED), ("casino_war", WarRules())])
+def test_a_yardstick_follows_the_exact_edge(game: str, rules: Any) -> None:
+    """Harm: a test of bets that looks at something else than the edge, and finds nobody."""
+    values, pack, chance = providers.auditor(game), GAMES[game].pack(rules), random.Random(9)
+    assert values is not None
+    sticks = yardsticks(game, rules, pack, rules.decks)
+    shoes = [rest(pack, rules.decks, chance.uniform(0.1, 0.9), chance) for _ in range(150)]
+    for wager, stick in sticks.items():
+        exact = [values.edges(rules, unseen)[wager].house for unseen in shoes]
+        measured = stick.edges(np.array(shoes, np.float64))
+        assert np.corrcoef(exact, measured)[0, 1] > 0.8, wager
