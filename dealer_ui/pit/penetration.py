@@ -86,12 +86,12 @@ class Line:
     @property
     def even(self) -> str:
         """From which spread on the perfect counter wins."""
-        return _from(self.cell, self.cell.even)
+        return even(self.cell.even, self.cell)
 
     @property
     def count_even(self) -> str:
         """From which spread on the practical count does."""
-        return _from(self.cell, self.cell.count_even)
+        return even(self.cell.count_even, self.cell)
 
     @property
     def says(self) -> str:
@@ -99,11 +99,6 @@ class Line:
         if self.cell.count_wins(self.asked.spread)[0] > 0:
             return "a practical count wins"
         return "only a perfect count wins" if self.cell.wins(self.asked.spread)[0] > 0 else "no count wins"
-
-
-def _from(cell: Cell, spread: float | None) -> str:
-    """From which spread on somebody wins. Who need not bet in each round wins with any bet."""
-    return even(spread) if cell.lowest or spread is None else "any bet"
 
 
 def _percent(part: float, digits: int) -> str:

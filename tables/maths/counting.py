@@ -33,8 +33,6 @@ LARGEST_TAG: Final = 9
 TYPICAL: Final = 6
 """Decks of the shoe that the tags are found for."""
 _DECK: Final = shoe(1)
-_NEAR_SHARE: Final = 0.7
-"""Which part of the exact values is spent where the edge is near zero."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,8 @@ class Effort:
     """In a batch."""
     fitted: int = 3_000
     """Exact values for the fit, for each number of decks."""
+    near: float = 0.7
+    """Which part of the exact values is spent where the edge is near zero."""
 
 
 FULL_EFFORT: Final = Effort()
@@ -302,7 +302,7 @@ def _batch(fit: Fit, seats: int, tags: tuple[int, ...], limit: int, number: int)
     high = counts > limit
     fit_values = fit.values(shoes.unseen)
     near = _shares(np.exp(-np.abs(fit_values[:, 0]) / (3 * max(fit.off, 1e-6))))
-    chances = _NEAR_SHARE * near + (1 - _NEAR_SHARE) / len(fit_values)
+    chances = effort.near * near + (1 - effort.near) / len(fit_values)
     chance = np.random.default_rng([SEED, decks, seats, number])
     draws = chance.choice(len(fit_values), size=effort.solved, p=_shares(chances))
     exact = _columns(fit.shoe.values(shoes.unseen[draws]), counts[draws], high[draws])

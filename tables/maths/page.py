@@ -181,9 +181,9 @@ def _cut_card() -> Iterator[str]:
                 percent(cell.shuffling(pace), 1),
                 f"{percent(cell.positive, 2)} ± {100 * cell.positive_error:.2f}",
                 "{:+.3f} ± {:.3f}".format(*cell.wins(SPREAD)),
-                even(cell.even),
+                even(cell.even, cell),
                 "{:+.3f} ± {:.3f}".format(*cell.count_wins(SPREAD)),
-                even(cell.count_even),
+                even(cell.count_even, cell),
                 study.count.threshold(decks),
                 f"{cell.correlation:.4f}",
             ]
@@ -197,8 +197,8 @@ def _depths() -> Iterator[str]:
         ("rounds a shoe", lambda cell: f"{cell.rounds:.1f}"),
         ("rounds with the edge at the seat", lambda cell: percent(cell.positive, 2)),
         (f"perfect counter, 100 rounds of 1 to {SPREAD}", lambda cell: f"{cell.wins(SPREAD)[0]:+.2f}"),
-        ("perfect counter wins from", lambda cell: even(cell.even)),
-        ("practical count wins from", lambda cell: even(cell.count_even)),
+        ("perfect counter wins from", lambda cell: even(cell.even, cell)),
+        ("practical count wins from", lambda cell: even(cell.count_even, cell)),
     )
     yield from _head(["", "decks", *(f"{cut:.0%} behind" for cut in CUTS)])
     for heading, value in rows:

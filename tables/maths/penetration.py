@@ -238,12 +238,17 @@ class Cell:
     @property
     def even(self) -> float | None:
         """From which spread on the perfect counter wins; ``None``: from none."""
-        return _even_spread(self.lowest * self.best, self.gain)
+        return self._even_spread(self.best, self.gain)
 
     @property
     def count_even(self) -> float | None:
         """From which spread on the practical count wins; ``None``: from none."""
-        return _even_spread(self.lowest * self.chart, self.count_gain)
+        return self._even_spread(self.chart, self.count_gain)
+
+    def _even_spread(self, value: float, gain: float) -> float | None:
+        if self.lowest and value >= 0:
+            return 1.0
+        return 1 - self.lowest * value / gain if gain > 0 else None
 
     def _per_hundred(self, base: tuple[float, float], gain: tuple[float, float], spread: int) -> tuple[float, float]:
         """What 100 rounds are worth at a spread, and its error, from those of the lowest bet and of each further unit.
@@ -282,12 +287,6 @@ class Cell:
 
 
 COLUMNS: Final = tuple(column.name for column in fields(Cell))
-
-
-def _even_spread(value: float, gain: float) -> float | None:
-    if value >= 0:
-        return 1.0
-    return 1 - value / gain if gain > 0 else None
 
 
 def cards_behind(decks: int, cut: float, deck_size: int = DECK_SIZE) -> int:
@@ -368,8 +367,9 @@ def lines(cells: list[Cell], results: Results, spread: int, pace: Pace) -> Itera
     for cell in cells:
         yield (
             f"{cell.decks:>5}{cell.seats:>6}{cell.cut:>8.0%}{cell.rounds:>8.1f}{cell.shuffling(pace):>11.1%}"
-            f"{cell.an_hour(pace):>9.1f}{cell.positive:>10.2%}{_with_error(*cell.wins(spread)):>17}{even(cell.even):>9}"
-            f"{_with_error(*cell.count_wins(spread)):>17}{even(cell.count_even):>9}"
+            f"{cell.an_hour(pace):>9.1f}{cell.positive:>10.2%}"
+            f"{_with_error(*cell.wins(spread)):>17}{even(cell.even, cell):>9}"
+            f"{_with_error(*cell.count_wins(spread)):>17}{even(cell.count_even, cell):>9}"
         )
     yield ""
     if results.subject.lowest:
@@ -384,8 +384,11 @@ def _with_error(wins: float, error: float) -> str:
     return f"{wins:+.2f} ± {error:.2f}"
 
 
-def even(spread: float | None) -> str:
-    """The spread from which on a counter wins, as bets are written: 1:8.5. Larger ones than are bet are not told."""
+def even(spread: float | None, cell: Cell) -> str:
+    """The spread from which on a counter wins, as bets are written: 1:8.5. Larger ones than are bet are not told. Who
+    need not bet in each round wins with any bet, or with none."""
+    if not cell.lowest:
+        return "any bet" if spread else "no bet"
     if spread is None or spread > SPREADS[-1]:
         return f"> 1:{SPREADS[-1]}"
     return f"1:{spread:.1f}"
