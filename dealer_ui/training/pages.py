@@ -26,7 +26,7 @@ from tables.refusals import Refused
 from tables.training import certificates as training
 from tables.training import practice
 from tables.training.certificates import Session
-from tables.training.practice import CALLS, OVER, Question
+from tables.training.practice import Question
 
 SHOWN: Final = 20
 
