@@ -41,6 +41,7 @@ _LOOK: Final = Answer("look", "You look at the hole card", "l")
 _SEATS: Final = "Seats decide in order from your left; a blackjack is asked nothing but insurance."
 _OFFERED: Final = "Under an ace insurance is offered to every seat, before anything else."
 _NOBODY_WAITS: Final = "No hand awaits your cards: you draw none."
+_BLACKJACK: Final = "A blackjack of the dealer ends the round: only a blackjack gets its bet back."
 _NO_HOLE: Final = "Where there is no hole card, your second card comes when all seats are done."
 _TURN_OF_HAND: Final = "A hand's second card after a split comes when its turn comes."
 _NO_BLACKJACK_AFTER_SPLIT: Final = "A hand of 21 stands by itself; after a split it is no blackjack."
@@ -114,11 +115,14 @@ class BlackjackPractice(SpreadPractice):
     def _dealers_step(self, after: State) -> Step:
         cards, due = _dealers(after), after.prompts[0] if after.prompts else None
         points = total(cards)
-        rule = f"{self.game.worth(cards).capitalize()}: {self.game.say_card(after, _ANOTHER).rule.lower()}"
+        drawing = self.game.say_card(after, _ANOTHER).rule
+        rule = f"{self.game.worth(cards).capitalize()}: {drawing[:1].lower()}{drawing[1:]}"
         if isinstance(due, AskCard) and due.to == DEALER:
             right = "draw"
-        elif has_blackjack(cards) or points > MOST:
-            right = "bust" if points > MOST else "blackjack"
+        elif has_blackjack(cards):
+            right, rule = "blackjack", _BLACKJACK
+        elif points > MOST:
+            right, rule = "bust", f"{points}: more than 21 busts, and every hand that stands is paid."
         else:
             right = "stand"
             rule = _NOBODY_WAITS if _draws_under_the_rule(after, points) else rule

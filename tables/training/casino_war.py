@@ -29,6 +29,7 @@ _WAR: Final = numbered(
     }
 )
 _HIGHER: Final = "The higher card wins even money; the ace is high, and suits decide nothing."
+_TIED: Final = "A seat that ties loses nothing yet: it goes to war, or gives half away where the house lets it."
 _AGAIN: Final = {
     "raise_only": "A second tie pays the raise, as a win does; the bet goes back.",
     "bonus": "A second tie pays the bet as well as the raise.",
@@ -72,10 +73,8 @@ class CasinoWarPractice(SpreadPractice):
             against = f"Seat {spot.seat}{', war' if in_war else ''}: {cards_of(after, own[-1:])} against"
             asks = f"{against} {cards_of(after, dealer[-1:])}. What has happened?"
             right = _second(spot) if in_war else _first(spot)
-            rule = _HIGHER
-            if in_war:
-                tied = _AGAIN[after.rules.second_tie]
-                rule = tied if _is_tie(after, spot) else self.game.words["war"].rule
+            tied = _AGAIN[after.rules.second_tie] if in_war else _TIED
+            rule = tied if _is_tie(after, spot) else self.game.words["war"].rule if in_war else _HIGHER
             yield Step("called", asks, right, rule, _WAR if in_war else _FIRST, spot.seat)
 
     def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:

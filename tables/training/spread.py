@@ -36,6 +36,7 @@ from tables.games.game import Wager
 from tables.games.house_script import HouseScript, State
 from tables.games.odds import HouseRules
 from tables.games.play import play
+from tables.games.told import words_of
 from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
 from tables.training.questions import Answer, Course, Question, Wagered, payment
 
@@ -202,6 +203,8 @@ class _Walk:
         self.practised, self.rules, self.number = practised, rules, number
         self.titles = {wager.name: wager.title for wager in practised.game.wagers(rules)}
         self.paid: frozenset[Wagered] = frozenset()
+        self.told: list[str] = []
+        """What was decided since the last question."""
 
     def questions(self, drawn: State) -> Iterator[Question]:
         game, practised = self.practised.game, self.practised
@@ -210,11 +213,24 @@ class _Walk:
             before, state = state, play(game, state, action)
             if isinstance(action, Bet):
                 continue
+            if isinstance(action, Choose):
+                self.told.append(self._decision(before, action))
             for step in practised.calls(before, action, state):
                 yield self._asked(step, state)
             yield from self._payments(state)
             for step in practised.turns(before, action, state):
                 yield self._asked(step, state)
+
+    def _decision(self, before: State, action: Choose) -> str:
+        label = words_of(self.practised.game.words, action.choice).label
+        ask = before.prompts[0]
+        hands = [len(spot.hands) for spot in before.spots if spot.seat == action.seat]
+        hand = f", hand {ask.hand}" if isinstance(ask, AskChoice) and hands and hands[0] > 1 else ""
+        return f"Seat {action.seat}{hand}: {label[:1].lower()}{label[1:]}." if action.seat else f"{label}."
+
+    def _all_told(self) -> str:
+        told, self.told = " ".join(self.told), []
+        return told
 
     def _asked(self, step: Step, state: State) -> Question:
         return Question(
@@ -225,6 +241,7 @@ class _Walk:
             rule=step.rule,
             state=state,
             answers=step.answers,
+            told=self._all_told(),
             place=step.place,
             paid=self.paid,
         )
@@ -250,6 +267,7 @@ class _Walk:
             rule=f"{wager.why[:1].upper()}{wager.why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
             state=state,
             seat=place.seat,
+            told=self._all_told(),
             place=place.seat,
             wager=place,
             paid=self.paid,

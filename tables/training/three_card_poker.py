@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
 from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets
-from tables.games.house_script import HandSeen, State
+from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
 from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers
@@ -22,6 +22,7 @@ _QUALIFIES: Final = numbered(
     }
 )
 _EQUAL: Final = "equal hands"
+_TRIPS: Final = "a three of a kind"
 _RANKED: Final = "From the best: straight flush, three of a kind, straight, flush, pair, high card."
 _NEXT: Final = "Every seat with an ante decides, in order from your left; pair plus alone decides nothing."
 _SHOWN: Final = "When all have decided, the hands are turned from your right, your own last."
@@ -34,7 +35,7 @@ class ThreeCardPokerPractice(SpreadPractice):
     options: ClassVar[tuple[str, ...]] = ("pair_plus_pays", "ante_bonus", "spread", "rounding")
     paid_with: ClassVar[Mapping[str, str]] = {"ante": ", with any bonus"}
 
-    helped: ClassVar[frozenset[str]] = frozenset({_EQUAL, "a three of a kind", "a straight flush"})
+    helped: ClassVar[frozenset[str]] = frozenset({_EQUAL, _TRIPS, "a straight flush"})
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
         """A fold, the dealer's hand, what play comes to, and each hand that pays something."""
@@ -53,19 +54,19 @@ class ThreeCardPokerPractice(SpreadPractice):
         return 3.0 if choice.name == "play" else 1.0
 
     def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
-        """Ranks as those of a seat that plays, for the dealer; for a seat, cards that go with its first."""
-        if way == _EQUAL and ask.to == DEALER:
-            models = [
-                spot.hands[0].cards for spot in state.spots if len(spot.wagers) > 1 and not spot.wagers[0].outcome
-            ]
-            place = state.hands[0].cards.index(UNKNOWN)
-            return _left(ask, lambda card: bool(models) and RANK_OF[card] == RANK_OF[models[0][place]])
-        shown = [card for card in _hand_at(state, ask.to).cards if card != UNKNOWN]
-        if way == _EQUAL or ask.to == DEALER or not shown:
+        """Cards that go with the first one of a seat that plays; ranks as that seat's, for the dealer."""
+        models = [spot.hands[0] for spot in state.spots if _plays(spot)]
+        if not models or (ask.to == DEALER) != (way == _EQUAL):
             return ()
-        if way == "a three of a kind":
-            return _left(ask, lambda card: RANK_OF[card] == RANK_OF[shown[0]])
-        return _left(ask, lambda card: SUIT_OF[card] == SUIT_OF[shown[0]] and abs(card - shown[-1]) == 1)
+        shown = [card for card in models[0].cards if card != UNKNOWN]
+        if way == _EQUAL:
+            model = shown[state.hands[0].cards.index(UNKNOWN)]
+            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[model]]
+        if ask.to != models[0].seat or not shown:
+            return ()
+        if way == _TRIPS:
+            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[shown[0]]]
+        return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[shown[0]] and abs(card - shown[-1]) == 1]
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """What a hand is, once it is turned; and whether the dealer's qualifies."""
@@ -97,9 +98,8 @@ class ThreeCardPokerPractice(SpreadPractice):
             yield Step("turn", "Nobody is left to decide. Whose hand is turned first?", str(due.to), _SHOWN, answers)
 
 
-def _left(ask: AskCard, fits: Callable[[int], bool]) -> list[int]:
-    """The cards that nobody has seen and that fit."""
-    return [card for card in ask.may_come if fits(card)]
+def _plays(spot: SpotSeen) -> bool:
+    return any(wager.bet == "play" for wager in spot.wagers)
 
 
 def _hand_at(state: State, place: int) -> HandSeen:
