@@ -48,6 +48,11 @@ class Session:
     answers: tuple[str, ...]
 
     @property
+    def title(self) -> str:
+        """What its game is called."""
+        return GAMES[self.course.game].title
+
+    @property
     def over(self) -> bool:
         """Whether every question has an answer."""
         return len(self.answers) >= len(self.questions)
