@@ -70,7 +70,7 @@ def screen(course: Course, due: Question) -> Screen:
     """The felt of a question."""
     state: State = due.state
     titles = {wager.name: wager.title for wager in provider(course.game).game.wagers(state.rules)}
-    hands = tuple(_hand(state, hand, due, _PLACES.get(hand.name, DEALER)) for hand in state.hands)
+    hands = tuple(_hand(state, hand, _PLACES.get(hand.name, DEALER)) for hand in state.hands)
     return Screen(Board(hands), tuple(_seat(state, spot, due, titles) for spot in state.spots))
 
 
@@ -111,13 +111,12 @@ def _spots(spot: SpotSeen, due: Question, titles: dict[str, str]) -> Iterable[Sp
 def _own_hand(state: State, spot: SpotSeen, hand: HandSeen, due: Question) -> HandBox:
     wager = next((wager for wager in spot.wagers if wager.hand == hand.number), None)
     if wager is None:
-        return _hand(state, hand, due, spot.seat)
+        return _hand(state, hand, spot.seat)
     asked = due.pays and due.wager == Wagered(spot.seat, wager.bet, wager.hand) and len(spot.hands) > 1
     outcome = _outcome(spot.seat, wager, due)
     return _hand(
         state,
         hand,
-        due,
         spot.seat,
         cents=wager.staked_cents,
         is_doubled=any(part == "double" for part, _ in wager.parts),
@@ -127,7 +126,7 @@ def _own_hand(state: State, spot: SpotSeen, hand: HandSeen, due: Question) -> Ha
     )
 
 
-def _hand(state: State, hand: HandSeen, due: Question, place: int, **known: Any) -> HandBox:
+def _hand(state: State, hand: HandSeen, place: int, **known: Any) -> HandBox:
     pack = pack_of(state.gone)
     shown = tuple(str(pack.spell(card)) for card in hand.cards if card != UNKNOWN)
     return HandBox(
@@ -137,7 +136,7 @@ def _hand(state: State, hand: HandSeen, due: Question, place: int, **known: Any)
         facedown=len(hand.cards) - len(shown),
         says="",
         state=known.pop("state_shown", ""),
-        acting=known.pop("acting", place == due.place and place <= DEALER),
+        acting=known.pop("acting", False),  # a hand of the house is not marked: the mark would say that it draws
         place=place,
         **known,
     )

@@ -84,7 +84,7 @@ class BaccaratPractice(SpreadPractice):
     def _player(self, state: State, to: int | None) -> Step:
         right = "natural" if _is_natural(state) else "player_draws" if to == PLAYER_HAND else "player_stands"
         rule = _NATURAL if right == "natural" else _PLAYER_RULE
-        return Step("turn", "Two cards each. What does the player's hand do?", right, rule, _PLAYER, PLAYER_HAND)
+        return Step("turn", "Two cards each. What does the player's hand do?", right, rule, _PLAYER)
 
     def _banker(self, state: State, to: int | None) -> Step:
         hand, player = hand_named(state, "banker"), hand_named(state, "player")
@@ -92,7 +92,7 @@ class BaccaratPractice(SpreadPractice):
         always = len(player.cards) == 3 and total(hand.cards) == 7
         rule = _SEVEN if always else self.game.say_card(state, _BANKERS_CARD).rule
         drew = "The player drew" if len(player.cards) == 3 else "The player stands"
-        return Step("turn", f"{drew}. What does the banker's hand do?", right, rule, _BANKER, BANKER_HAND)
+        return Step("turn", f"{drew}. What does the banker's hand do?", right, rule, _BANKER)
 
     def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Nothing: the next step is the drawing rule."""

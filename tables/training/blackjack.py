@@ -41,6 +41,7 @@ _LOOK: Final = Answer("look", "You look at the hole card", "l")
 _SEATS: Final = "Seats decide in order from your left; a blackjack is asked nothing but insurance."
 _OFFERED: Final = "Under an ace insurance is offered to every seat, before anything else."
 _NOBODY_WAITS: Final = "No hand awaits your cards: you draw none."
+_LESS: Final = "With less than 21 a hand decides again, unless it was doubled or is a split ace."
 _BLACKJACK: Final = "A blackjack of the dealer ends the round: only a blackjack gets its bet back."
 _NO_HOLE: Final = "Where there is no hole card, your second card comes when all seats are done."
 _TURN_OF_HAND: Final = "A hand's second card after a split comes when its turn comes."
@@ -107,7 +108,7 @@ class BlackjackPractice(SpreadPractice):
     def _rule_of(self, right: str, hand: HandSeen, *, is_split: bool) -> str:
         words = self.game.words
         if right != "stands":
-            return words["hit"].rule
+            return words["hit"].rule if right == "bust" else _LESS
         if total(hand.cards) == MOST:
             return _NO_BLACKJACK_AFTER_SPLIT if is_split else words["stand"].rule
         return "Split aces get one card each, and stand." if is_split and len(hand.cards) == 2 else words["double"].rule
@@ -135,8 +136,7 @@ class BlackjackPractice(SpreadPractice):
         was, comes = "" if _is_dealing(before) else _next(before), _next(after)
         if isinstance(action, Choose) and action.choice == "split":
             if comes == str(action.seat):
-                asks = f"Seat {action.seat} splits. What comes next?"
-                yield Step("turn", asks, "first", _TURN_OF_HAND, _SPLIT, action.seat)
+                yield Step("turn", f"What comes next for seat {action.seat}?", "first", _TURN_OF_HAND, _SPLIT)
             return
         over_by_cards = comes == NOBODY.name and isinstance(action, Card) and action.to == DEALER
         if comes == was or over_by_cards:

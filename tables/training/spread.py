@@ -32,23 +32,18 @@ from tables.games.felt import (
     Shuffle,
 )
 from tables.games.game import Course as Round
-from tables.games.game import Wager
 from tables.games.house_script import HouseScript, State
-from tables.games.odds import HouseRules
 from tables.games.play import play
 from tables.games.told import words_of
 from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
 from tables.training.questions import Answer, Course, Question, Wagered, payment
+from tables.training.wagers import placed
 
 Ending = Callable[[State], bool]
 """Whether a round that is over ended so."""
 
 _SEATS: Final = range(1, 8)
 _FEWEST, _MOST_SEATS = 2, 4
-_UNITS: Final = (5, 10, 15, 20, 25, 40, 50, 75, 100, 200)
-"""How large bets are, in chip units; side bets are of the smaller half. Some make no whole chips of five per cent, or
-of a half: those are what dealers get wrong."""
-_PLACED: Final = {"needed": 0.9, "opposite": 0.5, "other": 0.4}
 _ROUNDED: Final = {"down": "down", "up": "up", "half_up": "to the nearest"}
 _HALVED: Final = frozenset({"half", "surrender"})
 
@@ -147,7 +142,7 @@ class SpreadPractice(ABC):
         seats = tuple(some_of(chance, _SEATS, _FEWEST + below(chance, _MOST_SEATS - _FEWEST + 1)))
         course = self.game.course(self._opened(rules, seats))
         for seat in seats:
-            for bet in _bets(chance, rules, seat, self.game.wagers(rules)):
+            for bet in placed(chance, rules, seat, self.game.wagers(rules)):
                 _take(course, bet)
         _take(course, CloseBets())
         while course.prompts:
@@ -174,23 +169,6 @@ class SpreadPractice(ABC):
 
 def _take(course: Round, action: Action) -> None:
     course.take(next(meant for prompt in course.prompts if (meant := prompt.admits(action))))
-
-
-def _bets(chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ...]) -> Iterator[Bet]:
-    """What a seat places: any one at least, of two opposite sides never both."""
-    needed = {wager.needs for wager in wagers} | {wager.name for wager in wagers if wager.times > 1}
-    placed: list[Wager] = []
-    for wager in wagers:
-        how = "needed" if wager.name in needed else "opposite" if wager.opposite else "other"
-        fits = wager.opposite not in {other.name for other in placed} and (
-            not wager.needs or wager.needs in {other.name for other in placed}
-        )
-        if fits and chance.random() < _PLACED[how]:
-            placed.append(wager)
-    alone = [wager for wager in wagers if not wager.needs]
-    for wager in placed or [one_of(chance, alone)]:
-        is_main = wager.name in needed or bool(wager.opposite)
-        yield Bet(seat, one_of(chance, _UNITS if is_main else _UNITS[:5]) * rules.unit, wager.name)
 
 
 # --- What is asked in it ---------------------------------------------------------------------------------------
