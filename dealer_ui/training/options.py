@@ -36,10 +36,10 @@ def options_of(game: str, set_to: Mapping[str, Any]) -> list[Option]:
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
     fields = {option.name: option for option in described.fields}
-    return [_option(fields[name], set_to) for name in provider(game).options]
+    return [_option(fields[name], set_to, GAMES[game].spots) for name in provider(game).options]
 
 
-def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any]) -> Option:
+def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any], spots: tuple[str, ...]) -> Option:
     kind, says = described.type, ""
     if isinstance(kind, msgspec.inspect.Metadata):
         says = (kind.extra_json_schema or {}).get("description", "")
@@ -52,15 +52,16 @@ def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any]) -> Opti
         described.name,
         described.name.replace("_", " ").capitalize(),
         says,
-        tuple((str(each), _words(each), each) for each in _values(kind)),
+        tuple((str(each), _words(each), each) for each in _values(kind, spots)),
         several,
         tuple(value) if several else (value,),
     )
 
 
-def _values(kind: Any) -> tuple[Any, ...]:
+def _values(kind: Any, spots: tuple[str, ...]) -> tuple[Any, ...]:
+    """All values of an option; wagers in the order of the game."""
     if isinstance(kind, msgspec.inspect.LiteralType):
-        return tuple(kind.values)
+        return tuple(sorted(kind.values, key=lambda value: spots.index(value) if value in spots else -1))
     if isinstance(kind, msgspec.inspect.IntType):
         return tuple(range(kind.ge or 0, (kind.le or 0) + 1))
     if isinstance(kind, msgspec.inspect.BoolType):

@@ -98,7 +98,11 @@ def session(row: Practice) -> Session:
     if not _is_readable(course):
         raise Refused("other_version", "This practice is of another version: start a new one.", 409)
     answers = tuple(row.answers.order_by("number").values_list("answer", flat=True))
-    return Session(row, course, _script(msgspec.json.encode(course, order="sorted")), answers)
+    return Session(row, course, _script(_key(course)), answers)
+
+
+def _key(course: Course) -> bytes:
+    return msgspec.json.encode(course, order="sorted")
 
 
 def _is_readable(course: Course) -> bool:
@@ -118,6 +122,7 @@ def start(
     try:
         rules = made_rules(practised.game, options or {}, unit_cents)
         course = practised.course(secrets.token_hex(16), max(settings.CERTIFICATE_ROUNDS, 1), rules)
+        _script(_key(course))  # what cannot be drawn is not kept
     except (Illegal, msgspec.ValidationError) as wrong:
         says = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
         raise Refused("bad_options", f"It cannot be dealt under these options: {says}.", 422) from None

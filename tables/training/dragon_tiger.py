@@ -41,7 +41,9 @@ class DragonTigerPractice(SpreadPractice):
             "tiger wins": has("tiger", "win"),
             "half of a side": lambda state: dragon(state) or tiger(state),
         }
-        return {**sides, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in rules.spread}}
+        # One deck has no card twice.
+        paid = [name for name in rules.spread if name != "suited_tie" or rules.decks > 1]
+        return {**sides, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in paid}}
 
     def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
         """Which side has won."""

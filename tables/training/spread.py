@@ -26,6 +26,7 @@ from tables.games.felt import (
     Choice,
     Choose,
     CloseBets,
+    Illegal,
     Limits,
     Opening,
     Settled,
@@ -44,6 +45,8 @@ Ending = Callable[[State], bool]
 
 _SEATS: Final = range(1, 8)
 _FEWEST, _MOST_SEATS = 2, 4
+_MOST_DRAWN: Final = 20_000
+"""An ending that does not come in so many rounds is none of these options: it is a mistake to wait for it."""
 _ROUNDED: Final = {"down": "down", "up": "up", "half_up": "to the nearest"}
 _HALVED: Final = frozenset({"half", "surrender"})
 
@@ -128,10 +131,11 @@ class SpreadPractice(ABC):
 
     def _drawn(self, rules: Any, chance: Random, way: str, is_so: Ending) -> State:
         """A round that ends in this way: rounds are drawn until one does, so that none is rare."""
-        while True:
+        for _ in range(_MOST_DRAWN):
             state = self._round(rules, chance, way)
             if is_so(state):
                 return state
+        raise Illegal("no_such_ending", f"no round of {self.game.title} ends with {way} under these options")
 
     def _opened(self, rules: Any, seats: tuple[int, ...]) -> State:
         """A round from a full shoe. Facedown cards are known to nobody, as on the floor."""

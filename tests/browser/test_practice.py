@@ -23,6 +23,20 @@ def page(looking: Looking) -> Any:
     return looking(floor.staff(Role.DEALER, "tess", "102"), "about:blank", TABLET)
 
 
+OVER_EACH_OTHER = """() => {
+  const parts = ".practice__table .seat__spot, .practice__table .wager, .practice__table .house__pair > .hand";
+  const boxes = [...document.querySelectorAll(`${parts}, .practice__ask`)]
+    .map((part) => [`${part.className} ${part.innerText.slice(0, 20)}`, part.getBoundingClientRect()]);
+  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
+  const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  return boxes.flatMap(([name, a], place) =>
+    boxes.slice(place + 1).filter(([, b]) => !apart(a, b)).map(([other]) => `${name} / ${other}`));
+}"""
+HIDDEN = """() => [...document.querySelectorAll(".practice__answers button")]
+  .filter((key) => key.getBoundingClientRect().bottom > innerHeight).map((key) => key.innerText)"""
+SIZES = (TABLET, {"width": 1024, "height": 768}, {"width": 800, "height": 1280})
+
+
 def test_a_trainee_deals_by_keys_and_hears_each_mistake(page: Any) -> None:
     """Harm: a practice that cannot be used as the table is, by keys or fingers; or that lets a mistake pass unsaid."""
     page.goto("/practice/")
@@ -65,3 +79,60 @@ def _key(one: Any) -> str:
     if one.kind == "called":
         return str(calls.index(one.right) + 1)
     return {"0": "d", "over": "n"}.get(one.right, str(one.right))
+
+
+def is_clear(page: Any) -> None:
+    """The felt can be read and every answer reached, on each device."""
+    for size in SIZES:
+        page.set_viewport_size(size)
+        assert page.evaluate(OVER_EACH_OTHER) == [], size
+        assert page.evaluate(HIDDEN) == [], size
+        assert page.evaluate(SMALL) == [], size
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
+
+
+def test_a_trainee_deals_a_course_of_blackjack(page: Any) -> None:
+    """Harm: a felt with hands and wagers apart on which nobody can see what is asked, or press what is right."""
+    page.goto("/practice/")
+    page.get_by_role("link", name="Blackjack").click()
+    page.get_by_text("choose others").click()
+    page.get_by_label("Surrender").select_option("late")
+    page.get_by_label("perfect pairs").check()
+    assert page.evaluate(SMALL) == []
+    assert serious(page) == []
+    page.get_by_role("button", name="Start a new practice").click()
+    page.get_by_text("Question 1 of").wait_for()
+    course = certificates.session(Practice.objects.get())
+    assert course.course.options["surrender"] == "late"
+    assert course.course.options["spread"] == ["perfect_pairs"]
+    shown: set[str] = set()
+    for asked in course.questions:
+        assert page.get_by_role("heading", level=1).inner_text() == asked.asks
+        assert asked.told in page.locator(".practice__ask").inner_text()
+        looks = f"{asked.kind} {asked.wager.bet if asked.wager else asked.right}"
+        if looks not in shown:
+            is_clear(page)
+            assert serious(page) == []
+        shown.add(looks)
+        with page.expect_navigation():
+            if not asked.pays:
+                page.keyboard.press(next(answer.key for answer in asked.answers if answer.name == asked.right))
+            elif asked.right == "0":
+                page.keyboard.press("b")
+            else:
+                page.keyboard.type(f"{abs(int(asked.right)) / 100:g}")
+                page.keyboard.press("Enter")
+                page.keyboard.press("t" if asked.right.startswith("-") else "p")
+        assert page.get_by_role("status").inner_text().startswith("✓ Right")
+        if {"pays main", "called draw", "turn 0"} <= shown:
+            break
+    given = len(certificates.session(course.row).answers)
+    for number, asked in enumerate(course.questions[given:], given + 1):
+        PracticeAnswer.objects.create(practice=course.row, number=number, answer=asked.right)
+    page.reload()
+    floor.staff(Role.PIT_BOSS, "bo", "305")
+    page.fill("#badge", "305")
+    page.fill("#pin", floor.PIN)
+    page.keyboard.press("Enter")
+    page.get_by_text("deals Blackjack").wait_for()
+    assert page.get_by_text("surrender late").is_visible()
