@@ -126,7 +126,7 @@ def _own_hand(state: State, spot: SpotSeen, hand: HandSeen, due: Question) -> Ha
     )
 
 
-def _hand(state: State, hand: HandSeen, place: int, **known: Any) -> HandBox:
+def _hand(state: State, hand: HandSeen, place: int, **bet: Any) -> HandBox:
     pack = pack_of(state.gone)
     shown = tuple(str(pack.spell(card)) for card in hand.cards if card != UNKNOWN)
     return HandBox(
@@ -135,8 +135,8 @@ def _hand(state: State, hand: HandSeen, place: int, **known: Any) -> HandBox:
         cards=shown,
         facedown=len(hand.cards) - len(shown),
         says="",
-        state=known.pop("state_shown", ""),
-        acting=known.pop("acting", False),  # a hand of the house is not marked: the mark would say that it draws
+        state=bet.pop("state_shown", ""),
+        acting=bet.pop("acting", False),  # a hand of the house is not marked: the mark would say that it draws
         place=place,
-        **known,
+        **bet,
     )

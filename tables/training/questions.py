@@ -64,7 +64,7 @@ class Question:
     """The card that has just come."""
     answers: tuple[Answer, ...] = ()
     """What is offered; nothing where an amount is to be said."""
-    told: str = ""
+    decisions: str = ""
     """What seats have decided since the question before."""
     place: int | None = None
     """Where on the felt to look, where hands and wagers lie apart: a seat, the dealer or the hand of a place."""

@@ -185,7 +185,7 @@ class _Walk:
         self.practised, self.rules, self.number = practised, rules, number
         self.titles = {wager.name: wager.title for wager in practised.game.wagers(rules)}
         self.paid: frozenset[Wagered] = frozenset()
-        self.told: list[str] = []
+        self.decisions: list[str] = []
         """What was decided since the last question."""
 
     def questions(self, drawn: State) -> Iterator[Question]:
@@ -196,7 +196,7 @@ class _Walk:
             if isinstance(action, Bet):
                 continue
             if isinstance(action, Choose):
-                self.told.append(self._decision(before, action))
+                self.decisions.append(self._decision(before, action))
             for step in practised.calls(before, action, state):
                 yield self._asked(step, state)
             yield from self._payments(state)
@@ -210,9 +210,9 @@ class _Walk:
         hand = f", hand {ask.hand}" if isinstance(ask, AskChoice) and hands and hands[0] > 1 else ""
         return f"Seat {action.seat}{hand}: {label[:1].lower()}{label[1:]}." if action.seat else f"{label}."
 
-    def _all_told(self) -> str:
-        told, self.told = " ".join(self.told), []
-        return told
+    def _all_decisions(self) -> str:
+        spoken, self.decisions = " ".join(self.decisions), []
+        return spoken
 
     def _asked(self, step: Step, state: State) -> Question:
         return Question(
@@ -223,7 +223,7 @@ class _Walk:
             rule=step.rule,
             state=state,
             answers=step.answers,
-            told=self._all_told(),
+            decisions=self._all_decisions(),
             place=step.place,
             paid=self.paid,
         )
@@ -249,7 +249,7 @@ class _Walk:
             rule=f"{wager.why[:1].upper()}{wager.why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
             state=state,
             seat=place.seat,
-            told=self._all_told(),
+            decisions=self._all_decisions(),
             place=place.seat,
             wager=place,
             paid=self.paid,

@@ -157,7 +157,7 @@ def test_a_trainee_deals_a_course_of_blackjack(page: Any) -> None:
     shown: set[str] = set()
     for asked in course.questions:
         assert page.get_by_role("heading", level=1).inner_text() == asked.asks
-        assert asked.told in page.locator(".practice__ask").inner_text()
+        assert asked.decisions in page.locator(".practice__ask").inner_text()
         looks = f"{asked.kind} {asked.wager.bet if asked.wager else asked.right}"
         if looks not in shown:
             assert serious(page) == []
