@@ -508,3 +508,8 @@ class Certificate(AppendOnly):
 
     def __str__(self) -> str:
         return f"certificate {self.number}"
+
+    @property
+    def title(self) -> str:
+        """What its game is called."""
+        return GAMES[self.game].title

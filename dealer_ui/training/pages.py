@@ -19,27 +19,21 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import dealers, watches
 from dealer_ui.numbers import cents, number
 from dealer_ui.slips.pages import on_paper
+from dealer_ui.training import felt, options
+from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.felt import DEALER
-from tables.models import Certificate, Practice, Staff
+from tables.models import Certificate, Practice, Staff, Table
 from tables.refusals import Refused
 from tables.training import certificates as training
 from tables.training import practice
 from tables.training.certificates import Session
-from tables.training.practice import CALLS, OVER, Question
+from tables.training.practice import Course, Question
+from tables.training.providers import PROVIDERS
 
-SHOWN: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """One seat on the practice felt: what lies there, and nothing that is asked."""
-
-    seat: int
-    bet_cents: int
-    stack: tuple[int, ...]
-    is_out: bool
-    is_now: bool
+SHOWN: Final = 10
+_FIRST: Final = "rocket"
+_UNIT_CENTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +54,41 @@ class AnswerLine:
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """A dealer's own practices and certificates; a new practice."""
+    refused = None
     if request.method == "POST":
-        return redirect("practice:session", training.start(viewer).pk)
+        sent = request.POST
+        game, unit_cents = sent.get("game", _FIRST), number(sent.get("unit_cents")) or _UNIT_CENTS
+        try:
+            set_to = options.chosen(game, sent) if game in PROVIDERS else {}
+            return redirect("practice:session", training.start(viewer, game, set_to, unit_cents).pk)
+        except Refused as refusal:
+            refused = refusal
     rows = Practice.objects.filter(dealer=viewer).select_related("dealer")[:SHOWN]
     context = {
+        "refused": refused,
         "sessions": [session for row in rows if (session := _readable(row))],
-        "certificates": Certificate.objects.filter(dealer=viewer),
+        "certificates": Certificate.objects.filter(dealer=viewer).select_related("practice"),
+        **_offer(request, refused),
     }
-    return render(request, "dealer_ui/training/begin.html", context)
+    return render(request, "dealer_ui/training/begin.html", context, status=refused.status if refused else 200)
+
+
+def _offer(request: HttpRequest, refused: Refused | None) -> dict[str, Any]:
+    """The games, and the options of the one that is looked at: its own, or those of a table."""
+    asked = request.POST if refused else request.GET
+    game = asked.get("game", _FIRST)
+    game = game if game in PROVIDERS else _FIRST
+    tables = list(Table.objects.filter(game=game).order_by("name"))
+    like = next((table for table in tables if table.pk == number(asked.get("table"))), None)
+    set_to = options.chosen(game, request.POST) if refused else like.options if like else {}
+    return {
+        "game": GAMES[game],
+        "games": [practised.game for practised in PROVIDERS.values()],
+        "options": options.options_of(game, set_to),
+        "tables": tables if PROVIDERS[game].options else [],
+        "like": like,
+        "unit_cents": like.unit_cents if like else _UNIT_CENTS,
+    }
 
 
 def _readable(row: Practice) -> Session | None:
@@ -124,6 +145,8 @@ def _said(request: HttpRequest) -> str:
     """A button's answer; or an amount, taken or paid."""
     if "way" not in request.POST:
         return request.POST.get("answer", "")
+    if request.POST["way"] == "back":
+        return "0"
     amount = cents(request.POST.get("amount"))
     if amount is None or amount < 0:
         raise Refused("bad_amount", "Type the amount in plain digits, such as 12, then Take or Pay.", 422)
@@ -148,22 +171,26 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     context |= {
         "due": due,
         "number": len(session.answers) + 1,
-        "spots": _spots(due),
-        "dealer_stack": due.state.dealer,
-        "dealer_now": due.kind == "called" and due.seat == DEALER,
         "last": lines[-1] if lines else None,
-        "calls": CALLS.items(),
-        "over": OVER,
+        "terms": _terms(session.course),
+        **_felt(session.course, due),
     }
     return render(request, "dealer_ui/training/session.html", context, status=status)
 
 
-def _spots(due: Question) -> list[Spot]:
-    """The seats that bet, as they lie."""
-    state = due.state
-    stacks = state.stacks or ((),) * len(state.seats)
-    seats = zip(state.seats, state.bets, stacks, strict=True)
-    return [Spot(seat, bet, stack, seat in due.settled, seat == due.seat) for seat, bet, stack in seats if bet]
+def _felt(course: Course, due: Question) -> dict[str, Any]:
+    """What lies there: each seat's stack; or its hands and wagers, where they lie apart."""
+    if GAMES[course.game].spots:
+        drawn = felt.screen(course, due)
+        return {"screen": drawn, "board": drawn.board}
+    dealer_now = due.kind == "called" and due.seat == DEALER
+    return {"spots": felt.spots(due), "dealer_stack": due.state.dealer, "dealer_now": dealer_now}
+
+
+def _terms(course: Course) -> list[tuple[str, str]]:
+    """What it is dealt under."""
+    terms = options.in_words(course.options or {})
+    return [*terms, ("Chips", f"whole ones of {money(course.unit_cents)}")] if terms else []
 
 
 def _lines(session: Session) -> list[AnswerLine]:
@@ -185,7 +212,8 @@ def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpRespons
     row = get_object_or_404(_certificates(), number=number)
     if row.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
         raise PermissionDenied
-    context = {"one": row, "game": GAMES[row.game].title, "faults": training.faults(row)}
+    terms = options.in_words(row.practice.course.get("options", {}))
+    context = {"one": row, "terms": terms, "faults": training.faults(row)}
     return render(request, "dealer_ui/training/certificate.html", context)
 
 
@@ -200,7 +228,7 @@ def certificates(request: HttpRequest) -> HttpResponse:
 
 _HEADER: Final = (
     "certificate", "dealer", "badge", "game", "rules_version", "answers_right", "answers_asked", "on_day",
-    "valid_through", "signed_by", "entry", "practice",
+    "valid_through", "signed_by", "entry", "practice", "options",
 )  # fmt: skip
 
 
@@ -215,6 +243,7 @@ def _line(row: Any) -> exports.Row:
     return (
         row.number, row.dealer.name, row.dealer.badge, row.game, row.rules_version, row.answers_right,
         row.answers_asked, row.on_day, row.valid_through, row.signed_as, row.seq, row.practice_id,
+        "; ".join(f"{name}: {value}" for name, value in options.in_words(row.practice.course.get("options", {}))),
     )  # fmt: skip
 
 

@@ -7,12 +7,12 @@ would have to leave out. What it comes to is played again from its course and it
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from django.conf import settings
@@ -25,12 +25,14 @@ from ledger import house, log
 from ledger.log import Draft
 from ledger.proof.spelling import canonical
 from tables.games.catalog import GAMES
-from tables.games.rocket import Rules
+from tables.games.felt import Illegal
 from tables.log.entries.staff import CertificateIssued
+from tables.log.terms import made_rules
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.training import practice
-from tables.training.practice import CALLS, Course, Question, Score
+from tables.training.practice import Course, Question, Score
+from tables.training.providers import PROVIDERS, provider
 
 FEWEST_ROUNDS: Final = 20
 """A certificate rests on no fewer."""
@@ -44,6 +46,11 @@ class Session:
     course: Course
     questions: Sequence[Question]
     answers: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What its game is called."""
+        return GAMES[self.course.game].title
 
     @property
     def over(self) -> bool:
@@ -80,23 +87,45 @@ class Session:
 
 
 @lru_cache(maxsize=256)
-def _script(course: Course) -> tuple[Question, ...]:
-    return tuple(practice.script(course))
+def _script(course: bytes) -> tuple[Question, ...]:
+    """By the course as it is spelled: its options can be no key."""
+    return tuple(practice.script(msgspec.json.decode(course, type=Course)))
 
 
 def session(row: Practice) -> Session:
     """A practice as it stands. Raises Refused for one that was drawn by another version."""
     course = msgspec.convert(row.course, Course)
-    if course.version != practice.VERSION:
+    if not _is_readable(course):
         raise Refused("other_version", "This practice is of another version: start a new one.", 409)
     answers = tuple(row.answers.order_by("number").values_list("answer", flat=True))
-    return Session(row, course, _script(course), answers)
+    return Session(row, course, _script(_key(course)), answers)
 
 
-def start(dealer: Staff) -> Practice:
-    """A new practice, from a seed that nobody can foresee. Raises Refused."""
+def _key(course: Course) -> bytes:
+    return msgspec.json.encode(course, order="sorted")
+
+
+def _is_readable(course: Course) -> bool:
+    """Whether the questions of a course are those that were asked then."""
+    return course.game in PROVIDERS and course.version == provider(course.game).version
+
+
+def start(
+    dealer: Staff, game: str = "rocket", options: Mapping[str, Any] | None = None, unit_cents: int = 100
+) -> Practice:
+    """A new practice of a game under some options, the game's own where none is named, from a seed that nobody can
+    foresee. Raises Refused."""
     _permit(dealer)
-    course = Course(secrets.token_hex(16), max(settings.CERTIFICATE_ROUNDS, 1))
+    if game not in PROVIDERS:
+        raise Refused("no_practice", f"There is no practice of {GAMES[game].title if game in GAMES else game}.", 422)
+    practised = provider(game)
+    try:
+        rules = made_rules(practised.game, options or {}, unit_cents)
+        course = practised.course(secrets.token_hex(16), max(settings.CERTIFICATE_ROUNDS, 1), rules)
+        _script(_key(course))  # what cannot be drawn is not kept
+    except (Illegal, msgspec.ValidationError) as wrong:
+        says = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
+        raise Refused("bad_options", f"It cannot be dealt under these options: {says}.", 422) from None
     row: Practice = Practice.objects.create(dealer=dealer, course=msgspec.to_builtins(course))
     return row
 
@@ -119,9 +148,7 @@ def answer(row: Practice, number: int, text: str, *, by: Staff) -> bool:
 
 def _read(question: Question, text: str) -> str:
     """The answer to a question as it is kept: an amount without leading zeros. Raises Refused for what is none."""
-    if question.kind == "called" and text in CALLS:
-        return text
-    if question.kind == "turn" and text in {"0", *map(str, range(1, 7)), practice.OVER}:
+    if any(offered.name == text for offered in question.answers):
         return text
     if question.pays and len(text) <= 12 and text.removeprefix("-").isdecimal() and text.isascii():
         return str(int(text))
@@ -136,10 +163,11 @@ def _permit(by: Staff) -> None:
 # --- Certificates ----------------------------------------------------------------------------------------------
 
 
-def rules_version() -> str:
-    """The game's options, the version of the practice, and their hash in short."""
-    options = {"rules": msgspec.to_builtins(Rules()), "practice": practice.VERSION}
-    return f"{practice.VERSION}-{sha256(canonical(options)).hexdigest()[:16]}"
+def rules_version(course: Course) -> str:
+    """The version of a game's practice, and in short the hash of it and of the options that it was dealt under."""
+    practised = provider(course.game)
+    pinned = {"rules": msgspec.to_builtins(practised.rules(course)), "practice": practised.version}
+    return f"{practised.version}-{sha256(canonical(pinned)).hexdigest()[:16]}"
 
 
 def certify(row: Practice, *, by: Staff) -> Certificate:
@@ -162,7 +190,7 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
             practice=row,
             dealer=row.dealer,
             game=standing.course.game,
-            rules_version=rules_version(),
+            rules_version=rules_version(standing.course),
             answers_right=standing.score.right,
             answers_asked=standing.score.asked,
             signed_by=by,
@@ -203,7 +231,7 @@ def unlike(event: CertificateIssued, seq: int, by: str) -> str:
 
 def faults(certificate: Certificate) -> str:
     """What is wrong with a certificate when its practice is played again; empty if nothing is."""
-    if certificate.practice.course.get("version") != practice.VERSION:
+    if not _is_readable(msgspec.convert(certificate.practice.course, Course)):
         return ""  # drawn by another version: its answers are pinned by their hash alone
     score = session(certificate.practice).score
     if (score.right, score.asked) != (certificate.answers_right, certificate.answers_asked):

@@ -21,7 +21,8 @@ from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.training import certificates, practice
-from tables.training.practice import KINDS, Course
+from tables.training.practice import Course
+from tables.training.rocket import KINDS
 from tests import floor
 
 seeds = st.text("0123456789abcdef", min_size=1, max_size=32)

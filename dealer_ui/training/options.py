@@ -1,0 +1,94 @@
+"""The options of a game as a start page asks for them, and as a certificate names them: from the game's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.http import QueryDict
+
+from tables.games.catalog import GAMES
+from tables.training.providers import provider
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: a list of values of which one is chosen, or several."""
+
+    name: str
+    label: str
+    says: str
+    values: tuple[tuple[str, str, Any], ...]
+    """As it is sent, in words, and as the rules have it."""
+    several: bool
+    chosen: tuple[Any, ...]
+
+    @property
+    def rows(self) -> list[tuple[str, str, bool]]:
+        """Each value as it is sent, in words, and whether it is chosen."""
+        return [(sent, words, value in self.chosen) for sent, words, value in self.values]
+
+
+def options_of(game: str, set_to: Mapping[str, Any]) -> list[Option]:
+    """The options that a trainee may choose, set to some values; others as the game has them."""
+    described = msgspec.inspect.type_info(GAMES[game].rules_type)
+    assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
+    fields = {option.name: option for option in described.fields}
+    return [_option(fields[name], set_to, GAMES[game].spots) for name in provider(game).options]
+
+
+def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any], spots: tuple[str, ...]) -> Option:
+    kind, says = described.type, ""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        says = (kind.extra_json_schema or {}).get("description", "")
+        kind = kind.type
+    several = isinstance(kind, msgspec.inspect.VarTupleType)
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        kind = kind.item_type
+    value = set_to.get(described.name, described.default)
+    return Option(
+        described.name,
+        described.name.replace("_", " ").capitalize(),
+        says,
+        tuple((str(each), _words(each), each) for each in _values(kind, spots)),
+        several,
+        tuple(value) if several else (value,),
+    )
+
+
+def _values(kind: Any, spots: tuple[str, ...]) -> tuple[Any, ...]:
+    """All values of an option; wagers in the order of the game."""
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return tuple(sorted(kind.values, key=lambda value: spots.index(value) if value in spots else -1))
+    if isinstance(kind, msgspec.inspect.IntType):
+        return tuple(range(kind.ge or 0, (kind.le or 0) + 1))
+    if isinstance(kind, msgspec.inspect.BoolType):
+        return (True, False)
+    raise TypeError(f"a start page has no list for {kind}")
+
+
+def chosen(game: str, sent: QueryDict) -> dict[str, Any]:
+    """The options as they were sent; what was not sent, or is no value of its option, is as the game has it."""
+    options = {}
+    for option in options_of(game, {}):
+        picked = [value for text, _, value in option.values if text in sent.getlist(option.name)]
+        if option.several and f"{option.name}_asked" in sent:
+            options[option.name] = picked
+        elif picked and not option.several:
+            options[option.name] = picked[0]
+    return options
+
+
+def in_words(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options with their values, as people read them."""
+    return [(name.replace("_", " ").capitalize(), _words(value)) for name, value in options.items()]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value)) or "none"
+    return str(value).replace("_", " ")

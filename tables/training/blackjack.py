@@ -1,0 +1,207 @@
+"""Practice of Blackjack: whose turn it is, what a card has done, the dealer's own rule, and what is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final
+
+from tables.games.blackjack import NO_BLACKJACK, STANDS, Blackjack, Rules
+from tables.games.cards import UNKNOWN
+from tables.games.felt import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice, Choose
+from tables.games.house_script import HandSeen, State
+from tables.games.twenty_one import MOST, has_blackjack, is_soft, total
+from tables.training.questions import NOBODY, THE_DEALER, Answer, numbered, seat_answers
+from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, has
+
+_HIT: Final = numbered(
+    {
+        "on": "Nothing: the hand decides again",
+        "stands": "The hand stands, and is asked nothing more",
+        "bust": "The hand busts",
+        "blackjack": "The hand is a blackjack",
+    }
+)
+_DEALER: Final = numbered(
+    {
+        "draw": "Draw a card",
+        "stand": "Draw no more",
+        "bust": "You bust",
+        "blackjack": "You have a blackjack",
+    }
+)
+_SPLIT: Final = numbered(
+    {
+        "first": "A card for the first hand, and its turn",
+        "both": "A card for each hand",
+        "decides": "The first hand decides, with one card",
+    }
+)
+_INSURANCE: Final = Answer("insurance", "Insurance is offered", "i")
+_LOOK: Final = Answer("look", "You look at the hole card", "l")
+_SEATS: Final = "Seats decide in order from your left; a blackjack is asked nothing but insurance."
+_OFFERED: Final = "Under an ace insurance is offered to every seat, before anything else."
+_NOBODY_WAITS: Final = "No hand awaits your cards: you draw none."
+_LESS: Final = "With less than 21 a hand decides again, unless it was doubled or is a split ace."
+_BLACKJACK: Final = "A blackjack of the dealer ends the round: only a blackjack gets its bet back."
+_NO_HOLE: Final = "Where there is no hole card, your second card comes when all seats are done."
+_TURN_OF_HAND: Final = "A hand's second card after a split comes when its turn comes."
+_NO_BLACKJACK_AFTER_SPLIT: Final = "A hand of 21 stands by itself; after a split it is no blackjack."
+
+
+class BlackjackPractice(SpreadPractice):
+    """How it is practised."""
+
+    game = Blackjack()
+    options: ClassVar[tuple[str, ...]] = (
+        "decks", "soft17", "blackjack_pays", "double", "surrender", "hole", "insurance", "spread", "splits", "split_by",
+        "double_after_split", "resplit_aces", "hit_split_aces", "rounding",
+    )  # fmt: skip
+
+    def ways(self, rules: Rules) -> Mapping[str, Ending]:
+        """What a bet may come to, doubled and split ones, the dealer's hand, insurance and side bets."""
+        ways: dict[str, Ending] = {
+            "blackjack": has(MAIN, "blackjack"),
+            "win": has(MAIN, "win"),
+            "push": has(MAIN, "push"),
+            "bust": has(MAIN, "bust"),
+            "double": lambda state: any(part == "double" for part in _parts(state)),
+            "the dealer busts": lambda state: total(_dealers(state)) > MOST,
+            "the dealer's blackjack": lambda state: has_blackjack(_dealers(state)),
+            "a soft 17 of the dealer": _has_soft_17,
+        }
+        if rules.splits:
+            ways["split"] = lambda state: any(len(spot.hands) > 1 for spot in state.spots)
+        if rules.surrender == "late":
+            ways["surrender"] = has(MAIN, "surrender")
+        if rules.insurance:
+            ways |= {"insurance wins": has("insurance", "win"), "insurance loses": has("insurance", "lose")}
+        return {**ways, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in rules.spread}}
+
+    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+        """As players do, more or less: they hit what is low, and split and double gladly."""
+        points = total(_hand(state, ask.seat, ask.hand).cards)
+        likes = {"split": 4.0, "double": 1.5 if 9 <= points <= 11 else 0.1, "surrender": 0.4}
+        likes |= {
+            "hit": 4.0 if points <= 11 else 1.0 if points < STANDS else 0.05,
+            "stand": 0.1 if points <= 11 else 1.0,
+        }
+        return likes.get(choice.name, 1.0)
+
+    # --- what is asked ---
+
+    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """What a card has done to a hand that was asked; what the dealer does with his own."""
+        if not isinstance(action, Card) or _is_dealing(before):
+            return
+        if action.to == DEALER:
+            yield self._dealers_step(after)
+            return
+        ask: Any = before.prompts[0]
+        number = ask.hand or 1
+        spot = next(spot for spot in after.spots if spot.seat == action.to)
+        hand = spot.hands[number - 1]
+        who = f"Seat {action.to}" + (f", hand {number}" if len(spot.hands) > 1 else "")
+        asks = f"{who} gets a card: {cards_of(after, hand.cards)}. What has happened?"
+        right = "bust" if hand.state == "bust" else "on" if _decides(after, action.to, number) else "stands"
+        yield Step("called", asks, right, self._rule_of(right, hand, is_split=len(spot.hands) > 1), _HIT, action.to)
+
+    def _rule_of(self, right: str, hand: HandSeen, *, is_split: bool) -> str:
+        words = self.game.words
+        if right != "stands":
+            return words["hit"].rule if right == "bust" else _LESS
+        if total(hand.cards) == MOST:
+            return _NO_BLACKJACK_AFTER_SPLIT if is_split else words["stand"].rule
+        return "Split aces get one card each, and stand." if is_split and len(hand.cards) == 2 else words["double"].rule
+
+    def _dealers_step(self, after: State) -> Step:
+        cards, due = _dealers(after), after.prompts[0] if after.prompts else None
+        points = total(cards)
+        drawing = self.game.say_card(after, _ANOTHER).rule
+        rule = f"{self.game.worth(cards).capitalize()}: {drawing[:1].lower()}{drawing[1:]}"
+        if isinstance(due, AskCard) and due.to == DEALER:
+            right = "draw"
+        elif has_blackjack(cards):
+            right, rule = "blackjack", _BLACKJACK
+        elif points > MOST:
+            right, rule = "bust", f"{points}: more than 21 busts, and every hand that stands is paid."
+        else:
+            right = "stand"
+            rule = _NOBODY_WAITS if _draws_under_the_rule(after, points) else rule
+        return Step("called", f"Your hand is {cards_of(after, cards)}. What do you do?", right, rule, _DEALER, DEALER)
+
+    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """Who is next: a seat, all of them for insurance, the dealer who looks, or plays."""
+        if _is_dealing(after):
+            return
+        was, comes = "" if _is_dealing(before) else _next(before), _next(after)
+        if isinstance(action, Choose) and action.choice == "split":
+            if comes == str(action.seat):
+                yield Step("turn", f"What comes next for seat {action.seat}?", "first", _TURN_OF_HAND, _SPLIT)
+            return
+        over_by_cards = comes == NOBODY.name and isinstance(action, Card) and action.to == DEALER
+        if comes == was or over_by_cards:
+            return
+        look = (_LOOK,) if after.rules.hole == "peek" else ()
+        answers = seat_answers(betting(after), _INSURANCE, *look, THE_DEALER, NOBODY)
+        asks = "The first cards are dealt. What comes next?" if not was else "Who is next?"
+        yield Step("turn", asks, comes, self._why(comes, after), answers)
+
+    def _why(self, comes: str, state: State) -> str:
+        if comes == _INSURANCE.name:
+            return _OFFERED
+        if comes == _LOOK.name:
+            return self.game.words[NO_BLACKJACK].rule
+        if comes == THE_DEALER.name:
+            return self.game.cards["turn"] if state.rules.hole == "peek" else _NO_HOLE
+        return _NOBODY_WAITS if comes == NOBODY.name else _SEATS
+
+
+_ANOTHER: Final = AskCard(DEALER, (), 1)
+"""Asks the game for the rule that the dealer follows, whether he draws or not."""
+
+
+def _is_dealing(state: State) -> bool:
+    """Whether the first cards are still dealt."""
+    first = [spot.hands[0].cards if spot.hands else () for spot in state.spots]
+    lacks = any(len(cards) < 2 for cards, spot in zip(first, state.spots, strict=True) if len(spot.hands) < 2)
+    return not state.spots or lacks or not state.hands[0].cards
+
+
+def _next(state: State) -> str:
+    """Who or what is next, by the name of the answer."""
+    due = state.prompts[0] if state.prompts else None
+    if isinstance(due, AskChoice):
+        if due.seat == DEALER:
+            return _LOOK.name
+        return _INSURANCE.name if due.choices[0].name == "insure" else str(due.seat)
+    return str(due.to) if isinstance(due, AskCard) else NOBODY.name
+
+
+def _decides(state: State, seat: int, number: int) -> bool:
+    due = state.prompts[0] if state.prompts else None
+    return isinstance(due, AskChoice) and (due.seat, due.hand) == (seat, number)
+
+
+def _hand(state: State, seat: int, number: int) -> HandSeen:
+    return next(spot for spot in state.spots if spot.seat == seat).hands[number - 1]
+
+
+def _dealers(state: State) -> tuple[int, ...]:
+    return tuple(card for card in state.hands[0].cards if card != UNKNOWN)
+
+
+def _draws_under_the_rule(state: State, points: int) -> bool:
+    soft = points == STANDS and state.rules.soft17 == "hit" and is_soft(_dealers(state))
+    return points < STANDS or soft
+
+
+def _parts(state: State) -> Iterable[str]:
+    return (part for spot in state.spots for wager in spot.wagers for part, _ in wager.parts)
+
+
+def _has_soft_17(state: State) -> bool:
+    """Whether the dealer had one on the way, with a hand that awaited his cards."""
+    cards = _dealers(state)
+    waits = any(hand.state == "stands" for spot in state.spots for hand in spot.hands)
+    ways = (cards[:count] for count in range(2, len(cards) + 1))
+    return waits and any(total(some) == STANDS and is_soft(some) for some in ways)

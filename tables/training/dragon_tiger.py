@@ -1,0 +1,65 @@
+"""Practice of Dragon Tiger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final
+
+from tables.games.cards import RANK_OF
+from tables.games.dragon_tiger import DragonTiger, Rules
+from tables.games.felt import PLACE_NAMES, Action, AskCard, CloseBets
+from tables.games.house_script import State, hand_named
+from tables.training.questions import Answer, numbered
+from tables.training.spread import Ending, SpreadPractice, Step, cards_of, has
+
+_WON: Final = {
+    "dragon": "The dragon wins",
+    "tiger": "The tiger wins",
+    "half": "A tie: half of each side's bet is taken",
+    "push": "A tie: both sides' bets go back",
+}
+_SUITED: Final = {**_WON, "suited": "A suited tie: half of each side's bet is taken, and both ties are paid"}
+_FIRST: Final = (Answer("dragon", "The dragon", "d"), Answer("tiger", "The tiger", "t"))
+_HIGHER: Final = "The higher card wins; the ace is low, and suits decide nothing."
+_RULES: Final = {
+    "half": "At a tie the house takes half of the dragon's and the tiger's bets; a suited tie is the same card twice.",
+    "suited": "The same card twice is a tie, and a suited tie besides.",
+}
+
+
+class DragonTigerPractice(SpreadPractice):
+    """How it is practised."""
+
+    game = DragonTiger()
+    options: ClassVar[tuple[str, ...]] = ("decks", "tie_pays", "spread", "rounding")
+
+    def ways(self, rules: Rules) -> Mapping[str, Ending]:
+        """Either side's win, a tie with half taken, and each side bet that is spread."""
+        dragon, tiger = has("dragon", "half"), has("tiger", "half")
+        sides = {
+            "dragon wins": has("dragon", "win"),
+            "tiger wins": has("tiger", "win"),
+            "half of a side": lambda state: dragon(state) or tiger(state),
+        }
+        # One deck has no card twice.
+        paid = [name for name in rules.spread if name != "suited_tie" or rules.decks > 1]
+        return {**sides, **{f"{name.replace('_', ' ')} wins": has(name, "win") for name in paid}}
+
+    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """Which side has won."""
+        if after.prompts:
+            return
+        dragon, tiger = (hand_named(after, name).cards[0] for name in ("dragon", "tiger"))
+        is_suited = "suited_tie" in after.rules.spread
+        tie = "suited" if is_suited and dragon == tiger else "half"
+        difference = RANK_OF[dragon] - RANK_OF[tiger]
+        right = "dragon" if difference > 0 else "tiger" if difference < 0 else tie
+        asks = f"The dragon has {cards_of(after, [dragon])}, the tiger {cards_of(after, [tiger])}. What has happened?"
+        yield Step("called", asks, right, _RULES.get(right, _HIGHER), numbered(_SUITED if is_suited else _WON))
+
+    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """Whose card comes first."""
+        ask = after.prompts[0] if after.prompts else None
+        if isinstance(action, CloseBets) and isinstance(ask, AskCard):
+            rule = self.game.cards["middle"]
+            yield Step("turn", "No more bets. Whose card comes first?", PLACE_NAMES[ask.to], rule, _FIRST)

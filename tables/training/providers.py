@@ -1,0 +1,59 @@
+"""Who knows how a game is practised: the only list of games in the training."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from tables.games.game import BankedGame
+from tables.training.baccarat import BaccaratPractice
+from tables.training.blackjack import BlackjackPractice
+from tables.training.casino_war import CasinoWarPractice
+from tables.training.dragon_tiger import DragonTigerPractice
+from tables.training.questions import Course, Question
+from tables.training.rocket import RocketPractice
+from tables.training.three_card_poker import ThreeCardPokerPractice
+
+
+class Practised(Protocol):
+    """How a game is practised."""
+
+    @property
+    def game(self) -> BankedGame[Any, Any]: ...
+    @property
+    def version(self) -> int:
+        """Of how rounds are drawn and what is asked: a session of another version cannot be played again by this."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the game that a trainee may choose, the common ones first."""
+
+    def course(self, seed: str, rounds: int, rules: Any) -> Course:
+        """A course under these rules. Raises Illegal where they cannot be dealt."""
+
+    def rules(self, course: Course) -> Any:
+        """The rules that a certificate pins."""
+
+    def endings(self, course: Course) -> tuple[str, ...]:
+        """Everything that may become of a round and is worth practising under the rules of a course."""
+
+    def ended(self, course: Course, state: Any) -> set[str]:
+        """Which of that became of a round that is over."""
+
+    def script(self, course: Course) -> list[Question]:
+        """Everything that is asked in a course, in order."""
+
+
+_ALL: Final[tuple[Practised, ...]] = (
+    RocketPractice(),
+    BaccaratPractice(),
+    BlackjackPractice(),
+    CasinoWarPractice(),
+    DragonTigerPractice(),
+    ThreeCardPokerPractice(),
+)
+PROVIDERS: Final = {practised.game.name: practised for practised in _ALL}
+
+
+def provider(game: str) -> Practised:
+    """How a game is practised. Raises KeyError for one that is not."""
+    return PROVIDERS[game]

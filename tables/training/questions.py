@@ -1,0 +1,149 @@
+"""What a practice consists of, pure: the course that it is drawn from, its questions, and how answers are scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from ledger.proof.chips import money
+
+OVER: Final = "over"
+
+
+class Course(Struct, frozen=True):
+    """What a session is drawn from."""
+
+    seed: str
+    rounds: int = 20
+    game: str = "rocket"
+    decks: int = 6
+    unit_cents: int = 100
+    version: int = 1
+    """Of how its game's rounds are drawn and what is asked in them."""
+    options: dict[str, Any] | UnsetType = UNSET
+    """Every option of the game, so that a session is the same when a default has changed. Courses of Rocket have none:
+    they were written before there were any."""
+
+
+class Answer(NamedTuple):
+    """Something that may be said to a question."""
+
+    name: str
+    words: str
+    key: str
+
+
+class Wagered(NamedTuple):
+    """A wager on the felt."""
+
+    seat: int
+    bet: str
+    hand: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that the trainee is to say, and the right answer with its rule."""
+
+    round: int
+    kind: Literal["turn", "called", "pays"]
+    """turn: who is next, or what is; called: what a card has done; pays: what a seat pays or is paid."""
+    asks: str
+    right: str
+    rule: str
+    state: Any
+    """What lies on the felt: a state of the game."""
+    settled: frozenset[int] = frozenset()
+    """The seats whose round has ended by then."""
+    seat: int = 0
+    rank: int = 0
+    """The card that has just come."""
+    answers: tuple[Answer, ...] = ()
+    """What is offered; nothing where an amount is to be said."""
+    decisions: str = ""
+    """What seats have decided since the question before."""
+    place: int | None = None
+    """Where on the felt to look, where hands and wagers lie apart: a seat, the dealer or the hand of a place."""
+    wager: Wagered | None = None
+    """The wager that is paid or taken."""
+    paid: frozenset[Wagered] = frozenset()
+    """The wagers that were paid or taken before."""
+
+    @property
+    def pays(self) -> bool:
+        return self.kind == "pays"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many answers were right, of how many."""
+
+    steps_right: int
+    steps: int
+    payouts_right: int
+    payouts: int
+
+    @property
+    def right(self) -> int:
+        """Right answers, to steps and to payments alike."""
+        return self.steps_right + self.payouts_right
+
+    @property
+    def asked(self) -> int:
+        """Questions that were answered."""
+        return self.steps + self.payouts
+
+    @property
+    def percent(self) -> float:
+        """Right answers of a hundred, cut to two digits and not rounded up: 94.999 is not 95."""
+        return self.right * 10_000 // self.asked / 100 if self.asked else 0.0
+
+    def passes(self, percent: int) -> bool:
+        """Whether so many of a hundred were right, of the steps and of the payments: many easy steps make up for no
+        wrong payment."""
+        parts = ((self.steps_right, self.steps), (self.payouts_right, self.payouts))
+        return all(total and right * 100 >= percent * total for right, total in parts)
+
+
+def score(questions: Sequence[Question], answers: Iterable[str]) -> Score:
+    """The score of the answers given so far; a payment counts apart from a step. Time is never a part of it."""
+    pairs = zip(questions, answers, strict=False)
+    counts = Counter((question.pays, question.right == answer) for question, answer in pairs)
+    steps, payouts = (counts[pays, True] + counts[pays, False] for pays in (False, True))
+    return Score(counts[False, True], steps, counts[True, True], payouts)
+
+
+# --- In words --------------------------------------------------------------------------------------------------
+
+
+def payment(net_cents: int) -> str:
+    """What the dealer's hands do with a wager."""
+    if not net_cents:
+        return "give it back"
+    return f"{'pay' if net_cents > 0 else 'take'} {money(abs(net_cents))}"
+
+
+def numbered(words: Mapping[str, str]) -> tuple[Answer, ...]:
+    """Answers whose keys are their places."""
+    return tuple(Answer(name, said, str(place)) for place, (name, said) in enumerate(words.items(), 1))
+
+
+def seat_answers(seats: Iterable[int], *others: Answer) -> tuple[Answer, ...]:
+    """Each seat, by its own number, and what else there is."""
+    return (*(Answer(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *others)
+
+
+THE_DEALER: Final = Answer("0", "The dealer", "d")
+NOBODY: Final = Answer(OVER, "Nobody: the round is over", "n")
+
+
+def in_words(question: Question, answer: str) -> str:
+    """An answer as a dealer would say it."""
+    if question.pays:
+        return payment(int(answer)).capitalize()
+    offered = {each.name: each.words for each in question.answers}
+    return offered.get(answer) or f"Seat {answer}"

@@ -1,0 +1,296 @@
+"""Practice of the house's games on standard cards: how a round is drawn by chance, and walked through with questions.
+
+What is particular to a game stands in a module of its name. What is right comes from the engine: who is next from its
+prompts, what is paid from its settlement.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import msgspec
+
+from ledger.proof.chips import money
+from tables.games.cards import Pack, pack_of
+from tables.games.felt import (
+    DEALER,
+    Action,
+    AskCard,
+    AskChoice,
+    AskShuffle,
+    Bet,
+    Card,
+    Choice,
+    Choose,
+    CloseBets,
+    Illegal,
+    Limits,
+    Opening,
+    Settled,
+    Shuffle,
+)
+from tables.games.game import Course as Round
+from tables.games.house_script import HouseScript, State
+from tables.games.play import play
+from tables.games.told import words_of
+from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
+from tables.training.questions import Answer, Course, Question, Wagered, payment
+from tables.training.wagers import placed
+
+Ending = Callable[[State], bool]
+"""Whether a round that is over ended so."""
+
+_SEATS: Final = range(1, 8)
+_FEWEST, _MOST_SEATS = 2, 4
+_MOST_DRAWN: Final = 20_000
+"""An ending that does not come in so many rounds is none of these options: it is a mistake to wait for it."""
+_ROUNDED: Final = {"down": "down", "up": "up", "half_up": "to the nearest"}
+_HALVED: Final = frozenset({"half", "surrender"})
+
+
+class Step(NamedTuple):
+    """A question about the course of a round."""
+
+    kind: Literal["turn", "called"]
+    asks: str
+    right: str
+    rule: str
+    answers: tuple[Answer, ...]
+    place: int | None = None
+
+
+class SpreadPractice(ABC):
+    """Base of how these games are practised."""
+
+    game: ClassVar[HouseScript[Any]]
+    version: ClassVar[int] = 1
+    options: ClassVar[tuple[str, ...]]
+    """The options that a trainee may choose, the common ones first."""
+    paid_with: ClassVar[Mapping[str, str]] = {}
+    """What is paid together with a wager, where it is not its own odds alone."""
+
+    helped: ClassVar[frozenset[str]] = frozenset()
+    """The endings that are too rare to wait for."""
+
+    @abstractmethod
+    def ways(self, rules: Any) -> Mapping[str, Ending]:
+        """Every way for a round to end under some rules that is worth practising, by a name."""
+
+    @abstractmethod
+    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """What is asked once an action is on the felt, before anybody is paid for it."""
+
+    @abstractmethod
+    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """What is asked of the next step, once everybody is paid."""
+
+    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+        """How often a seat makes a choice, beside its others."""
+        return 1.0
+
+    def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
+        """The cards that lead to an ending which is ``helped``; none where any card does."""
+        return ()
+
+    # --- what it is drawn under ---
+
+    def course(self, seed: str, rounds: int, rules: Any) -> Course:
+        """A course under these rules. Raises Illegal where they cannot be dealt."""
+        self._opened(rules, (1,))
+        options = {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
+        return Course(seed, rounds, self.game.name, self.game.decks(rules), rules.unit, self.version, options)
+
+    def rules(self, course: Course) -> Any:
+        """The rules of a course."""
+        options = course.options or {}
+        return msgspec.convert({**options, "unit": course.unit_cents}, self.game.rules_type)
+
+    def endings(self, course: Course) -> tuple[str, ...]:
+        """Everything that may become of a round and is worth practising."""
+        return tuple(self.ways(self.rules(course)))
+
+    def ended(self, course: Course, state: State) -> set[str]:
+        """Which of that became of a round."""
+        return {name for name, is_so in self.ways(self.rules(course)).items() if is_so(state)}
+
+    def script(self, course: Course) -> list[Question]:
+        """Everything that is asked: round by round, each with the ending whose turn it is."""
+        rules, chance = self.rules(course), seeded(course.seed)
+        ways = self.ways(rules)
+        order = shuffled(chance, tuple(ways))
+        questions: list[Question] = []
+        for number in range(1, course.rounds + 1):
+            way = order[(number - 1) % len(order)]
+            questions += _Walk(self, rules, number).questions(self._drawn(rules, chance, way, ways[way]))
+        return questions
+
+    # --- a round by chance ---
+
+    def _drawn(self, rules: Any, chance: Random, way: str, is_so: Ending) -> State:
+        """A round that ends in this way: rounds are drawn until one does, so that none is rare."""
+        for _ in range(_MOST_DRAWN):
+            state = self._round(rules, chance, way)
+            if is_so(state):
+                return state
+        raise Illegal("no_such_ending", f"no round of {self.game.title} ends with {way} under these options")
+
+    def _opened(self, rules: Any, seats: tuple[int, ...]) -> State:
+        """A round from a full shoe. Facedown cards are known to nobody, as on the floor."""
+        opening = Opening(seats, Limits(rules.unit), self.game.pack(rules).nothing, blind=True)
+        return self.game.open(rules, opening)
+
+    def _round(self, rules: Any, chance: Random, way: str) -> State:
+        seats = tuple(some_of(chance, _SEATS, _FEWEST + below(chance, _MOST_SEATS - _FEWEST + 1)))
+        course = self.game.course(self._opened(rules, seats))
+        for seat in seats:
+            for bet in placed(chance, rules, seat, self.game.wagers(rules)):
+                _take(course, bet)
+        _take(course, CloseBets())
+        while course.prompts:
+            _take(course, self._by_chance(course, chance, way))
+        state: State = course.state()
+        return state
+
+    def _by_chance(self, course: Round, chance: Random, way: str) -> Action:
+        first, last = course.prompts[0], course.prompts[-1]
+        if isinstance(first, AskCard):
+            helps = self.helps(way, course.state(), first) if way in self.helped else ()
+            return Card(one_of(chance, helps) if helps else next_card(chance, first, first.barred), first.to)
+        if isinstance(last, AskCard) and isinstance(first, AskChoice):
+            # The dealer looks at a card: whichever it is, it answers one of the two prompts.
+            card = next_card(chance, last)
+            return Choose(DEALER, first.choices[0].name) if card in last.barred else Card(card, last.to)
+        if isinstance(first, AskShuffle):
+            return Shuffle()
+        assert isinstance(first, AskChoice)  # noqa: S101 -- bets are closed
+        state = course.state()
+        choice = weighted(chance, first.choices, [self.likes(state, first, choice) for choice in first.choices])
+        return Choose(first.seat, choice.name)
+
+
+def _take(course: Round, action: Action) -> None:
+    course.take(next(meant for prompt in course.prompts if (meant := prompt.admits(action))))
+
+
+# --- What is asked in it ---------------------------------------------------------------------------------------
+
+
+class _Walk:
+    """A round, action by action, with what is asked in it."""
+
+    def __init__(self, practised: SpreadPractice, rules: Any, number: int) -> None:
+        self.practised, self.rules, self.number = practised, rules, number
+        self.titles = {wager.name: wager.title for wager in practised.game.wagers(rules)}
+        self.paid: frozenset[Wagered] = frozenset()
+        self.decisions: list[str] = []
+        """What was decided since the last question."""
+
+    def questions(self, drawn: State) -> Iterator[Question]:
+        game, practised = self.practised.game, self.practised
+        state = game.open(self.rules, drawn.opening)
+        for action in drawn.actions:
+            before, state = state, play(game, state, action)
+            if isinstance(action, Bet):
+                continue
+            if isinstance(action, Choose):
+                self.decisions.append(self._decision(before, action))
+            for step in practised.calls(before, action, state):
+                yield self._asked(step, state)
+            yield from self._payments(state)
+            for step in practised.turns(before, action, state):
+                yield self._asked(step, state)
+
+    def _decision(self, before: State, action: Choose) -> str:
+        label = words_of(self.practised.game.words, action.choice).label
+        ask = before.prompts[0]
+        hands = [len(spot.hands) for spot in before.spots if spot.seat == action.seat]
+        hand = f", hand {ask.hand}" if isinstance(ask, AskChoice) and hands and hands[0] > 1 else ""
+        return f"Seat {action.seat}{hand}: {label[:1].lower()}{label[1:]}." if action.seat else f"{label}."
+
+    def _all_decisions(self) -> str:
+        spoken, self.decisions = " ".join(self.decisions), []
+        return spoken
+
+    def _asked(self, step: Step, state: State) -> Question:
+        return Question(
+            round=self.number,
+            kind=step.kind,
+            asks=step.asks,
+            right=step.right,
+            rule=step.rule,
+            state=state,
+            answers=step.answers,
+            decisions=self._all_decisions(),
+            place=step.place,
+            paid=self.paid,
+        )
+
+    def _payments(self, state: State) -> Iterator[Question]:
+        """Every wager that is decided and was not paid yet, from the dealer's right."""
+        for spot in reversed(state.spots):
+            for wager in spot.wagers:
+                place = Wagered(spot.seat, wager.bet, wager.hand)
+                if wager.outcome and place not in self.paid:
+                    hand = f", hand {wager.hand}" if len(spot.hands) > 1 and wager.hand else ""
+                    yield self._payment(state, place, wager, f"Seat {spot.seat}{hand}")
+                    self.paid |= {place}
+
+    def _payment(self, state: State, place: Wagered, wager: Settled, who: str) -> Question:
+        title = self.titles.get(wager.bet, wager.bet.replace("_", " ").capitalize())
+        beside = self.practised.paid_with.get(wager.bet, "")
+        return Question(
+            round=self.number,
+            kind="pays",
+            asks=f"{who}, {title}: {money(wager.staked_cents)}. What is taken or paid{beside}?",
+            right=str(wager.net_cents),
+            rule=f"{wager.why[:1].upper()}{wager.why[1:]}: {payment(wager.net_cents)}.{self._rounding(wager)}",
+            state=state,
+            seat=place.seat,
+            decisions=self._all_decisions(),
+            place=place.seat,
+            wager=place,
+            paid=self.paid,
+        )
+
+    def _rounding(self, wager: Settled) -> str:
+        chips = f"whole chips of {money(self.rules.unit)}"
+        if wager.broken_cents:
+            return f" Winnings are rounded {_ROUNDED[self.rules.rounding]} to {chips}."
+        if wager.outcome in _HALVED and -2 * wager.net_cents != wager.staked_cents:
+            return f" The half is rounded down to {chips}."
+        return ""
+
+
+# --- What games ask about ----------------------------------------------------------------------------------------
+
+
+def has(bet: str, *outcomes: str) -> Ending:
+    """Whether a wager of some seat ended so."""
+
+    def is_so(state: State) -> bool:
+        return any(wager.bet == bet and wager.outcome in outcomes for spot in state.spots for wager in spot.wagers)
+
+    return is_so
+
+
+def betting(state: State) -> list[int]:
+    """The seats that bet."""
+    return [spot.seat for spot in state.spots]
+
+
+def written(pack: Pack, card: int) -> str:
+    """A card as a dealer reads it."""
+    name = str(pack.spell(card))
+    return name.replace("T", "10") if len(name) == 1 else f"{name[0].replace('T', '10')}{_SUITS[name[1]]}"
+
+
+def cards_of(state: State, cards: Iterable[int]) -> str:
+    """Cards as a dealer reads them, one after the other."""
+    pack = pack_of(state.gone)
+    return ", ".join(written(pack, card) for card in cards)
+
+
+_SUITS: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}

@@ -1,0 +1,122 @@
+"""Practice of Three Card Poker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Final
+
+from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
+from tables.games.felt import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets
+from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
+from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
+from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers
+from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, has
+
+_HANDS: Final = numbered({name.replace(" ", "_"): name.capitalize() for name in NAMES})
+_QUALIFIES: Final = numbered(
+    {
+        "yes": "Your hand qualifies: it is compared with each seat's",
+        "no": "Your hand does not qualify: antes are paid, play wagers go back",
+        "push": "Your hand does not qualify: antes and play wagers go back",
+    }
+)
+_EQUAL: Final = "equal hands"
+_TRIPS: Final = "a three of a kind"
+_RANKED: Final = "From the best: straight flush, three of a kind, straight, flush, pair, high card."
+_NEXT: Final = "Every seat with an ante decides, in order from your left; pair plus alone decides nothing."
+_SHOWN: Final = "When all have decided, the hands are turned from your right, your own last."
+
+
+class ThreeCardPokerPractice(SpreadPractice):
+    """How it is practised."""
+
+    game = ThreeCardPoker()
+    options: ClassVar[tuple[str, ...]] = ("pair_plus_pays", "ante_bonus", "spread", "rounding")
+    paid_with: ClassVar[Mapping[str, str]] = {"ante": ", with any bonus"}
+
+    helped: ClassVar[frozenset[str]] = frozenset({_EQUAL, _TRIPS, "a straight flush"})
+
+    def ways(self, rules: Rules) -> Mapping[str, Ending]:
+        """A fold, the dealer's hand, what play comes to, and each hand that pays something."""
+        ways: dict[str, Ending] = {
+            "fold": has("ante", "fold"),
+            "the dealer does not qualify": lambda state: has("play", "push")(state) and not _dealer_qualifies(state),
+            "ante and play win": has("play", "win"),
+            "ante and play lose": has("play", "lose"),
+            _EQUAL: lambda state: has("play", "push")(state) and _dealer_qualifies(state),
+        }
+        least = PAIR if rules.spread else STRAIGHT
+        return {**ways, **{f"a {name}": _paid_for(name) for name in NAMES[least:]}}
+
+    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+        """Play, mostly."""
+        return 3.0 if choice.name == "play" else 1.0
+
+    def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
+        """Cards that go with the first one of a seat that plays; ranks as that seat's, for the dealer."""
+        models = [spot.hands[0] for spot in state.spots if _plays(spot)]
+        if not models or (ask.to == DEALER) != (way == _EQUAL):
+            return ()
+        shown = [card for card in models[0].cards if card != UNKNOWN]
+        if way == _EQUAL:
+            model = shown[state.hands[0].cards.index(UNKNOWN)]
+            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[model]]
+        if ask.to != models[0].seat or not shown:
+            return ()
+        if way == _TRIPS:
+            return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[shown[0]]]
+        return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[shown[0]] and abs(card - shown[-1]) == 1]
+
+    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """What a hand is, once it is turned; and whether the dealer's qualifies."""
+        if not isinstance(action, Card):
+            return
+        hand = _hand_at(after, action.to)
+        if UNKNOWN in hand.cards:
+            return
+        cards = cards_of(after, hand.cards)
+        if action.to != DEALER:
+            right = NAMES[value_of(hand.cards)[0]].replace(" ", "_")
+            asks = f"Seat {action.to} shows {cards}. What is it?"
+            yield Step("called", asks, right, _RANKED, _HANDS, action.to)
+            return
+        rule = self.game.words["play"].rule
+        right = "yes" if _dealer_qualifies(after) else "no"
+        yield Step("called", f"You show {cards}. Does your hand qualify?", right, rule, _QUALIFIES, DEALER)
+
+    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+        """Who decides, and whose hand is turned first."""
+        due = after.prompts[0] if after.prompts else None
+        decided = isinstance(before.prompts[0], AskChoice)
+        if not (decided or isinstance(action, CloseBets)):
+            return
+        answers = seat_answers(betting(after), THE_DEALER, NOBODY)
+        if isinstance(due, AskChoice):
+            yield Step("turn", "Who decides next?", str(due.seat), _NEXT, answers)
+        elif isinstance(due, AskCard):
+            yield Step("turn", "Nobody is left to decide. Whose hand is turned first?", str(due.to), _SHOWN, answers)
+
+
+def _plays(spot: SpotSeen) -> bool:
+    return any(wager.bet == "play" for wager in spot.wagers)
+
+
+def _hand_at(state: State, place: int) -> HandSeen:
+    if place == DEALER:
+        return state.hands[0]
+    return next(spot.hands[0] for spot in state.spots if spot.seat == place)
+
+
+def _dealer_qualifies(state: State) -> bool:
+    return qualifies(value_of(state.hands[0].cards))
+
+
+def _paid_for(name: str) -> Ending:
+    """Whether something is paid for a seat's hand of a class, beside ante and play."""
+
+    def is_so(state: State) -> bool:
+        whys = (wager.why for spot in state.spots for wager in spot.wagers if wager.returned_cents)
+        return any(f"bonus for a {name}," in why or why.startswith(f"{name}, pays") for why in whys)
+
+    return is_so

@@ -1,0 +1,34 @@
+"""What seats bet in a practice, by chance and by what the game's wagers say of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from tables.games.felt import Bet
+from tables.games.game import Wager
+from tables.games.odds import HouseRules
+from tables.training.chance import one_of
+
+_UNITS: Final = (5, 10, 15, 20, 25, 40, 50, 75, 100, 200)
+"""How large bets are, in chip units; side bets are of the smaller half. Some make no whole chips of five per cent, or
+of a half: those are what dealers get wrong."""
+_PLACED: Final = {"needed": 0.9, "opposite": 0.5, "other": 0.4}
+
+
+def placed(chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ...]) -> Iterator[Bet]:
+    """What a seat places: any one at least, of two opposite sides never both."""
+    needed = {wager.needs for wager in wagers} | {wager.name for wager in wagers if wager.times > 1}
+    own: list[Wager] = []
+    for wager in wagers:
+        how = "needed" if wager.name in needed else "opposite" if wager.opposite else "other"
+        fits = wager.opposite not in {other.name for other in own} and (
+            not wager.needs or wager.needs in {other.name for other in own}
+        )
+        if fits and chance.random() < _PLACED[how]:
+            own.append(wager)
+    alone = [wager for wager in wagers if not wager.needs]
+    for wager in own or [one_of(chance, alone)]:
+        is_main = wager is wagers[0] or wager.name in needed or bool(wager.opposite)
+        yield Bet(seat, one_of(chance, _UNITS if is_main else _UNITS[:5]) * rules.unit, wager.name)

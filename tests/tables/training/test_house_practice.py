@@ -1,0 +1,222 @@
+"""Practice of every game with several wagers: what is asked is what the engine does, whatever the options are."""
+
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+
+from dealer_ui.training import felt
+from dealer_ui.training.options import options_of
+from ledger.models import HOUSE, Book
+from tables.audit import proofs
+from tables.games.catalog import GAMES
+from tables.games.felt import AskCard, AskChoice, Illegal
+from tables.games.play import replay
+from tables.models import Practice, PracticeAnswer
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.training import certificates, practice
+from tables.training.practice import Course
+from tables.training.providers import PROVIDERS
+from tables.training.questions import OVER
+from tables.training.spread import SpreadPractice
+from tests import floor
+
+HOUSE_GAMES = sorted(name for name, practised in PROVIDERS.items() if isinstance(practised, SpreadPractice))
+seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
+
+
+@st.composite
+def courses(draw: Any, game: str, rounds: int = 20) -> Course:
+    """A course of a game under any options that can be dealt."""
+    options = {}
+    for option in options_of(game, {}):
+        values = [value for _, _, value in option.values]
+        options[option.name] = draw(
+            st.lists(st.sampled_from(values), unique=True) if option.several else st.sampled_from(values)
+        )
+    unit = draw(st.sampled_from((1, 100, 250)))
+    practised = PROVIDERS[game]
+    try:
+        rules = msgspec.convert({**options, "unit": unit}, practised.game.rules_type)
+        return practised.course(draw(seeds), rounds, rules)
+    except Illegal:
+        assume(False)
+        raise
+
+
+def test_every_game_against_the_house_has_a_practice() -> None:
+    """Harm: a game is spread, and nobody can learn to deal it."""
+    assert set(PROVIDERS) == {name for name, game in GAMES.items() if game.kind == "banked"}
+
+
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+@budget(max_examples=12, deadline=None)
+@given(st.data())
+def test_a_course_has_every_ending_and_questions_with_one_right_answer(game: str, data: Any) -> None:
+    """Harm: a dealer is certified who never paid an insurance; or a question that has no right answer, or two."""
+    course = data.draw(courses(game))
+    asked = practice.script(course)
+    assert asked == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), "it can be replayed"
+    assert set(practice.endings(course)) == set(PROVIDERS[game].endings(course))
+    assert {question.round for question in asked} == set(range(1, course.rounds + 1))
+    for question in asked:
+        assert question.rule
+        if question.pays:
+            assert not question.answers
+            continue
+        names = [answer.name for answer in question.answers]
+        keys = [answer.key for answer in question.answers]
+        assert names.count(question.right) == 1
+        assert len(set(names)) == len(names) == len(set(keys)) == len({answer.words for answer in question.answers})
+        assert len(names) > 1
+        assert max(map(len, names)) <= PracticeAnswer._meta.get_field("answer").max_length
+
+
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+@budget(max_examples=12, deadline=None)
+@given(st.data())
+def test_what_is_asked_to_be_paid_is_what_the_engine_pays(game: str, data: Any) -> None:
+    """Harm: a trainee is taught a wrong commission; or a wager is asked twice, or never."""
+    course = data.draw(courses(game))
+    rules = PROVIDERS[game].rules(course)
+    rounds = defaultdict(list)
+    for question in practice.script(course):
+        rounds[question.round].append(question)
+    for asked in rounds.values():
+        end = asked[-1].state
+        assert not end.prompts, "the last question of a round finds it over"
+        settled = GAMES[game].settle(replay(GAMES[game], rules, end.opening, end.actions))
+        expected = {
+            (payout.seat, wager.bet, wager.hand): str(wager.returned_cents - wager.staked_cents)
+            for payout in settled
+            for wager in payout.wagers
+        }
+        payments = [(question.wager, question.right) for question in asked if question.pays]
+        assert len(payments) == len(expected)
+        assert {tuple(wager): right for wager, right in payments if wager} == expected
+        assert all(int(right) % rules.unit == 0 for _, right in payments)
+
+
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+@budget(max_examples=8, deadline=None)
+@given(st.data())
+def test_who_is_next_is_whom_the_engine_asks(game: str, data: Any) -> None:
+    """Harm: the practice calls a seat that the table would not."""
+    for question in practice.script(data.draw(courses(game, rounds=6))):
+        if question.kind != "turn" or not (question.right.isdecimal() or question.right == OVER):
+            continue
+        due = question.state.prompts[0] if question.state.prompts else None
+        asks = str(due.seat) if isinstance(due, AskChoice) else str(due.to) if isinstance(due, AskCard) else OVER
+        assert question.right == asks
+
+
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+@budget(max_examples=8, deadline=None)
+@given(st.data())
+def test_the_felt_shows_nothing_that_is_asked(game: str, data: Any) -> None:
+    """Harm: the answer stands on the felt, and whoever reads it is certified."""
+    course = data.draw(courses(game, rounds=6))
+    for question in practice.script(course):
+        drawn = felt.screen(course, question)
+        assert all(not hand.says and not hand.acting for hand in drawn.board.hands)
+        for seat in drawn.seats:
+            for hand in seat.box.hands:
+                assert not hand.says
+            shown = {spot.wager for spot in seat.box.spots if spot.outcome}
+            assert shown <= {paid.bet for paid in question.paid if paid.seat == seat.box.seat}
+            assert (seat.box.outcome is not None) == seat.paid
+
+
+# --- Sessions and certificates -----------------------------------------------------------------------------------
+
+
+def finished(row: Practice) -> Practice:
+    """A practice in which every answer is right."""
+    for number, question in enumerate(certificates.session(row).questions, 1):
+        PracticeAnswer.objects.create(practice=row, number=number, answer=question.right)
+    return row
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+def test_a_certificate_of_a_game_opens_its_tables_alone(game: str, settings: Any) -> None:
+    """Harm: whoever can deal one game deals another for money; or the proof does not hold what was practised."""
+    boss, dealer = floor.staff(Role.PIT_BOSS, "bo", "305"), floor.staff(Role.DEALER, "tess", "102")
+    settings.CERTIFICATE_GAMES = frozenset({game, "rocket"})
+    title = GAMES[game].title
+    with pytest.raises(Refused, match=f"A valid certificate for {title} is required"):
+        certificates.refuse_uncertified(dealer, game)
+    row = finished(certificates.start(dealer, game))
+    certificate = certificates.certify(row, by=boss)
+    assert (certificate.game, certificate.title) == (game, title)
+    certificates.refuse_uncertified(dealer, game)
+    with pytest.raises(Refused, match="for Rocket"):
+        certificates.refuse_uncertified(dealer, "rocket")
+    assert certificates.faults(certificate) == ""
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    event = certificates.event_of(certificate)
+    assert set(event.course["options"]) == set(GAMES[game].rules_type.__struct_fields__) - {"unit"}
+
+
+@pytest.mark.django_db
+def test_other_options_are_another_version_of_the_rules() -> None:
+    """Harm: a certificate does not say that it was earned where a blackjack pays 6 to 5."""
+    boss, dealer = floor.staff(Role.PIT_BOSS, "bo", "305"), floor.staff(Role.DEALER, "tess", "102")
+    usual = certificates.certify(finished(certificates.start(dealer, "blackjack")), by=boss)
+    six_to_five = certificates.start(dealer, "blackjack", {"blackjack_pays": "6:5"})
+    other = certificates.certify(finished(six_to_five), by=boss)
+    assert usual.rules_version != other.rules_version
+    page = floor.client(dealer).get(f"/practice/certificates/{other.number}/").content.decode()
+    assert "deals <b>Blackjack</b>" in page
+    assert "blackjack pays <b>6:5</b>" in page
+
+
+@pytest.mark.django_db
+def test_a_practice_is_started_under_the_options_that_were_chosen() -> None:
+    """Harm: a trainee chooses how a table deals, and practises something else; or a bad choice is an error page."""
+    dealer = floor.staff(Role.DEALER, "tess", "102")
+    client = floor.client(dealer)
+    assert "Practice Baccarat" in client.get("/practice/?game=baccarat").content.decode()
+    sent = {"game": "baccarat", "commission": "ez", "decks": "6", "spread_asked": "1", "spread": ["tie", "dragon_7"]}
+    assert client.post("/practice/", sent).status_code == 302
+    course = Practice.objects.get().course
+    assert (course["game"], course["decks"], course["options"]["commission"]) == ("baccarat", 6, "ez")
+    assert course["options"]["spread"] == ["tie", "dragon_7"]
+    refused = client.post("/practice/", sent | {"commission": "five_percent"})
+    assert refused.status_code == 422
+    assert "dragon_7 is spread with ez only" in refused.content.decode()
+    for odd in ({"game": "monster"}, {"game": "?"}):
+        assert client.post("/practice/", odd).status_code == 422
+    assert Practice.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_start_page_takes_a_tables_options() -> None:
+    """Harm: a dealer practises other rules than those of the table that they are sent to."""
+    dealer = floor.staff(Role.DEALER, "tess", "102")
+    table = floor.dealt(game="blackjack", options={"soft17": "hit"}, seats=7, max_cents=50_000)[0].table
+    page = floor.client(dealer).get(f"/practice/?game=blackjack&table={table.pk}").content.decode()
+    assert f"as at {table.name}" in page
+    assert '<option value="hit" selected>' in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("game", HOUSE_GAMES)
+def test_every_question_has_a_page(game: str) -> None:
+    """Harm: a practice that ends in an error page at its first split."""
+    dealer = floor.staff(Role.DEALER, "tess", "102")
+    client = floor.client(dealer)
+    row = certificates.start(dealer, game)
+    for number, question in enumerate(certificates.session(row).questions[:40], 1):
+        page = client.get(f"/practice/{row.pk}/").content.decode()
+        assert f"Question {number} of" in page
+        way = {"way": "take" if question.right.startswith("-") else "pay" if question.right != "0" else "back"}
+        amount = {"amount": f"{abs(int(question.right)) / 100:g}"} if question.pays else {}
+        sent = {**way, **amount} if question.pays else {"answer": question.right}
+        client.post(f"/practice/{row.pk}/answer", {"number": number, **sent})
+        assert "✓ Right" in client.get(f"/practice/{row.pk}/").content.decode()

@@ -1,0 +1,96 @@
+"""Sessions that were drawn before: the same questions, to the byte. Those of Rocket are older than any other's."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tables.training import practice
+from tables.training.practice import Course, Question
+from tables.training.providers import PROVIDERS
+
+GOLDEN = Path(__file__).parent / "golden" / "rocket-1.jsonl"
+DIGESTS = {
+    ("a1", 20, 6, 100): (399, "182fb1631bf4343e6e0b740b4a070d9f1f8fcbd69bda54dde23e01b2f68e6d3f"),
+    ("0123456789abcdef0123456789abcdef", 20, 6, 100): (
+        307,
+        "f93ba284a7cfa16b6389f6690342f0f63d3493901bc27db5eb4526e19b7a592d",
+    ),
+    ("b0", 5, 8, 500): (110, "5f8ecf17d3ffae880fad10799244e4186542d4ee4c43568636afe89c0e75fdcb"),
+}
+"""How many questions a course of version 1 has, and the hash of all of them."""
+
+
+def spelled(question: Question) -> dict[str, Any]:
+    """A question with the felt that it is asked over."""
+    state = question.state
+    return {
+        "round": question.round,
+        "kind": question.kind,
+        "asks": question.asks,
+        "right": question.right,
+        "rule": question.rule,
+        "seat": question.seat,
+        "rank": question.rank,
+        "settled": sorted(question.settled),
+        "felt": [state.seats, state.bets, state.stacks, state.dealer],
+    }
+
+
+def lines(course: Course) -> list[str]:
+    return [json.dumps(spelled(question), sort_keys=True) for question in practice.script(course)]
+
+
+def test_a_session_of_version_1_has_its_questions_still() -> None:
+    """Harm: an old practice is replayed to other questions, and its answers, and a certificate, mean nothing."""
+    assert lines(Course("a1", rounds=5)) == GOLDEN.read_text().splitlines()
+
+
+@pytest.mark.parametrize("drawn", DIGESTS)
+def test_every_session_of_version_1_is_the_same_to_the_byte(drawn: tuple[str, int, int, int]) -> None:
+    """Harm: the same for an ending, a number of decks or a unit that the one session above has not."""
+    seed, rounds, decks, unit_cents = drawn
+    asked = lines(Course(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
+    assert (len(asked), sha256("\n".join(asked).encode()).hexdigest()) == DIGESTS[drawn]
+
+
+# --- Games with several wagers -----------------------------------------------------------------------------------
+
+HOUSE_DIGESTS = {
+    "baccarat": (173, "dcd46cd0d137d6a6a5640b39338948d323e547c46257aafeefbc9584346186d1"),
+    "blackjack": (272, "76d2c29458740e18d0d5b8537887d72dec9b25507d62a80d9ebce009f4d34ec8"),
+    "casino_war": (222, "83abee9b0ed12b2d55c9f72652b15853814b41b3d09122c083e6bc271694e238"),
+    "dragon_tiger": (121, "bf4d0d0837778dff33d0ccaf93a69b26b03a27bd65fcd3d57470ef58c67142dd"),
+    "three_card_poker": (302, "fdd1753ef06ee235cb279db52e8eff0c1d6dfdf93925220a580758b524e853b1"),
+}
+"""Of a course of version 1 under the game's own options. Whoever draws or asks otherwise counts the version up, and
+these then stand for the new one: sessions of the old version are not replayed by it."""
+
+
+def offered(question: Question) -> dict[str, Any]:
+    """A question with all that is offered."""
+    return {
+        "round": question.round,
+        "kind": question.kind,
+        "decisions": question.decisions,
+        "asks": question.asks,
+        "right": question.right,
+        "rule": question.rule,
+        "answers": question.answers,
+        "wager": question.wager,
+        "paid": sorted(question.paid, key=str),
+        "felt": [question.state.spots, question.state.hands],
+    }
+
+
+@pytest.mark.parametrize("game", HOUSE_DIGESTS)
+def test_every_session_of_a_house_game_is_the_same_to_the_byte(game: str) -> None:
+    """Harm: an old practice is replayed to other questions, and a certificate that rests on it does not hold."""
+    practised = PROVIDERS[game]
+    assert practised.version == 1
+    asked = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
+    lines = [json.dumps(msgspec.to_builtins(offered(question)), sort_keys=True) for question in asked]
+    assert (len(asked), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]
