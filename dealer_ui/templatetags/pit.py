@@ -16,6 +16,7 @@ from ledger.proof import chips
 from ledger.proof.slip_name import SlipName
 from tables.board.picture import SeatBox
 from tables.board.words import OutcomeLine
+from tables.games.cards import Pack
 from tables.games.felt import Payout, SeatView
 from tables.log.entries import rounds
 from tables.log.fold import Play
@@ -56,9 +57,9 @@ def worth_bar(cents: float, most: float) -> SafeString:
 
 
 @register.filter
-def told(play: Play) -> str:
+def told(play: Play, pack: Pack) -> str:
     """An input of a round, in words."""
-    return rounds.words_of(list(msgspec.to_builtins(play.actions)))
+    return rounds.words_of(rounds.spelled(list(msgspec.to_builtins(play.actions)), pack))
 
 
 @register.filter

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from tables.games.cards import Pack, pack_of
 from tables.games.felt import Bet
 from tables.games.play import play
 from tables.log.entries.disputes import OPENED, RULINGS, Dispute
@@ -63,6 +64,8 @@ class WhatIf:
     before: int
     """The entry before which the round would be taken back."""
     moments: tuple[Play, ...]
+    pack: Pack
+    """What the cards of the moments are."""
     assumes: str
     """What the numbers take for granted, in a sentence."""
 
@@ -90,7 +93,8 @@ def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf
         return None
     moment = next((entry for entry in moments if entry.seq == before), None) or _latest_about(moments, dispute.seat)
     try:
-        return WhatIf(_rulings(round_, dispute, moment, values), moment.seq, moments, values.ASSUMES)
+        rulings = _rulings(round_, dispute, moment, values)
+        return WhatIf(rulings, moment.seq, moments, pack_of(current.opening.dealt), values.ASSUMES)
     except Unknowable:
         return None
 
