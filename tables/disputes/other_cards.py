@@ -91,4 +91,5 @@ def _difference(round_: Dealt, state: Any, continuation: Sequence[Action]) -> in
         return None
     if game.prompts(state):
         return None
-    return sum(payout.net_cents for payout in round_.payouts) - sum(payout.net_cents for payout in game.settle(state))
+    due = round_.paid(game.settle(state))
+    return sum(payout.net_cents for payout in round_.payouts) - sum(payout.net_cents for payout in due)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -36,6 +36,12 @@ class Dealt:
     """None of a game for a pot: the house has no part in what its seats pay each other."""
     troubled: bool = False
     """Whether a key was taken back in it, or a card refused."""
+    is_marked: bool = False
+    """Whether its commission was marked, and its winnings were paid without it."""
+
+    def paid(self, payouts: Sequence[Payout]) -> tuple[Payout, ...]:
+        """Payouts of its game as chips changed hands for them at once."""
+        return tuple(map(paid_in_full, payouts)) if self.is_marked else tuple(payouts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,7 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
     payouts = kind_of(game).payouts(legs, decided)
     if payouts is None:
         return None
-    if pinned.marks is not None:
-        payouts = tuple(map(paid_in_full, payouts))
-    return Dealt(
+    round_ = Dealt(
         number=number,
         seq=settling_seq,
         game=game,
@@ -125,7 +129,9 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
         actions=actions,
         payouts=payouts,
         troubled=troubled,
+        is_marked=pinned.marks is not None,
     )
+    return replace(round_, payouts=round_.paid(payouts))
 
 
 # --- Exchanges -------------------------------------------------------------------------------------------------

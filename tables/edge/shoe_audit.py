@@ -289,7 +289,7 @@ def _valued(round_: Round) -> Valued | None:
 def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[Stake, ...]]:
     """The bets that were placed before the cards, by wager. What is put up in mid-round belongs to the first wager."""
     first, stakes = next(iter(edges)), dict[str, list[Stake]]()
-    for payout in round_.settled:
+    for payout in round_.game.settle(round_.state):  # commission counts in the round, whenever it is collected
         bets, nets = _bets_of(payout, first, edges)
         for wager, staked in bets.items():
             stakes.setdefault(wager, []).append(Stake(payout.seat, staked, nets[wager]))

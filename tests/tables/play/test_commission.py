@@ -5,7 +5,7 @@ from django.core.management import call_command
 
 from ledger.models import Alert, Transfer
 from tables import standing
-from tables.disputes import rack_history
+from tables.disputes import mispays, rack_history
 from tables.log.terms import Settings
 from tables.models import Staff
 from tables.refusals import Refused
@@ -134,6 +134,9 @@ def test_the_mispay_finder_knows_what_was_paid(hands: tuple[Hand, Hand]) -> None
     book, seq = dealer.table.book_id, dealer.now.seq
     (round_,) = rack_history.dealt_rounds(book, 1, 1, 0, seq)
     assert [payout.net_cents for payout in round_.payouts] == [10_000]
+    # Was the last card a 6, the banker had lost: 100 was paid that should have been taken.
+    (suspect,) = [suspect for suspect in mispays.suspects([round_], [], -20_000, (100,)) if suspect.round == 1]
+    assert any("named 9 and may have been 6" in slip.says for slip in suspect.slips)
     exchange = [exchange for exchange in rack_history.exchanges(book, 0, seq) if exchange.kind == "commission"]
     assert [chips.amount_cents for chips in exchange] == [500]
 
