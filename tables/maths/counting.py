@@ -67,6 +67,9 @@ class Walk:
     deck_size: int = DECK_SIZE
     after_cut: int = 0
     """How many rounds follow the one in which the cut card comes out."""
+    nets: Floats | None = None
+    """What each round came to by the chart of a full shoe, as a part of the bet. Where it is told, the chart's value is
+    the mean of what was dealt, and no fit of it is needed."""
 
     def until(self, cut: float) -> Flags:
         """The rounds that are dealt with the cut card there."""
@@ -274,6 +277,9 @@ def threshold(tags: tuple[int, ...], fit: Fit, unseen: Counts) -> int:
 _COLUMNS: Final = ("best", "positive", "gain", "chart", "count_gain", "square", "product")
 
 
+_DEALT: Final = [_COLUMNS.index("chart"), _COLUMNS.index("count_gain")]
+
+
 def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
     """What is averaged, of both values at each place."""
     best, by_chart = values.T
@@ -307,6 +313,9 @@ def _batch(fit: Fit, seats: int, tags: tuple[int, ...], limit: int, number: int)
     draws = chance.choice(len(fit_values), size=effort.solved, p=_shares(chances))
     exact = _columns(fit.shoe.values(shoes.unseen[draws]), counts[draws], high[draws])
     fit_columns = _columns(fit_values, counts, high)
+    if shoes.nets is not None:
+        fit_columns[:, _DEALT] = np.stack([shoes.nets, np.where(high, shoes.nets, 0)], axis=1)
+        exact[:, _DEALT] = fit_columns[draws][:, _DEALT]  # dealt is dealt: there is no error to estimate
     # Weighed by how likely each place was drawn, so that the fit's error is estimated without bias.
     errors = (exact - fit_columns[draws]) / (effort.solved * chances[draws])[:, None]
     sums = []
