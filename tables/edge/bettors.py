@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tables.games.cards import DECK_SIZE, NOTHING, RANKS, Composition, shoe
 from tables.games.catalog import GAMES
@@ -117,8 +117,8 @@ class Wagers:
 
 def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     """A shoe, by the engine, from its shuffle to its cut card. All wagers are bet on in every round."""
-    game, values = GAMES[name], providers.auditor(name)
-    if values is None or game.words or not isinstance(game, BankedGame):
+    game, values = cast(BankedGame[Any, Any], GAMES[name]), providers.auditor(name)
+    if values is None or game.words:
         raise ValueError(f"{name} is no game of several wagers in which nobody decides")
     chance = random.Random(f"{name} {seed}")  # noqa: S311 -- a simulation, by seed
     pack = game.pack(rules)

@@ -8,7 +8,6 @@ out costs the test of ``following`` a little power, and never its level.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,9 +76,6 @@ def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Ya
 
 def _compositions(pack: Pack, decks: int) -> list[Composition]:
     """What may be left of a shuffled shoe, at any depth."""
-    chance, cards = random.Random(_SEED), pack.cards(pack.shoes[decks])  # noqa: S311 -- a sample, by seed
-    compositions = []
-    for _ in range(SAMPLES):
-        chance.shuffle(cards)
-        compositions.append(pack.count(cards[: chance.randint(_FEWEST, len(cards))]))
-    return compositions
+    chance, cards = np.random.default_rng(_SEED), np.array(pack.cards(pack.shoes[decks]))
+    lefts = chance.integers(_FEWEST, len(cards), size=SAMPLES, endpoint=True)
+    return [pack.count(chance.permutation(cards)[:left].tolist()) for left in lefts]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, Bet, Card, Choose, CloseBets, Limits, Opening
+from tables.games.odds import PayTable
 from tables.games.record import judge, record_as_logged, record_of
 from tables.games.record_document import FORMAT, RecordError
 from tables.games.rocket import Rocket, Rules
@@ -308,8 +309,10 @@ def test_the_format_is_described_as_it_is_read() -> None:
     blocks = [block.partition("\n")[2] for block in described.split("```")[1::2]]
     record, answer, decision, refusals, *standard = (block for block in blocks if "replay" not in block)
     assert judge(record) == json.loads(answer)
-    record, answer, due = standard
+    record, pays, answer, due = standard
     assert judge(record) == json.loads(answer)
+    table = json.loads(f"{{{pays.strip().rstrip(',')}}}")["pays"]
+    assert GAMES["baccarat"].pay_form.read(msgspec.convert(table, PayTable))["tie"]["tie"] == (9, 1)
     wars = [golden["answer"]["next"] for golden in goldens("casino_war").values() if "answer" in golden]
     assert [json.loads(due)] in wars
     asked = [ask for golden in goldens("rocket").values() for ask in golden.get("answer", {}).get("next", ())]

@@ -264,7 +264,9 @@ def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
 
 
 def spelled(actions: Sequence[SpelledAction], pack: Pack) -> list[SpelledAction]:
-    """The actions with their cards written as the pack writes them, for words."""
+    """The actions with their cards written as the pack writes them, for words; the family's are numbers as they are."""
+    if pack is PAIRS:
+        return [*actions]
     return [{**action, "rank": pack.spell(action["rank"])} if action.get("rank") else action for action in actions]
 
 

@@ -39,7 +39,6 @@ from tables.log.entries.journal import (
 from tables.log.entries.kept import PepperCarriedOver, RowsNoted, TableAdded
 from tables.log.entries.keys import KeyPublished, KeyReplaced, KeyRotated
 from tables.log.entries.seats import SeatPageRevoked
-from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import (
     EmergencyCodeMade,
     EmergencySignIn,
@@ -211,7 +210,7 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 
 
 BELIEVED = {
-    TableSet, SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
+    SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
     StaffAdded, StaffChanged, StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
     EmergencySignIn, TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,

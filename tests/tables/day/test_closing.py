@@ -166,7 +166,7 @@ def test_figures_that_changed_since_the_first_signature_are_signed_anew(
     """Harm: the second person signs other figures than the first, or than they saw."""
     first = closing.propose(over, by=boss)
     assert refused(lambda: closing.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
-    monkeypatch.setattr(figures, "edge_of", lambda table: None)
+    monkeypatch.setattr(figures, "_only_edge", lambda table, worths: None)
     assert refused(lambda: closing.close(over, by=operator, digest=first.digest)).code == "figures_changed"
     again = closing.propose(over, by=boss)
     assert again.seq > first.seq

@@ -160,7 +160,7 @@ def test_a_certificate_of_a_game_opens_its_tables_alone(game: str, settings: Any
     assert certificates.faults(certificate) == ""
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     event = certificates.event_of(certificate)
-    assert set(event.course["options"]) == set(GAMES[game].rules_type.__struct_fields__) - {"unit"}
+    assert set(event.course["options"]) == set(GAMES[game].rules_type.__struct_fields__) - {"unit", "pays"}
 
 
 @pytest.mark.django_db

@@ -86,11 +86,21 @@ def offered(question: Question) -> dict[str, Any]:
     }
 
 
+UNSEEN = {"lies_at", "commission_cents"}
+"""What a state has beside what lies on the felt."""
+
+
+def on_the_felt(spelled: Any) -> Any:
+    if isinstance(spelled, dict):
+        return {name: on_the_felt(part) for name, part in spelled.items() if name not in UNSEEN}
+    return [on_the_felt(part) for part in spelled] if isinstance(spelled, list | tuple) else spelled
+
+
 @pytest.mark.parametrize("game", HOUSE_DIGESTS)
 def test_every_session_of_a_house_game_is_the_same_to_the_byte(game: str) -> None:
     """Harm: an old practice is replayed to other questions, and a certificate that rests on it does not hold."""
     practised = PROVIDERS[game]
     assert practised.version == 1
     asked = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
-    lines = [json.dumps(msgspec.to_builtins(offered(question)), sort_keys=True) for question in asked]
+    lines = [json.dumps(on_the_felt(msgspec.to_builtins(offered(question))), sort_keys=True) for question in asked]
     assert (len(asked), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]
