@@ -89,6 +89,8 @@ def in_words(options: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):  # a pay table
+        return f"{value['name']} version {value['version']}"
     if isinstance(value, list | tuple):
         return ", ".join(map(_words, value)) or "none"
     return str(value).replace("_", " ")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -59,7 +59,7 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
         sent = request.POST
         game, unit_cents = sent.get("game", _FIRST), number(sent.get("unit_cents")) or _UNIT_CENTS
         try:
-            set_to = options.chosen(game, sent) if game in PROVIDERS else {}
+            set_to = options.chosen(game, sent) | _pays_of(game, sent) if game in PROVIDERS else {}
             return redirect("practice:session", training.start(viewer, game, set_to, unit_cents).pk)
         except Refused as refusal:
             refused = refusal
@@ -89,6 +89,12 @@ def _offer(request: HttpRequest, refused: Refused | None) -> dict[str, Any]:
         "like": like,
         "unit_cents": like.unit_cents if like else _UNIT_CENTS,
     }
+
+
+def _pays_of(game: str, sent: QueryDict) -> dict[str, Any]:
+    """The pay table of the table that a practice is to be like, if an operator made one for it."""
+    table = Table.objects.filter(game=game, pk=number(sent.get("pays_of")) or 0).first()
+    return {"pays": table.options["pays"]} if table and "pays" in table.options else {}
 
 
 def _readable(row: Practice) -> Session | None:

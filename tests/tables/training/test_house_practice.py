@@ -19,6 +19,7 @@ from tables.games.play import replay
 from tables.models import Practice, PracticeAnswer
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import pay_tables
 from tables.training import certificates, practice
 from tables.training.practice import Course
 from tables.training.providers import PROVIDERS
@@ -220,3 +221,20 @@ def test_every_question_has_a_page(game: str) -> None:
         sent = {**way, **amount} if question.pays else {"answer": question.right}
         client.post(f"/practice/{row.pk}/answer", {"number": number, **sent})
         assert "✓ Right" in client.get(f"/practice/{row.pk}/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_practice_is_paid_as_its_table_is() -> None:
+    """Harm: a dealer is certified on payments that the table does not make."""
+    operator, dealer = floor.staff(Role.OPERATOR, "olga"), floor.staff(Role.DEALER, "tess", "102")
+    row = pay_tables.make("baccarat", "Long ties", {"tie": {"tie": "10:1"}}, by=operator)
+    table = floor.table(game="baccarat", options={"pays": pay_tables.option_of(row)})
+    client = floor.client(dealer)
+    page = client.get(f"/practice/?game=baccarat&table={table.pk}").content.decode()
+    assert "Paid by <b>Long ties</b> version 1" in page
+    sent = {"game": "baccarat", "unit_cents": 100, "pays_of": table.pk}
+    assert client.post("/practice/", sent).status_code == 302
+    session = certificates.session(Practice.objects.get(dealer=dealer))
+    paid = [question for question in session.questions if question.pays and "pays 10 to 1" in question.rule]
+    assert paid
+    assert "Long ties version 1" in client.get(f"/practice/{session.row.pk}/").content.decode()
