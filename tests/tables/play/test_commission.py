@@ -134,8 +134,8 @@ def test_the_mispay_finder_knows_what_was_paid(hands: tuple[Hand, Hand]) -> None
     book, seq = dealer.table.book_id, dealer.now.seq
     (round_,) = rack_history.dealt_rounds(book, 1, 1, 0, seq)
     assert [payout.net_cents for payout in round_.payouts] == [10_000]
-    # Was the last card a 6, the banker had lost: 100 was paid that should have been taken.
-    (suspect,) = [suspect for suspect in mispays.suspects([round_], [], -20_000, (100,)) if suspect.round == 1]
+    # Was the last card a 6, the bet was taken: the rack has that, and the 100 that the log says was paid.
+    (suspect,) = [suspect for suspect in mispays.suspects([round_], [], 20_000, (100,)) if suspect.round == 1]
     assert any("named 9 and may have been 6" in slip.says for slip in suspect.slips)
     exchange = [exchange for exchange in rack_history.exchanges(book, 0, seq) if exchange.kind == "commission"]
     assert [chips.amount_cents for chips in exchange] == [500]
