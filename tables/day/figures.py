@@ -258,8 +258,8 @@ def _expected(table: Table, worths: Worths, span: BookSpan, handle_cents: int) -
     stakes = _first_stakes(table, span)
     valued = [*stakes, *(wager for wager, edge in edges.items() if wager not in stakes and edge is not None)]
     expected = [_expected_of(span, wager, edges[wager]) for wager in valued]
-    known = [cents for cents in expected if cents is not None]
-    return sum(known, Fraction(0)) if known and len(known) == len(expected) else None
+    worths_cents = [cents for cents in expected if cents is not None]
+    return sum(worths_cents, Fraction(0)) if worths_cents and len(worths_cents) == len(expected) else None
 
 
 def _first_stakes(table: Table, span: BookSpan) -> dict[str, int]:

@@ -15,7 +15,7 @@ from tables.games.pays import net
 from tables.maths import baccarat
 from tables.maths.baccarat import banker_draws
 from tables.maths.compiled import jit
-from tables.maths.counting import Counts, Effort, Floats, Walk, features
+from tables.maths.counting import Counts, Effort, Floats, OfSubject, Walk, features
 from tables.maths.dealt import _card, pile_by_value
 from tables.maths.dice import Bytes, dice_of
 from tables.maths.penetration import Subject, cards_behind
@@ -31,7 +31,7 @@ EFFORT: Final = Effort(batches=25, rounds=40_000, solved=40, fitted=2_000)
 
 
 @dataclass(frozen=True)
-class BaccaratShoe:
+class BaccaratShoe(OfSubject):
     """A side bet, which nobody has to make. The hands are the same however many seats bet."""
 
     subject: Subject
@@ -41,18 +41,6 @@ class BaccaratShoe:
     @property
     def deck(self) -> tuple[int, ...]:
         return BY_RANK if self.subject.wager in PAIRS else BY_VALUE
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        return self.subject.seats
-
-    @property
-    def cuts(self) -> tuple[float, ...]:
-        return self.subject.cuts
-
-    @property
-    def lowest(self) -> int:
-        return self.subject.lowest
 
     def walk(self, seats: int, seed: int, rounds: int) -> Walk:
         """With the first card turned, and as many burned as it counts."""

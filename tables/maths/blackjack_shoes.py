@@ -12,7 +12,7 @@ from tables.games.blackjack import Rules
 from tables.games.cards import Composition
 from tables.maths import blackjack, blackjack_table
 from tables.maths.blackjack_chart import Chart
-from tables.maths.counting import Counts, Effort, Floats, Walk, shares
+from tables.maths.counting import Counts, Effort, Floats, OfSubject, Walk, shares
 from tables.maths.penetration import Subject, cards_behind
 
 DECK: Final = (*(4,) * 9, 16)
@@ -22,25 +22,13 @@ EFFORT: Final = Effort(batches=20, rounds=500_000, solved=2, fitted=120, near=0.
 
 
 @dataclass(frozen=True)
-class BlackjackShoe:
+class BlackjackShoe(OfSubject):
     """A seat that plays the best chart for what is left, or that of a full shoe; nobody insures."""
 
     subject: Subject
     decks: int
     effort: Effort = EFFORT
     deck: tuple[int, ...] = DECK
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        return self.subject.seats
-
-    @property
-    def cuts(self) -> tuple[float, ...]:
-        return self.subject.cuts
-
-    @property
-    def lowest(self) -> int:
-        return self.subject.lowest
 
     @cached_property
     def rules(self) -> Rules:

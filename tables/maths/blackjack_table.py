@@ -331,12 +331,12 @@ _NOT_INSURED, _INSURED = (float(won(pays_of(Rules())["insurance"], line)) for li
 
 @inlined
 def _add(part: int, nets: Floats, sums: Sums) -> None:
-    for one in range(_KINDS):
-        sums.nets[part, one] += nets[0, one] + nets[1, one]
+    for wager in range(_KINDS):
+        sums.nets[part, wager] += nets[0, wager] + nets[1, wager]
         for other in range(_KINDS):
-            first, second = nets[0, one] * nets[0, other], nets[1, one] * nets[1, other]
-            sums.own[part, one, other] += first + second
-            sums.own_squares[part, one, other] += first * first + second * second
-            first, second = nets[0, one] * nets[1, other], nets[1, one] * nets[0, other]
-            sums.cross[part, one, other] += first + second
-            sums.cross_squares[part, one, other] += first * first + second * second
+            first, second = nets[0, wager] * nets[0, other], nets[1, wager] * nets[1, other]
+            sums.own[part, wager, other] += first + second
+            sums.own_squares[part, wager, other] += first * first + second * second
+            first, second = nets[0, wager] * nets[1, other], nets[1, wager] * nets[0, other]
+            sums.cross[part, wager, other] += first + second
+            sums.cross_squares[part, wager, other] += first * first + second * second

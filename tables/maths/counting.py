@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS, shoe
 from tables.games.rocket import Rules
-from tables.maths.penetration import CUTS, SEATS, Cell, Tags, cards_behind
+from tables.maths.penetration import CUTS, SEATS, Cell, Subject, Tags, cards_behind
 from tables.maths.simulation import Table, chart, deal, seed_of
 from tables.maths.situation import Situation
 from tables.maths.value import Solution, backward, solve
@@ -106,6 +106,24 @@ class Shoe(Protocol):
 
     def features(self, unseen: Counts) -> Floats:
         """What the values are nearly a linear function of."""
+
+
+class OfSubject:
+    """A shoe that is measured as its subject on the cut card's page says."""
+
+    subject: Subject
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        return self.subject.seats
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        return self.subject.cuts
+
+    @property
+    def lowest(self) -> int:
+        return self.subject.lowest
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,7 +129,7 @@ def payment(net_cents: int) -> str:
 
 def numbered(words: Mapping[str, str]) -> tuple[Answer, ...]:
     """Answers whose keys are their places."""
-    return tuple(Answer(name, said, str(place)) for place, (name, said) in enumerate(words.items(), 1))
+    return tuple(Answer(name, label, str(place)) for place, (name, label) in enumerate(words.items(), 1))
 
 
 def seat_answers(seats: Iterable[int], *others: Answer) -> tuple[Answer, ...]:

@@ -27,19 +27,22 @@ def counted(courses: Iterator[Nets]) -> dict[str, dict[Pair, float]]:
     dealt = list(courses)
     wagers = list(dealt[0][0])
     means = {bet: sum((seat[bet] for seat, _ in dealt), Fraction(0)) / len(dealt) for bet in wagers}
-    found: dict[str, dict[Pair, float]] = {"seat": {}, "seats": {}}
-    for one, two in pairs_of(wagers):
-        apart = means[one] * means[two]
-        own = sum((seat[one] * seat[two] for seat, _ in dealt), Fraction(0)) / len(dealt)
-        both = sum((seat[one] * other[two] for seat, other in dealt), Fraction(0)) / len(dealt)
-        found["seat"][one, two], found["seats"][one, two] = float(own - apart), float(both - apart)
-    return found
+    counted_pairs: dict[str, dict[Pair, float]] = {"seat": {}, "seats": {}}
+    for first, second in pairs_of(wagers):
+        apart = means[first] * means[second]
+        own = sum((seat[first] * seat[second] for seat, _ in dealt), Fraction(0)) / len(dealt)
+        both = sum((seat[first] * other[second] for seat, other in dealt), Fraction(0)) / len(dealt)
+        counted_pairs["seat"][first, second], counted_pairs["seats"][first, second] = (
+            float(own - apart),
+            float(both - apart),
+        )
+    return counted_pairs
 
 
-def agrees(exact: Covariances, found: dict[str, dict[Pair, float]]) -> None:
-    for pair in found["seat"]:
-        assert exact[pair].seat == pytest.approx(found["seat"][pair], abs=1e-12)
-        assert exact[pair].seats == pytest.approx(found["seats"][pair], abs=1e-12)
+def agrees(exact: Covariances, counted_pairs: dict[str, dict[Pair, float]]) -> None:
+    for pair in counted_pairs["seat"]:
+        assert exact[pair].seat == pytest.approx(counted_pairs["seat"][pair], abs=1e-12)
+        assert exact[pair].seats == pytest.approx(counted_pairs["seats"][pair], abs=1e-12)
         assert exact[pair] == exact[pair[1], pair[0]]
 
 
@@ -72,8 +75,8 @@ def test_two_seats_at_war_in_every_course_of_a_small_shoe(second_tie: Any) -> No
     play = naive.play_casino_war(rules)
 
     def courses() -> Iterator[Nets]:
-        for one, two, dealer, again, again_two, last in permutations(cards, 6):
-            seats = ((one, again), (two, again_two))
+        for upper, lower, dealer, own_war, other_war, last in permutations(cards, 6):
+            seats = ((upper, own_war), (lower, other_war))
             yield [
                 {bet: Fraction(net) for bet, net in play((own, dealer, "A", "A", "A", war, last)).items()}
                 for own, war in seats
@@ -113,14 +116,14 @@ def test_two_seats_of_blackjack_vary_as_one_does_and_together_as_published() -> 
     """Harm: a table of seven seats whose band is that of seven tables. Griffin has about a half for two hands."""
     rules = Rules(spread=("perfect_pairs", "twenty_one_plus_three"))
     worths, chart = blackjack.sheet(rules).wagers, blackjack.solve(rules, (24,) * 13).chart
-    found = blackjack_table.covariances(rules, chart, 2_000_000, seed=3)
+    dealt = blackjack_table.covariances(rules, chart, 2_000_000, seed=3)
     for bet, worth in worths.items():
-        both = found[bet, bet]
+        both = dealt[bet, bet]
         assert abs(both.seat - worth.standard_deviation**2) < 4 * both.seat_error
-    assert 0.45 < found["main", "main"].seats < 0.52
-    assert found["insurance", "insurance"].seats == pytest.approx(found["insurance", "insurance"].seat)
-    assert found["main", "insurance"].seats < -0.4, "insurance wins where every hand loses"
-    assert abs(found["perfect_pairs", "perfect_pairs"].seats) < 4 * found["perfect_pairs", "perfect_pairs"].seats_error
+    assert 0.45 < dealt["main", "main"].seats < 0.52
+    assert dealt["insurance", "insurance"].seats == pytest.approx(dealt["insurance", "insurance"].seat)
+    assert dealt["main", "insurance"].seats < -0.4, "insurance wins where every hand loses"
+    assert abs(dealt["perfect_pairs", "perfect_pairs"].seats) < 4 * dealt["perfect_pairs", "perfect_pairs"].seats_error
 
 
 @pytest.mark.parametrize("options", [{}, {"hole": "none"}, {"hole": "none_original", "surrender": "late", "decks": 2}])
@@ -150,9 +153,9 @@ def test_the_variance_of_a_table_is_that_of_the_sum_of_its_bets() -> None:
     together = baccarat.covariances(baccarat_game.Rules())
     bets = {"player": [200, 0, 300], "banker": [0, 500, 0], "tie": [100, 0, 50]}
     stakes = {}
-    for one, two in pairs_of(bets):
-        seat = sum(x * y for x, y in zip(bets[one], bets[two], strict=True))
-        stakes[one, two] = Staked(seat, sum(bets[one]) * sum(bets[two]) - seat)
+    for first, second in pairs_of(bets):
+        seat = sum(x * y for x, y in zip(bets[first], bets[second], strict=True))
+        stakes[first, second] = Staked(seat, sum(bets[first]) * sum(bets[second]) - seat)
     sums = np.array([sum(cents) for cents in bets.values()])
-    matrix = np.array([[together[one, two].seat for two in bets] for one in bets])
+    matrix = np.array([[together[first, second].seat for second in bets] for first in bets])
     assert variance(together, stakes) == pytest.approx(float(sums @ matrix @ sums))

@@ -18,11 +18,11 @@ OTHERS = [subject for subject in SUBJECTS if subject.game != "rocket"]
 def test_each_file_has_every_shoe_and_goes_the_way_of_shoes(subject: Subject) -> None:
     """Harm: an operator who is shown a hole, or a deeper shoe as the safer one."""
     results = penetration.results(subject.game, subject.wager)
-    found = {(cell.decks, cell.seats, cell.cut): cell for cell in results.cells}
-    assert len(found) == len(results.cells) == len(subject.decks) * len(subject.seats) * len(subject.cuts)
+    cells_by_shoe = {(cell.decks, cell.seats, cell.cut): cell for cell in results.cells}
+    assert len(cells_by_shoe) == len(results.cells) == len(subject.decks) * len(subject.seats) * len(subject.cuts)
     for decks in subject.decks:
         for seats in subject.seats:
-            cells = [found[decks, seats, cut] for cut in subject.cuts]
+            cells = [cells_by_shoe[decks, seats, cut] for cut in subject.cuts]
             for deep, high in pairwise(cells):
                 assert deep.rounds > high.rounds
                 assert deep.gain >= high.gain - 2 * (deep.gain_error + high.gain_error)
@@ -44,12 +44,12 @@ def test_side_bets_are_those_of_exact_values_at_other_shoes(wager: str, places: 
     dealt = shoe.walk(1, 4_321, 40_000)
     rounds = np.flatnonzero(dealt.until(cut))
     best = shoe.values(dealt.unseen[np.random.default_rng(2).choice(rounds, places)])[:, 0]
-    for found, known, error in (
+    for sampled, measured, error in (
         (best, cell.best, cell.best_error),
         (best > 0, cell.positive, cell.positive_error),
         (np.maximum(best, 0), cell.gain, cell.gain_error),
     ):
-        assert abs(float(found.mean()) - known) < 4 * sqrt(float(found.var(ddof=1)) / places + error**2)
+        assert abs(float(sampled.mean()) - measured) < 4 * sqrt(float(sampled.var(ddof=1)) / places + error**2)
     assert abs(dealt.until(cut).sum() / dealt.first.sum() - cell.rounds) < 0.2
 
 
@@ -81,11 +81,11 @@ def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut
     last = cards_behind(decks, cut, subject.deck_size)
     walked = blackjack_table.walk(shoe.rules, shoe.chart, seats, 1_000_000, seed=77, last=last)
     high = counting.per_deck(counted.HI_LO, walked.unseen, subject.deck_size) > limit
-    for nets, known, error in (
+    for nets, measured, error in (
         (walked.nets, cell.chart, cell.chart_error),
         (np.where(high, walked.nets, 0.0), cell.count_gain, cell.count_gain_error),
     ):
-        assert abs(float(nets.mean()) - known) < 4 * sqrt(float(nets.var()) / len(nets) + error**2)
+        assert abs(float(nets.mean()) - measured) < 4 * sqrt(float(nets.var()) / len(nets) + error**2)
     assert abs(high.mean() - cell.high) < 0.01
     starts = walked.unseen.sum(axis=1) == 52 * decks
     assert abs(len(high) / starts.sum() - cell.rounds) < 0.2
@@ -95,8 +95,8 @@ def test_a_count_wins_at_blackjack_what_was_measured(decks: int, seats: int, cut
 def test_hi_lo_is_the_count_that_players_know() -> None:
     """Harm: surveillance that looks for another count than the one that is kept."""
     count = penetration.results("blackjack").count
-    told = penetration.told(penetration.results("blackjack"))
-    assert told == "A: -1, 2: +1, 3: +1, 4: +1, 5: +1, 6: +1, T-K: -1"
+    words = penetration.told(penetration.results("blackjack"))
+    assert words == "A: -1, 2: +1, 3: +1, 4: +1, 5: +1, 6: +1, T-K: -1"
     assert all(0 <= count.threshold(decks) <= 4 for decks in (2, 6, 8))
 
 

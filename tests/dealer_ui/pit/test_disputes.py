@@ -266,8 +266,8 @@ def test_what_a_ruling_is_worth_is_told_of_games_on_standard_cards(db: None) -> 
     dealer.cards("9", "4", "9")
     dealer("choose", seat=1, choice="war")
     enter(dealer, boss := Staff.objects.get(username="bella"), OpenDispute(1, "I gave up", "Seat 1", seat=1))
-    said = page(boss, at("dispute", dealer, 1))
-    assert "A seat that ties goes to war." in said
-    assert "Play goes on" in said
-    assert "bet 20" in said, "what was put up before the cards, without the raise"
-    assert "−10.0000" in said, "seat 3 has lost"
+    shown = page(boss, at("dispute", dealer, 1))
+    assert "A seat that ties goes to war." in shown
+    assert "Play goes on" in shown
+    assert "bet 20" in shown, "what was put up before the cards, without the raise"
+    assert "−10.0000" in shown, "seat 3 has lost"

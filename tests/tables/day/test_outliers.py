@@ -128,9 +128,9 @@ def flagged(game: Game, bets: Bets, together: Covariances | None = None) -> int:
     won = sum(game.nets[bet].reshape(DAYS, ROUNDS, -1)[:, :, : len(cents)] @ cents for bet, cents in bets.items())
     stakes = {bet: ROUNDS * sum(cents) for bet, cents in bets.items()}
     squares = {}
-    for one, two in pairs_of(bets):
-        seat = sum(x * y for x, y in zip(bets[one], bets[two], strict=True))
-        squares[one, two] = Staked(ROUNDS * seat, ROUNDS * (sum(bets[one]) * sum(bets[two]) - seat))
+    for first, second in pairs_of(bets):
+        seat = sum(x * y for x, y in zip(bets[first], bets[second], strict=True))
+        squares[first, second] = Staked(ROUNDS * seat, ROUNDS * (sum(bets[first]) * sum(bets[second]) - seat))
     days = (
         outliers.of_chance(round(-day.sum()), stakes, squares, game.edges, together or game.together)
         for day in np.asarray(won)
@@ -140,7 +140,10 @@ def flagged(game: Game, bets: Bets, together: Covariances | None = None) -> int:
 
 def alone(together: Covariances) -> Covariances:
     """As if no two wagers and no two seats had anything in common."""
-    return {(one, two): Together(both.seat if one == two else 0.0, 0.0) for (one, two), both in together.items()}
+    return {
+        (first, second): Together(both.seat if first == second else 0.0, 0.0)
+        for (first, second), both in together.items()
+    }
 
 
 @pytest.mark.parametrize(

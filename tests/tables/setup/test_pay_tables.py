@@ -75,8 +75,8 @@ def last_round(dealer: Hand) -> Any:
 
 
 def fault(table: Table) -> str:
-    found = proofs.verify(table.book).fault
-    return found.what if found else ""
+    broken = proofs.verify(table.book).fault
+    return broken.what if broken else ""
 
 
 # --- Making one ------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_versions_of_a_name_rise_and_stand_in_the_houses_book(olga: Staff) -> No
         "game": "baccarat", "name": "Sides", "version": 1, "wagers": SIDES, "sha256": first.sha256,
     }  # fmt: skip
     assert len({first.sha256, second.sha256, other.sha256}) == 3
-    told = "Pay table Sides version 1 of baccarat: player pair 12:1; tie 17:2"
-    assert read(entry.subject, entry.kind, entry.body, house=True).words() == told
+    words = "Pay table Sides version 1 of baccarat: player pair 12:1; tie 17:2"
+    assert read(entry.subject, entry.kind, entry.body, house=True).words() == words
     assert proofs.verify(entry.book).fault is None
 
 
@@ -145,9 +145,9 @@ def test_what_is_not_of_the_form_is_refused_with_its_place(
     """Harm: 90 to 1 for 9 to 1, found when the first tie is paid."""
     with pytest.raises(Refused) as refused:
         pay_tables.make(game, name, wagers, by=olga)
-    told = fields(refused)
-    assert told.keys() == wrong.keys()
-    assert all(told[place].startswith(says) for place, says in wrong.items()), told
+    sentences = fields(refused)
+    assert sentences.keys() == wrong.keys()
+    assert all(sentences[place].startswith(says) for place, says in wrong.items()), sentences
     assert not PayTable.objects.exists()
     assert not LogEntry.objects.filter(subject="pay_table").exists()
 
