@@ -201,10 +201,13 @@ def _by(*roles: str) -> frozenset[str]:
     return frozenset(roles)
 
 
+_CAGE: Final = _by("cashier", "cage_manager")
+"""The cage's own people."""
+
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
-    Stage(VOID_ASKED, _by("cashier", "pit_boss"), "Void asked for by"),
+    Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by"),
     Stage(VOIDED, _by("security", "auditor", "operator"), "Void signed by"),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
@@ -228,8 +231,8 @@ _RACK_STAGES: Final = (
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
-_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
+_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor")
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -281,7 +284,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
-            Stage("issued", _by("cashier"), "Given out by the cage"),
+            Stage("issued", _CAGE, "Given out by the cage"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
             Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
@@ -300,7 +303,7 @@ SERIES: Final = catalog(
             Stage("issued", _by("dealer"), "Broken down by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
-            Stage("received", _by("cashier"), "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
+            Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
@@ -353,10 +356,10 @@ SERIES: Final = catalog(
         begun_by="From the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT),
+            Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("cage_manager", "pit_boss", "operator"),
                 "Approved by",
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
@@ -372,10 +375,10 @@ SERIES: Final = catalog(
         begun_by="Into the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Brought by", takes_from=CAGE),
+            Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("cage_manager", "pit_boss", "operator"),
                 "Taken into the vault by",
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
@@ -391,10 +394,10 @@ SERIES: Final = catalog(
         begun_by="Count the cage",
         begun_on="cage",
         stages=(
-            Stage("counted", _by("cashier"), "Counted by", is_count=True),
-            Stage("recounted", _by("cashier", "operator"), "Counted again by", is_count=True, expects=CAGE),
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | {"operator"}, "Counted again by", is_count=True, expects=CAGE),
         ),
-        seen_by=_by("cashier", "operator", "auditor"),
+        seen_by=_CAGE | {"operator", "auditor"},
         in_house=True,
         count=Count(
             of="the cage",
