@@ -18,6 +18,7 @@ from ledger.proof.chips import money
 from tables.log.series import offered
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.setup import chip_series
 from tables.slips import cage_desk
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
@@ -43,7 +44,9 @@ def cage(request: HttpRequest) -> HttpResponse:
         "held": held,
         "counting": counting,
         "bars": charts.shares([(label, cents) for label, cents in parts if not (counting and label == "Cage")]),
-        "ways": offered("cage"),
+        "ways": [series for series in offered("cage") if request.user.role in series.seen_by],
+        "series": chip_series.all_of_them(),
+        "chosen": request.POST.get("series", ""),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
@@ -64,5 +67,7 @@ def _exchange(request: HttpRequest) -> None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
     amount = amount_cents(request.POST.get("amount", ""), "bad_amount")
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    series = request.POST.get("series", "")
+    extra = {"series": series} if series and exchange is cage_desk.redeem else {}
+    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key, **extra))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

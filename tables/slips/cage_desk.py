@@ -18,7 +18,7 @@ from django.utils import timezone
 from ledger import alerts, cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
-from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT, money
+from ledger.proof.chips import BANK, CAGE, PLAYERS, TRANSIT, VAULT, money
 from ledger.proof.moves import Chart
 from tables import writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -52,6 +52,8 @@ class Holdings:
     """In racks, on layouts, in play and on the way, at every table."""
     outstanding: int
     """With the players: what the house may be asked to redeem."""
+    on_the_way: int
+    """Of what is at the tables: between them and the cage."""
 
 
 def holdings() -> Holdings:
@@ -61,7 +63,14 @@ def holdings() -> Holdings:
     for account, place in Account.objects.values_list("pk", "place"):
         sums[place] = sums.get(place, 0) + net.get(account, 0)
     at_tables = sum(sums.get(place, 0) for place in ("rack", "layout", "seat", "pot", "transit"))
-    return Holdings(sums.get(VAULT, 0), sums.get(CAGE, 0), sums.get(BANK, 0), at_tables, sums.get(PLAYERS, 0))
+    return Holdings(
+        vault=sums.get(VAULT, 0),
+        cage=sums.get(CAGE, 0),
+        bank=sums.get(BANK, 0),
+        tables=at_tables,
+        outstanding=sums.get(PLAYERS, 0),
+        on_the_way=sums.get(TRANSIT, 0),
+    )
 
 
 def sell(amount_cents: int, *, by: Staff, key: UUID) -> None:
