@@ -143,6 +143,13 @@ class Slip:
         return None
 
     @property
+    def may_move(self) -> bool:
+        """Whether a step that is still to come may move anything."""
+        if self.due is None or self.series.count or self.is_to_be_void:
+            return self.due is not None
+        return any(stage.moves for stage in self.series.stages if stage.name not in self.stages)
+
+    @property
     def moves_on(self) -> bool:
         """Whether the chips are on their way: nobody's until they are received."""
         if self.series.transit is None or self.is_void:

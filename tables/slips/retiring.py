@@ -16,7 +16,6 @@ from tables.handlers import enacts
 from tables.log.entries.chips import DenominationRetired
 from tables.log.entries.settings import TableRetired
 from tables.log.event import Misconduct
-from tables.log.paper import Slip
 from tables.log.series import SLIPS
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -39,7 +38,7 @@ def retire_table(table: Table, why: str, *, by: Staff) -> Table:
         state = standing.at(head)
         if state.is_open:
             raise Refused("table_open", f"{table} is open: close it first.", 409)
-        waiting = [slip for slip in state.slips if _may_move(slip)]
+        waiting = [slip for slip in state.slips if slip.may_move]
         if waiting:
             raise Refused("slip_open", f"{waiting[0].label} of {table} is to be signed first.", 409)
         _refuse_left_over(table)
@@ -52,7 +51,7 @@ def retire_table(table: Table, why: str, *, by: Staff) -> Table:
 @enacts(TableRetired)
 def enact_retirement(scene: Scene, event: TableRetired, entry: Entry) -> Step:
     """A table is closed when it is retired, and no slip is on its way."""
-    if scene.standing.is_open or any(_may_move(slip) for slip in scene.standing.slips):
+    if scene.standing.is_open or any(slip.may_move for slip in scene.standing.slips):
         raise Misconduct("it retires a table that is open, or has slips to be signed")
     return Step(TableRetired(why=event.why))
 
@@ -66,13 +65,6 @@ def _refuse_left_over(table: Table) -> None:
     for account, cents in left_over.items():
         place = account.place.replace("_", " ")
         raise Refused("not_empty", f"The {place} of {table} holds {money(cents)}: empty it first.", 409)
-
-
-def _may_move(slip: Slip) -> bool:
-    """Whether a step that is still to come may move anything."""
-    if slip.series.count is not None:
-        return True
-    return any(stage.moves for stage in slip.series.stages if stage.name not in slip.stages)
 
 
 def retire_denomination(chip: Denomination, why: str, *, by: Staff) -> Denomination:

@@ -136,7 +136,7 @@ def test_the_vault_is_asked_again_when_its_chips_move(house: Book) -> None:
 def test_slips_of_the_house_are_those_of_no_table(house: Book) -> None:
     cashier = someone(Role.CASHIER, "carmen")
     other = refused(lambda: sign(cashier, BeginSlip("fill", CHIPS)))
-    assert other.sentence == "A slip of the house is one of withdrawal, deposit, cage."
+    assert other.sentence.startswith("A slip of the house is one of withdrawal, deposit, cage, receipt, destruction, ")
     unknown = refused(lambda: sign(cashier, SignSlip("deposit", "approved")))
     assert (unknown.code, unknown.status) == ("unknown_slip", 404)
     for name, stage in (("rack/2026/1", "recounted"), ("deposit/2026/999", "requested")):
