@@ -26,7 +26,6 @@ from tables.log.entries.settings import PAYS
 from tables.log.terms import Settings
 from tables.models import (
     MOST_RAKE_PERMILLE,
-    PIN_RULE,
     ChipSeries,
     Denomination,
     HouseHours,
@@ -380,7 +379,7 @@ class StaffForm(Judged):
         max_length=8,
         required=False,
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        help_text=f"{PIN_RULE} It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
+        help_text="It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
     class Meta:
