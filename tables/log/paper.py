@@ -143,6 +143,14 @@ class Slip:
         return None
 
     @property
+    def moved_pieces(self) -> Chips:
+        """The chips that it moves, once it does."""
+        if self.series.count is None or not self.series.count.rest:
+            return self.chips or self.agreed or ()
+        counted = dict(self.agreed or ())
+        return as_chips((value, count - counted.get(value, 0)) for value, count in self.noted)
+
+    @property
     def may_move(self) -> bool:
         """Whether a step that is still to come may move anything."""
         if self.due is None or self.series.count or self.is_to_be_void:

@@ -211,8 +211,8 @@ class Series:
         return (leaves[0], arrives[0]) if leaves and arrives else None
 
     def counts(self, place: str) -> bool:
-        """Whether what lies in a place is counted."""
-        return self.count is not None and self.count.place == place
+        """Whether what lies in a place is counted, all of it: a count against a note is of some chips alone."""
+        return self.count is not None and not self.count.note and self.count.place == place
 
     def excludes(self, other: Series) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""

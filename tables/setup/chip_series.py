@@ -51,7 +51,7 @@ def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Fa
     """What is wrong with a new series, by the field that it is about."""
     sentences: Faults = {}
     for field, text in (("name", name), ("manufacturer", manufacturer)):
-        most = ChipSeries._meta.get_field(field).max_length or 0
+        most = getattr(ChipSeries._meta.get_field(field), "max_length", 0)
         if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > most:
             sentences[field] = f"The {field} has 1 to {most} characters, and no space before or after it."
     if "name" not in sentences and ChipSeries.objects.filter(name__iexact=name).exists():
