@@ -17,7 +17,7 @@ from tables.slips import cage_desk, retiring
 from tests import floor
 from tests.floor import signs
 
-BROWN: Final = 200_000
+BROWN: Final = 30_000
 """What the chips of the series are worth that comes and goes."""
 
 
