@@ -17,6 +17,7 @@ class Role(models.TextChoices):
     CASHIER = "cashier", "Cashier"
     SECURITY = "security", "Security"
     COUNTER = "counter", "Counter"
+    CAGE_MANAGER = "cage_manager", "Cage manager"
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
@@ -26,7 +27,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable", "chipseries")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -43,12 +44,14 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_househours",
         "tables.add_houseterms",
         "tables.add_paytable",
+        "tables.add_chipseries",
         "tables.close_day",
         "ledger.acknowledge_alert",
     },
     Role.AUDITOR: _VIEW_ALL
     | {
         "tables.watch_cage",
+        "tables.watch_chips",
         "tables.watch_count",
         "tables.watch_shoes",
         "tables.watch_worth",
@@ -57,13 +60,14 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
+    Role.CAGE_MANAGER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.watch_chips"}),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
-cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
-``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
-what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
-delete."""
+cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and boxes
+between the cage, the tables and the count. ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were
+worth, and who bet by it. ``watch_worth``: what each ruling on a round is worth. Who may sign which step of a slip
+stands in ``tables/log/series.py``. Nobody may delete."""
 
 
 WORDS: Final[dict[str, str]] = {
@@ -74,12 +78,14 @@ WORDS: Final[dict[str, str]] = {
     "tables.watch_shoes": "see what finished shoes were worth",
     "tables.watch_cage": "see the cage and the vault",
     "tables.run_cage": "give out and take in chips and cash at the cage",
+    "tables.watch_chips": "see the series of chips, and what was found or counterfeit",
     "tables.carry": "carry chips and boxes",
     "tables.watch_count": "see the soft count",
     "tables.count_boxes": "count drop boxes",
     "tables.close_day": "close the gaming day",
     "tables.change_table": "set up tables and their limits",
     "tables.change_denomination": "set up chips",
+    "tables.add_chipseries": "set up series of chips",
     "tables.add_paytable": "make pay tables",
     "tables.add_househours": "set the gaming day",
     "tables.add_houseterms": "set the house's terms",

@@ -55,7 +55,7 @@ class Painter:
         today = timezone.localdate()
         if order.anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in order.roles}
-            facts = read(Table.objects.all())
+            facts = read(Table.objects.filter(retired_at=None))
         else:
             facts = read(Table.objects.filter(book__in=order.books))
         for role in order.roles:

@@ -189,8 +189,10 @@ def read(tables: QuerySet[Table]) -> Facts:
 
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
-    """All tables, or one, as somebody may see them."""
-    return seen_by(viewer, read(Table.objects.all() if only is None else Table.objects.filter(pk=only)))
+    """All tables that are on the floor, or one, as somebody may see them."""
+    return seen_by(
+        viewer, read(Table.objects.filter(retired_at=None) if only is None else Table.objects.filter(pk=only))
+    )
 
 
 def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:

@@ -24,10 +24,19 @@ from tables.day.hours import Hours
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.terms import Settings
-from tables.models import MOST_RAKE_PERMILLE, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.models import (
+    MOST_RAKE_PERMILLE,
+    ChipSeries,
+    Denomination,
+    HouseHours,
+    PayTable,
+    Staff,
+    Table,
+    Terminal,
+)
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, table_settings
+from tables.setup import chip_series, denominations, pay_tables, table_settings
 from tables.setup.table_settings import Faults
 from tables.staff import staffing, terminals
 
@@ -241,7 +250,9 @@ class TableForm(Judged):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     denominations = forms.ModelMultipleChoiceField(
-        Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
+        Denomination.objects.filter(retired_at=None),
+        label="Chips",
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
 
     class Meta:
@@ -468,6 +479,39 @@ class HouseHoursForm(Judged):
         return shifts.set_hours(self.hours(), by=by)
 
 
+class ChipSeriesForm(Judged):
+    """A series of chips: what a manufacturer made at once."""
+
+    values = forms.ModelMultipleChoiceField(
+        Denomination.objects.filter(retired_at=None),
+        label="Kinds",
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="The kinds of chips that it has.",
+    )
+
+    class Meta:
+        model = ChipSeries
+        fields = ("name", "manufacturer", "year")
+        help_texts = {"name": "As it is called on slips, for good.", "year": "In which it was made."}
+
+    def faults(self) -> Faults:
+        """All of it is judged at once: nothing is changed later."""
+        return chip_series.faults(**self._given())
+
+    def write(self, by: Staff) -> ChipSeries:
+        return chip_series.add(**self._given(), by=by)
+
+    def _given(self) -> dict[str, Any]:
+        given = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
+        return given | {"values": [chip.value_cents for chip in self.cleaned_data["values"]]}
+
+
+class RetireForm(forms.Form):
+    """Why something is used no more."""
+
+    why = forms.CharField(label="Why", max_length=200, widget=widgets.UnfoldAdminTextInputWidget)
+
+
 class EnrolForm(forms.Form):
     """A new terminal."""
 
@@ -476,6 +520,7 @@ class EnrolForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget,
     )  # fmt: skip
     table = forms.ModelChoiceField(
-        Table.objects.all(), required=False, empty_label="any table", widget=widgets.UnfoldAdminSelectWidget,
+        Table.objects.filter(retired_at=None), required=False, empty_label="any table",
+        widget=widgets.UnfoldAdminSelectWidget,
         help_text="The only table that may be dealt from it.",
     )  # fmt: skip

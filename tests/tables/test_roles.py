@@ -27,7 +27,7 @@ from tables.day.hours import DAY, day_of, default, set_hours
 from tables.inputs import OpenDispute
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
-from tables.setup import pay_tables
+from tables.setup import chip_series, pay_tables
 from tables.staff import terminals
 from tests import floor
 
@@ -196,6 +196,9 @@ DECLARED: dict[str, Guard] = {
     "cage/": CAGE,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,
+    "slips/chips/": SHOES,
+    "slips/chips.csv": SHOES,
+    "slips/counterfeit.csv": SHOES,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,
@@ -218,6 +221,8 @@ DECLARED: dict[str, Guard] = {
     "admin/(?P<url>.*)$": NOTHING_THERE,
     "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
+    "admin/tables/table/<path:object_id>/retire/": ADD,
+    "admin/tables/denomination/<path:object_id>/retire/": ADD,
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
@@ -249,7 +254,7 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "paytable")
+    for name in ("househours", "paytable", "chipseries")
 }
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
@@ -347,6 +352,7 @@ def house(db: None) -> Iterator[House]:
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "househours": hours.pk,
+        "chipseries": chip_series.add("Alpha", "Chips & Co", 2026, [100], by=staff[Role.OPERATOR]).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
@@ -388,7 +394,7 @@ def test_no_browser_and_no_proxy_keeps_what_the_house_shows(house: House, viewer
     assert kept == {}
 
 
-OFF_THE_FLOOR = {Role.CASHIER, Role.SECURITY, Role.COUNTER}
+OFF_THE_FLOOR = {Role.CASHIER, Role.CAGE_MANAGER, Role.SECURITY, Role.COUNTER}
 THEIRS = {
     "cage/",
     "healthz",
@@ -403,6 +409,8 @@ THEIRS = {
     "api/tables/",
 }
 """What the cage, security and the count room may open; fills are none of the count room's business."""
+OF_THE_CHIPS = {"slips/chips/", "slips/chips.csv", "slips/counterfeit.csv"}
+"""What the cage manager may open besides."""
 
 
 @pytest.mark.parametrize("role", sorted(OFF_THE_FLOOR))
@@ -412,7 +420,8 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
     client = Client()
     client.force_login(Staff.objects.filter(role=role)[0], backend="django.contrib.auth.backends.ModelBackend")
     house.cookies[role] = client.cookies.output(attrs=[], header="", sep=";")
-    answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - THEIRS}
+    theirs = THEIRS | (OF_THE_CHIPS if role == Role.CAGE_MANAGER else set())
+    answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - theirs}
     reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
     moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/"}
     assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
