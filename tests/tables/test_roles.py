@@ -433,7 +433,7 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
 def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
     """What the log speaks of has to be found; who checks must not be able to make it fit."""
     assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
-    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch"}
+    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch", "review"}
 
 
 def test_who_sets_up_does_not_deal_and_who_deals_does_not_set_up() -> None:
