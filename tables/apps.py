@@ -15,6 +15,7 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from tables import pepper
+        from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import times, trail  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401

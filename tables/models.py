@@ -81,7 +81,7 @@ class Staff(AbstractBaseUser):
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
-    role = models.CharField(max_length=10, choices=Role.choices)
+    role = models.CharField(max_length=16, choices=Role.choices)
     badge = models.CharField(
         "badge number",
         max_length=8,
@@ -246,6 +246,9 @@ class Table(models.Model):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
+    cameras = models.CharField(
+        max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
+    )
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
 

@@ -17,6 +17,7 @@ class Role(models.TextChoices):
     CASHIER = "cashier", "Cashier"
     SECURITY = "security", "Security"
     COUNTER = "counter", "Counter"
+    SURVEILLANCE = "surveillance", "Surveillance"
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
@@ -26,7 +27,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable", "alertchannel")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -34,7 +35,14 @@ _VIEW_ALL: Final = frozenset(
 PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.DEALER: frozenset({"tables.deal"}),
     Role.PIT_BOSS: frozenset(
-        {"tables.watch_floor", "tables.run_floor", "tables.watch_worth", "ledger.acknowledge_alert"}
+        {
+            "tables.watch_floor",
+            "tables.run_floor",
+            "tables.watch_worth",
+            "tables.set_alertrules",
+            "tables.acknowledge",
+            "ledger.acknowledge_alert",
+        }
     ),
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
@@ -42,18 +50,39 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.enrol_terminal",
         "tables.add_househours",
         "tables.add_paytable",
+        "tables.add_alertchannel",
         "tables.close_day",
+        "tables.acknowledge",
         "ledger.acknowledge_alert",
     },
-    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
+    Role.AUDITOR: _VIEW_ALL
+    | {
+        "tables.watch_cage",
+        "tables.watch_count",
+        "tables.watch_shoes",
+        "tables.watch_worth",
+        "tables.watch_bookmarks",
+    },
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
+    Role.SURVEILLANCE: frozenset(
+        {
+            "tables.watch_floor",
+            "tables.watch_cage",
+            "tables.watch_count",
+            "tables.acknowledge",
+            "tables.watch_bookmarks",
+            "tables.bookmark",
+        }
+    ),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
 cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
-``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
+``count_boxes``: the soft count. ``acknowledge``: take note of an alert by name; ``acknowledge_alert`` also looks into
+discrepancies. ``set_alertrules``: which alerts are raised, and who hears of them. ``bookmark``: mark moments for the
+surveillance. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
 what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
 delete."""
 

@@ -198,6 +198,7 @@ class TableForm(Judged):
         "rake_cap_cents": "most_rake",
         "time_charge_cents": "time_charge",
         "marks_commission": "marks_commission",
+        "cameras": "cameras",
     }
     FIELDS = {**AMOUNTS, PAYS: OPTION + PAYS}
     GAME: ClassVar[str] = "rocket"
@@ -239,6 +240,12 @@ class TableForm(Judged):
         required=False,
         widget=widgets.UnfoldBooleanSwitchWidget,
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
+    )
+    cameras = forms.CharField(
+        required=False,
+        max_length=80,
+        widget=widgets.UnfoldAdminTextInputWidget({"autocomplete": "off"}),
+        help_text="As the surveillance calls those that look at it: C-12, PTZ 3.",
     )
     denominations = forms.ModelMultipleChoiceField(
         Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget

@@ -163,7 +163,7 @@ class TableAdmin(SetUp):
             (
                 "Felt",
                 {
-                    "fields": ("seats", "source", "unit", "denominations"),
+                    "fields": ("seats", "source", "unit", "denominations", "cameras"),
                     "description": self._when(obj),
                 },
             ),

@@ -227,9 +227,9 @@ _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
-_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
+_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor", "surveillance")
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -324,7 +324,7 @@ SERIES: Final = catalog(
             Stage("counted", _by("counter"), "Counted by", is_count=True),
             Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
         ),
-        seen_by=_by("security", "counter", "operator", "auditor"),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=Count(
             of="the drop box",
             place=BOXES,
@@ -394,7 +394,7 @@ SERIES: Final = catalog(
             Stage("counted", _by("cashier"), "Counted by", is_count=True),
             Stage("recounted", _by("cashier", "operator"), "Counted again by", is_count=True, expects=CAGE),
         ),
-        seen_by=_by("cashier", "operator", "auditor"),
+        seen_by=_by("cashier", "operator", "auditor", "surveillance"),
         in_house=True,
         count=Count(
             of="the cage",
