@@ -24,9 +24,7 @@ GENEROUS = 10_000  # milliseconds
 
 def told(page: Any, words: str) -> None:
     """Wait until the panel of open alerts says something."""
-    page.wait_for_function(
-        "words => document.getElementById('alerts').textContent.includes(words)", arg=words, timeout=GENEROUS
-    )
+    page.wait_for_selector(f"#alerts :text({words!r})", timeout=GENEROUS)
 
 
 def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Looking) -> None:
@@ -56,15 +54,13 @@ def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Loo
     told(page, "Escalated")
     assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-surveillance"
     assert serious(page, EVERY_RULE) == []
-    page.screenshot(path="/tmp/alerts-floor.png")
+    page.screenshot(path="/tmp/alerts-floor.png")  # noqa: S108
     page.click("text=Acknowledge >> nth=0")
     page.fill("#alerts input[name=note]", "A guest whom we know")
     page.click("text=Acknowledge in your name")
     page.wait_for_selector("text=Acknowledged: Large bet")
     assert Acknowledgement.objects.get().by == boss.by.signature
-    watching.wait_for_function(
-        "() => !document.getElementById('alerts').textContent.includes('Large bet')", timeout=GENEROUS
-    )
+    watching.wait_for_selector("#alerts :text('No alert is open')", timeout=GENEROUS)
 
 
 def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:
@@ -79,14 +75,14 @@ def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looki
     page.click("text=Bookmark this moment")
     page.fill("#bookmark-note", "Seat 4 moves a chip")
     page.fill("#bookmark-camera", "C-12")
-    page.screenshot(path="/tmp/alerts-round.png")
+    page.screenshot(path="/tmp/alerts-round.png")  # noqa: S108
     page.click("button:has-text('Bookmark ')")
     page.wait_for_selector("text=Bookmarked: Rocket 1")
     assert Bookmark.objects.get().camera == "C-12"
     page.click("text=Bookmarks")
     page.wait_for_selector("td:has-text('Seat 4 moves a chip')")
     assert serious(page, EVERY_RULE) == []
-    page.screenshot(path="/tmp/alerts-bookmarks.png")
+    page.screenshot(path="/tmp/alerts-bookmarks.png")  # noqa: S108
     page.click("tbody th a")
     page.wait_for_selector("#playback[data-step='3']")
 
