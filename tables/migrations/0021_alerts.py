@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('ledger', '0019_surveillance'),
-        ('tables', '0018_shoe_audit_wagers'),
+        ('tables', '0020_duties'),
     ]
 
     operations = [
