@@ -23,6 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.log.entries.corrections import CorrectionSigned
+from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.journal import DiscrepancyOpened
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.settings import HoursSet, PayTableMade, TableSet
@@ -32,7 +33,8 @@ from tables.log.event import Event
 from tables.models import Table
 
 SETTINGS: Final = (
-    TableSet, PayTableMade, HoursSet, DenominationAdded, DenominationChanged, TerminalChanged, AlertRuleSet, ChannelSet,
+    TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged, AlertRuleSet,
+    ChannelSet,
 )  # fmt: skip
 """The entries by which the house is set otherwise."""
 WITHIN: Final = 5_000
