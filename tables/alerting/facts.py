@@ -33,8 +33,8 @@ from tables.log.event import Event
 from tables.models import Table
 
 SETTINGS: Final = (
-    TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged, AlertRuleSet,
-    ChannelSet,
+    TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged,
+    AlertRuleSet, ChannelSet,
 )  # fmt: skip
 """The entries by which the house is set otherwise."""
 WITHIN: Final = 5_000
