@@ -16,6 +16,7 @@ class TablesConfig(AppConfig):
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies
         from tables import pepper
+        from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import times, trail  # noqa: F401
         from tables.day import closing, hours  # noqa: F401

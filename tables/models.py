@@ -313,6 +313,9 @@ class Table(models.Model):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
+    cameras = models.CharField(
+        max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
+    )
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
     retired_at = models.DateTimeField("retired since", null=True, editable=False)

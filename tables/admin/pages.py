@@ -30,6 +30,7 @@ from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables import standing
 from tables.admin.forms import (
+    AlertChannelForm,
     ChipSeriesForm,
     DenominationForm,
     EnrolForm,
@@ -43,6 +44,9 @@ from tables.admin.forms import (
     option_fields,
 )
 from tables.admin.pay_tables import PayTableForm, previews
+from tables.alerting import channels
+from tables.alerting.rows import AlertChannel
+from tables.alerting.rules import KINDS, LEVELS
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
@@ -202,7 +206,7 @@ class TableAdmin(Retiring):
             (
                 "Felt",
                 {
-                    "fields": ("seats", "source", "unit", "denominations"),
+                    "fields": ("seats", "source", "unit", "denominations", "cameras"),
                     "description": self._when(obj),
                 },
             ),
@@ -373,6 +377,36 @@ class HouseHoursAdmin(SetUp):
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
+
+
+@admin.register(AlertChannel)
+class AlertChannelAdmin(SetUp):
+    """How alerts leave the house. None is ever changed: the same name again is its next version."""
+
+    form = AlertChannelForm
+    list_display = ("name", "version", "means", "whither", "level", "is_on", "by", "at")
+    list_filter = ("means", "is_on")
+    fields = ("name", "means", "address", "signed_with", "is_on", "level", "kinds")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Once it is set, without the secret, and of an address on the web the host alone."""
+        return ("name", "version", "means", "whither", "is_on", "level", "only", "by", "at") if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Set otherwise, it is another version."""
+        return False
+
+    @admin.display(description="to")
+    def whither(self, row: AlertChannel) -> str:
+        return channels.whither(row)
+
+    @admin.display(description="from the level on")
+    def level(self, row: AlertChannel) -> str:
+        return LEVELS[row.least_level]
+
+    @admin.display(description="only alerts of")
+    def only(self, row: AlertChannel) -> str:
+        return ", ".join(KINDS[about].title for about in row.about if about in KINDS) or "all kinds"
 
 
 @admin.register(PayTable)

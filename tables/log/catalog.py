@@ -13,6 +13,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.spelling import Misspelled
 from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
+    alert_rules,
     chips,
     clocks,
     commission,
@@ -60,8 +61,9 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,
     kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
-    journal.AlertRaised, journal.AlertAcknowledged, journal.DiscrepancyOpened, journal.DiscrepancyAssigned,
-    journal.DiscrepancyFound,
+    journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
+    journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
+    alert_rules.AlertRuleSet, alert_rules.ChannelSet,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip
 

@@ -295,9 +295,9 @@ _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
-_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
+_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor")
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor", "surveillance")
 
 
 _WITH_SECURITY: Final = _CAGE | {"security"}
@@ -431,7 +431,7 @@ SERIES: Final = catalog(
             Stage("counted", _by("counter"), "Counted by", is_count=True),
             Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
         ),
-        seen_by=_by("security", "counter", "operator", "auditor"),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=Count(
             of="the drop box",
             place=BOXES,
@@ -511,7 +511,7 @@ SERIES: Final = catalog(
                 formerly=_OPERATORS,
             ),
         ),
-        seen_by=_CAGE | {"operator", "auditor"},
+        seen_by=_CAGE | {"operator", "auditor", "surveillance"},
         in_house=True,
         count=Count(
             of="the cage",
@@ -531,7 +531,7 @@ SERIES: Final = catalog(
             Stage("counted", _WITH_SECURITY, "Counted by", is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
             Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", is_count=True),
         ),
-        seen_by=_WITH_SECURITY | {"auditor", "operator"},
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
         in_house=True,
         count=Count(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
         chip_series="in use",
@@ -554,7 +554,7 @@ SERIES: Final = catalog(
                 moves=Flow("destroy", VAULT, ISSUE),
             ),
         ),
-        seen_by=_WITH_SECURITY | {"auditor", "pit_boss"},
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "pit_boss"},
         in_house=True,
     ),
     Series(
@@ -572,7 +572,7 @@ SERIES: Final = catalog(
             ),
             Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by"),
         ),
-        seen_by=_CAGE | {"auditor", "pit_boss", "operator"},
+        seen_by=_CAGE | {"auditor", "surveillance", "pit_boss", "operator"},
         in_house=True,
         has_chips=False,
         chip_series="in use",
@@ -589,7 +589,7 @@ SERIES: Final = catalog(
             Stage("counted", _CAGE, "Counted by", is_count=True, asks=(_CHIP_SERIES,)),
             Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", is_count=True),
         ),
-        seen_by=_CAGE | {"auditor"},
+        seen_by=_CAGE | {"auditor", "surveillance"},
         in_house=True,
         count=Count(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
         chip_series="expired",
@@ -610,7 +610,7 @@ SERIES: Final = catalog(
             ),
             Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
         ),
-        seen_by=_WITH_SECURITY | {"pit_boss", "auditor"},
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         in_house=True,
     ),
     Series(
@@ -635,7 +635,7 @@ SERIES: Final = catalog(
                 moves=Flow("claimed", CAGE, PLAYERS),
             ),
         ),
-        seen_by=_WITH_SECURITY | {"pit_boss", "auditor"},
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         in_house=True,
         about="found",
     ),
@@ -646,7 +646,7 @@ SERIES: Final = catalog(
         begun_by="Counterfeit chips",
         begun_on="cage",
         stages=_counterfeit_stages(_WITH_SECURITY | {"pit_boss"}, "The cage paid for them before", CAGE),
-        seen_by=_WITH_SECURITY | {"pit_boss", "auditor"},
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         in_house=True,
         is_alarming=True,
     ),
@@ -658,7 +658,7 @@ SERIES: Final = catalog(
         begun_by="Counterfeit chips",
         begun_on="floor",
         stages=_counterfeit_stages(_by("pit_boss"), "They lay in the rack: the table paid for them before", RACK),
-        seen_by=_WITH_SECURITY | {"pit_boss", "auditor"},
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_alarming=True,
     ),
 )

@@ -50,6 +50,9 @@ WAITS: Final = {
 """What may not change while a round is open."""
 
 
+MOST_CAMERAS: Final = 80
+
+
 def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
     return Settings(
@@ -67,6 +70,7 @@ def settings_of(table: Table) -> Settings:
         denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
         wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
         marks_commission=table.marks_commission,
+        cameras=table.cameras,
     )
 
 
@@ -209,6 +213,8 @@ def faults(settings: Settings) -> Faults:
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     sentences: Faults = {}
+    if len(settings.cameras) > MOST_CAMERAS or not settings.cameras.isprintable():
+        sentences["cameras"] = f"Name the cameras in at most {MOST_CAMERAS} plain characters: C-12, PTZ 3."
     seats = setting_of(game).seats(game)
     if settings.seats not in seats:
         sentences["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {seats[-1]} seats."

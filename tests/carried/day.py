@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import chip_papers, house_terms
+from tests.carried import alerting, chip_papers, house_terms
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -232,6 +232,7 @@ def _second_day(house: House) -> None:
     bundles.credit(of_the_house, house.people, bundles.STAGES[:4])
     cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=house.cashier, key=uuid4())
     _proposed(house, rocket)
+    alerting.happens(house, rocket.table)
     _watch()
     _nightfall(house)
 

@@ -17,6 +17,7 @@ from ledger import journal, shape
 from ledger.inspection import OUTAGE
 from ledger.journal import JOURNALS, Journal
 from tables.audit.rows import (
+    alerting,
     certified,
     chip_series,
     chips,
@@ -55,6 +56,8 @@ KINDS: Final = (
     Kind("retirement of", chip_series.retired_in_log, chip_series.retired_in_database),
     Kind("page of", seat_pages.in_log, seat_pages.in_database),
     Kind("pay table", pay_tables.in_log, pay_tables.in_database),
+    Kind("alert rule", alerting.rules_in_log, alerting.rules_in_database),
+    Kind("alert channel", alerting.channels_in_log, alerting.channels_in_database),
     Kind("certificate", certified.in_log, certified.in_database),
 )
 

@@ -16,7 +16,7 @@ from tables.models import Table
 
 _FACTS: Final = (
     "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",
-    "time_charge_cents", "wager_limits", "marks_commission",
+    "time_charge_cents", "wager_limits", "marks_commission", "cameras",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def _spelled(felt: Mapping[str, Any]) -> dict[str, Any]:
     """With every option, as the game takes it, so that one that was left to its default is what it is; and each chip
     once."""
     spelled = dict(felt)
-    for name in ("wager_limits", "marks_commission"):
+    for name in ("wager_limits", "marks_commission", "cameras"):
         if not felt.get(name):
             spelled.pop(name, None)  # entries of before there were any do not say that there are none
     if "denominations" in felt:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0019_cage_manager'),
+        ('tables', '0021_cage_manager'),
     ]
 
     operations = [
