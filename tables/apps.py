@@ -17,7 +17,7 @@ class TablesConfig(AppConfig):
         from ledger import discrepancies
         from tables import pepper
         from tables.audit import house_terms as terms_proof  # noqa: F401
-        from tables.audit import times, trail  # noqa: F401
+        from tables.audit import times, trail, two_people  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
