@@ -308,6 +308,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
     ],
     "SHOW_HISTORY": False,  # ours is the log
+    "DASHBOARD_CALLBACK": "tables.admin.pages.dashboard",
     "SHOW_VIEW_ON_SITE": False,
     "SIDEBAR": {
         "navigation": [
@@ -328,6 +329,8 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("tables.change_staff"),
                     },
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
+                    listed("House terms", "gavel", "tables_houseterms"),
+                    listed("Proposals", "how_to_reg", "tables_proposal"),
                 ],
             },
             {

@@ -29,6 +29,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import denominations, pay_tables, table_settings
 from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft
 from tables.staff import staffing, terminals
 
 OPTION: Final = "option_"
@@ -166,6 +167,10 @@ class Judged(forms.ModelForm):
     def faults(self) -> Faults:
         """What is wrong with what was typed."""
         raise NotImplementedError
+
+    def draft(self) -> Draft | None:
+        """What is to be proposed, where it takes two people; None where one does it."""
+        return None
 
     def write(self, by: Staff) -> Any:
         """Do it; raises Refused when the floor has moved on since it was judged."""
@@ -319,6 +324,11 @@ class TableForm(Judged):
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
         return table_settings.change_faults(self.instance, self.changes(), standing.of(self.instance))
 
+    def draft(self) -> Draft | None:
+        if self.instance.pk is None:
+            return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
+        return table_settings.draft_of_change(self.instance, self.changes())
+
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:
             return table_settings.create_table(self.cleaned_data["name"], self.settings(), by=by)
@@ -341,6 +351,10 @@ class DenominationForm(Judged):
         """Those of the looks, and of a new chip's worth."""
         worth = denominations.value_faults(self.cleaned_data["value"]) if self.instance.pk is None else {}
         return worth | denominations.look_faults(self.instance, self._looks())
+
+    def draft(self) -> Draft | None:
+        chip = None if self.instance.pk is None else self.instance
+        return denominations.draft(chip, self.cleaned_data.get("value", 0), self._looks())
 
     def write(self, by: Staff) -> Denomination:
         if self.instance.pk is None:
@@ -392,6 +406,11 @@ class StaffForm(Judged):
             new = Staff(username=self.cleaned_data["username"])
             return staffing.username_faults(new.username) | staffing.change_faults(new, self._all_values())
         return staffing.change_faults(self.instance, self.changes())
+
+    def draft(self) -> Draft | None:
+        new = self.instance.pk is None
+        typed = self._all_values() if new else self.changes()
+        return staffing.draft(self.cleaned_data["username"] if new else self.instance.username, typed)
 
     def write(self, by: Staff) -> Staff:
         if self.instance.pk is None:

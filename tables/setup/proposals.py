@@ -17,6 +17,7 @@ from ledger import house, log
 from ledger.log import Draft as Entry
 from ledger.proof.chain import Head
 from ledger.proof.chips import money
+from tables.log import two_people
 from tables.log.entries.proposals import (
     AboutProposal,
     ProposalApproved,
@@ -228,6 +229,16 @@ def stale(proposal: Proposal) -> str:
         return ""
     parts = [f"{title_of(name)} is {said(name, stands.get(name))} now" for name in changed]
     return f"Meanwhile it was changed by somebody else: {', '.join(parts)}. Decline this, and propose it anew."
+
+
+def title_of_proposal(proposal: Proposal) -> str:
+    """Its matter, and what it is about."""
+    return f"{two_people.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
+
+
+def about_of(proposal: Proposal) -> str:
+    """Which table, chip, person or profile."""
+    return said("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
 
 
 def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
