@@ -361,7 +361,7 @@ class DenominationForm(Judged):
             return denominations.add_denomination(value_cents=self.cleaned_data["value"], **self._looks(), by=by)
         return denominations.change_denomination(self.instance, self._looks(), by=by)
 
-    def _looks(self) -> dict[str, str]:
+    def _looks(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in ("colour", "face")}
 
 

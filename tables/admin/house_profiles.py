@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils import timezone
 
 from tables.admin.house_terms import FromThenOn
 from tables.log import house_terms as catalogue
 from tables.log.house_profiles import Clause, Profile
-from tables.log.house_terms import TERMS, said, title_of
+from tables.log.house_terms import TERMS, Values, said, title_of
 from tables.setup import house_terms
 
 
 class ProfileForm(FromThenOn):
     """From when a profile is to hold, and why."""
+
+    def __init__(self, profile: Profile, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._profile = profile
+
+    def values(self) -> Values:
+        return self._profile.terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from unfold import widgets
 
 from tables.log import house_terms as catalogue
-from tables.log.house_terms import TERMS, Term, groups, said, title_of, typed
+from tables.log.house_terms import TERMS, Term, Values, groups, said, title_of, typed
 from tables.models import HouseTerms
 from tables.setup import house_terms
 from tables.setup.two_people import Draft
@@ -85,9 +85,13 @@ class _WordsField(forms.MultipleChoiceField):
 
     widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget
 
+    def __init__(self, term: Term, **given: Any) -> None:
+        self._words = term.choices
+        super().__init__(label=term.title, help_text=term.help, required=False, **given)
+
     def clean(self, value: Any) -> tuple[str, ...]:
         chosen = super().clean(value)
-        return tuple(word for word, _ in self.choices if word in chosen)
+        return tuple(word for word in self._words if word in chosen)
 
 
 def _help(term: Term) -> str:
@@ -105,7 +109,7 @@ def _field(term: Term) -> forms.Field:
         titles = catalogue.MATTERS
         choices = [(word, titles.get(word, word.replace("_", " ").capitalize())) for word in term.choices]
         if term.kind == "choices":
-            return _WordsField(label=term.title, help_text=term.help, required=False, choices=choices)
+            return _WordsField(term, choices=choices)
         return forms.ChoiceField(
             label=term.title, help_text=term.help, choices=choices, widget=widgets.UnfoldAdminSelectWidget
         )
@@ -124,6 +128,10 @@ class FromThenOn(forms.Form):
         label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
         help_text="For whoever approves it, where it takes two people. The log keeps it.",
     )  # fmt: skip
+
+    def values(self) -> Values:
+        """The values that the change asks for."""
+        raise NotImplementedError
 
 
 class TermsForm(FromThenOn):
@@ -155,7 +163,7 @@ class TermsForm(FromThenOn):
             self.add_error(name if name in self.fields else None, says)
         return cleaned
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> Values:
         """What differs from what would hold then."""
         moment = self.cleaned_data["effective"] or timezone.now()
         before = house_terms.as_entered(moment)

@@ -391,12 +391,13 @@ class HouseTermsAdmin(SetUp):
         self._permit(request)
         if name not in PROFILES:
             raise Http404
-        profile, form = PROFILES[name], ProfileForm(request.POST or None)
+        profile = PROFILES[name]
+        form = ProfileForm(profile, request.POST or None)
         if request.method == "POST" and not self.has_add_permission(request):
             raise PermissionDenied
         if form.is_valid():
             try:
-                draft = house_terms.draft(profile.terms, form.cleaned_data["effective"], profile=name)
+                draft = house_terms.draft(form.values(), form.cleaned_data["effective"], profile=name)
                 return self._changed(request, draft, form, profile=name)
             except Refused as refused:
                 form.add_error(None, refused.sentence)
@@ -415,8 +416,7 @@ class HouseTermsAdmin(SetUp):
             proposal = proposals.propose(draft, form.cleaned_data["comment"], by=by)
             messages.success(request, f"{proposal} waits for a second operator.")
             return redirect("admin:tables_proposal_change", proposal.pk)
-        values = PROFILES[profile].terms if profile else form.values()
-        row = house_terms.change(values, form.cleaned_data["effective"], by=by, profile=profile)
+        row = house_terms.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
         messages.success(request, "The change is entered." if row else "Nothing was to be changed.")
         return redirect("admin:tables_houseterms_changelist")
 
