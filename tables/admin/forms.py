@@ -161,6 +161,14 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
 class Judged(forms.ModelForm):
     """A form whose ``faults`` the floor's own functions find, and whose ``write`` they do."""
 
+    comment = forms.CharField(
+        label="Why",
+        required=False,
+        max_length=500,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="For the second person, where it takes two. The log keeps it.",
+    )
+
     FIELDS: ClassVar[Mapping[str, str]] = {}
     """Which field shows the fault of which setting, where the names differ; others stand above the form."""
 
@@ -396,7 +404,7 @@ class StaffForm(Judged):
     def changes(self) -> dict[str, Any]:
         """What changed, secrets that were left empty not among it."""
         changed = {self._setting(name): value for name, value in self.changed.items()}
-        return {name: value for name, value in changed.items() if name != "username"}
+        return {name: value for name, value in changed.items() if name not in ("username", "comment")}
 
     def _setting(self, field: str) -> str:
         return field.removeprefix("new_")
@@ -419,7 +427,7 @@ class StaffForm(Judged):
 
     def _all_values(self) -> dict[str, Any]:
         typed = {"role": Role.DEALER.value} | self.cleaned_data
-        return {self._setting(name): value for name, value in typed.items() if name != "username"}
+        return {self._setting(name): value for name, value in typed.items() if name not in ("username", "comment")}
 
 
 class TerminalForm(Judged):

@@ -98,12 +98,28 @@ class SetUp(ClosedList):
         """What stays as it was made."""
         return self.fixed_fields if obj else ()
 
+    takes_two: ClassVar[tuple[str, ...]] = ()
+    """The matters of its settings that may take two people."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
+        """With room for what the second person has to know, where there is one."""
+        return [*super().get_fieldsets(request, obj), *self.for_the_second(request, obj)]
+
+    def for_the_second(self, request: HttpRequest, obj: Any) -> Fieldsets:
+        """The same, for lists that have fieldsets of their own."""
+        may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        terms = house_terms.as_entered(timezone.now())
+        if not may_write or not any(two_people.needed(matter, terms) for matter in self.takes_two):
+            return []
+        says = "What moves money waits for a second operator: Save proposes it."
+        return [("Two people", {"fields": ("comment",), "description": says})]
+
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
         """Write it, and note it in the log; or propose it, where it takes two people."""
         draft = form.draft()
         if draft is None:
             return form.write(operator(request))
-        waits(request).append(proposals.propose(draft, request.POST.get("comment", ""), by=operator(request)))
+        waits(request).append(proposals.propose(draft, form.cleaned_data["comment"], by=operator(request)))
         return form.instance
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
@@ -168,6 +184,7 @@ class OpenLogEntryAdmin(LogEntryAdmin):
 class TableAdmin(SetUp):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
 
+    takes_two = ("limits", "take", "pays")
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit")
     list_filter = ("source",)
     fixed_fields = ("name",)
@@ -211,6 +228,7 @@ class TableAdmin(SetUp):
                 },
             ),
             (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
+            *self.for_the_second(request, obj),
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -286,6 +304,7 @@ class TableAdmin(SetUp):
 @admin.register(Denomination)
 class DenominationAdmin(SetUp):
     form = DenominationForm
+    takes_two = ("chips",)
     list_display = ("worth", "colour", "swatch", "at")
     list_display_links = ("worth", "colour")
     fields = ("value", "colour", "face")
@@ -564,7 +583,7 @@ class PayTableAdmin(SetUp):
         if "save" in request.POST and form.may_be_saved(table, is_lost=is_lost):
             try:
                 if draft := form.draft():
-                    proposal = proposals.propose(draft, request.POST.get("comment", ""), by=operator(request))
+                    proposal = proposals.propose(draft, form.cleaned_data["comment"], by=operator(request))
                     messages.success(request, f"{proposal} waits for a second operator.")
                     return redirect("admin:tables_proposal_change", proposal.pk)
                 row = form.make(operator(request))
@@ -614,6 +633,7 @@ class StaffAdmin(SetUp):
     """Staff. Passwords and PINs go in and never come out."""
 
     form = StaffForm
+    takes_two = ("staff",)
     list_display = ("name", "role", "badge", "username", "is_active", "last_login", "code")
     list_select_related = ("emergency_code",)
     list_filter = ("role", "is_active")
@@ -634,7 +654,8 @@ class StaffAdmin(SetUp):
         who = (None, {"fields": ("username", "name", "role", "badge", *(("is_active",) if obj else ()))})
         if obj and not self.has_change_permission(request, obj):
             return [who]
-        return [who, ("Password and PIN", {"fields": ("new_password", "new_pin")})]
+        secrets = ("Password and PIN", {"fields": ("new_password", "new_pin")})
+        return [who, secrets, *self.for_the_second(request, obj)]
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:

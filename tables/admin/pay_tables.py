@@ -38,6 +38,13 @@ class PayTableForm(forms.Form):
     )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     """The digest of the lines whose worth was shown last: nothing else is saved."""
+    comment = forms.CharField(
+        label="Why",
+        required=False,
+        max_length=500,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="For the second person, where it takes two. The log keeps it.",
+    )
     confirmed = forms.BooleanField(
         required=False,
         label="The house loses on a wager of this table, and it is meant so",

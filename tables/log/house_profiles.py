@@ -101,9 +101,9 @@ PROFILES: Final[Mapping[str, Profile]] = {
             (
                 Clause(
                     "N.J.A.C. 13:69D-1.21",
-                    "An opener that is off by more than 25 is reported, and from 100 on the regulator has a copy. Here"
-                    " the surveillance hears of it below that, so that three levels rise.",
-                    {"discrepancy_levels_cents": (2_501, 5_001, 10_000)}, (_LEVELS, _LAID_DOWN),
+                    "An opener that is off by more than 25 is reported, and from 100 on the regulator has a copy. The"
+                    " clause names no amount for the surveillance: here it hears of it when the supervisor does.",
+                    {"discrepancy_levels_cents": (2_501, 2_502, 10_000)}, (_LEVELS, _LAID_DOWN),
                 ),
                 Clause(
                     "N.J.A.C. 13:69D-1.21",

@@ -227,7 +227,7 @@ def stale(proposal: Proposal) -> str:
     changed = [name for name, value in proposal.before.items() if stands.get(name) != value]
     if not changed:
         return ""
-    parts = [f"{title_of(name)} is {said(name, stands.get(name))} now" for name in changed]
+    parts = [f"{_label(name)} is {said(name, stands.get(name))} now" for name in changed]
     return f"Meanwhile it was changed by somebody else: {', '.join(parts)}. Decline this, and propose it anew."
 
 
@@ -242,15 +242,28 @@ def about_of(proposal: Proposal) -> str:
 
 
 def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
-    """What is changed, before and after, in words."""
-    return [
-        (title_of(name).capitalize(), said(name, proposal.before.get(name)), said(name, value))
-        for name, value in _flat(proposal.before, proposal.after).items()
-    ]
+    """What is changed, before and after, in words; of a game's options, those that are others."""
+    before, after = _flat(proposal.before), _flat(proposal.after)
+    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    return [(_label(name), said(name, before.get(name)), said(name, value)) for name, value in changed.items()]
 
 
-def _flat(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in after.items() if before.get(name) != value}
+_NAMES: Final = {
+    "max_cents": "Maximum", "min_cents": "Minimum", "cap_cents": "Cap on all bets together", "unit_cents": "Chip unit",
+    "rake_permille": "Rake", "rake_cap_cents": "Most rake of one pot", "time_charge_cents": "Time charge",
+    "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
+}  # fmt: skip
+
+
+def _label(name: str) -> str:
+    return _NAMES.get(name) or title_of(name)[:1].upper() + title_of(name)[1:]
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """With the options of a game one by one, beside the other settings."""
+    options = values.get("options")
+    rest = {name: value for name, value in values.items() if name != "options"}
+    return rest | options if isinstance(options, dict) else dict(values)
 
 
 def said(name: str, value: Any) -> str:

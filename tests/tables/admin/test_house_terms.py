@@ -128,12 +128,14 @@ def test_two_operators_change_a_term(opened: None, first: Client, second: Client
 
 def test_the_forms_of_settings_propose(opened: None, first: Client, second: Client, omar: Staff) -> None:
     """Harm: the admin's own forms go on to write what takes two people, or break."""
-    chip = {"value": "2.50", "colour": "pink", "face": "#ff88aa"}
+    assert 'name="comment"' in first.get("/admin/tables/denomination/add/").content.decode()
+    chip = {"value": "2.50", "colour": "pink", "face": "#ff88aa", "comment": "For the new tables"}
     new = {"username": "dan", "name": "Dan", "role": "dealer", "badge": "102", "new_password": "", "new_pin": ""}
     for model, typed_in in (("denomination", chip), ("staff", new)):
         answer = first.post(f"/admin/tables/{model}/add/", typed_in, follow=True)
         assert "waits for a second operator" in answer.content.decode(), model
     assert not Denomination.objects.filter(value_cents=250).exists()
+    assert Proposal.objects.get(matter="chips").comment == "For the new tables"
     assert not Staff.objects.filter(username="dan").exists()
     for proposal in proposals.waiting_for(omar):
         address = reverse("admin:tables_proposal_change", args=[proposal.pk])
