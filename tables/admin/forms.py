@@ -393,9 +393,17 @@ class StaffForm(Judged):
         help_text="It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
+    further = forms.MultipleChoiceField(
+        label="May also work as",
+        choices=Role.choices,
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="They choose as which when they come to work. What nobody is at once is refused.",
+    )
+
     class Meta:
         model = Staff
-        fields = ("username", "name", "role", "badge", "is_active")
+        fields = ("username", "name", "role", "further", "badge", "is_active")
         help_texts = {
             "username": "For good: the log knows them by it.",
             "badge": "With a PIN, it signs slips, and opens enrolled terminals for dealers.",

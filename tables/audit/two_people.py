@@ -76,16 +76,23 @@ def check_looks(event: DenominationChanged, entry: Entry) -> None:
 @checks(StaffAdded)
 def check_new_staff(event: StaffAdded, entry: Entry) -> None:
     """Somebody was taken on by as many people as that took. At the command line sits who owns the machine."""
-    matter = None if entry.by == two_people.COMMAND_LINE else two_people.of_staff({}, {"role": event.role})
+    matter = (
+        None
+        if entry.by == two_people.COMMAND_LINE
+        else two_people.of_staff({}, {"role": event.role, "further": event.further})
+    )
     after = {"name": event.name, "role": event.role, "badge": event.badge}
+    after |= {"further": list(event.further)} if event.further else {}
     _hold(matter, event.proposal, entry, {"about": event.username, "after": after})
 
 
 @checks(StaffChanged)
 def check_staff(event: StaffChanged, entry: Entry) -> None:
     """The same of what somebody may do."""
-    before, after = event.before or {}, event.after or {}
+    before, after = dict(event.before or {}), dict(event.after or {})
     matter = two_people.of_staff(before, after)
+    for facts in (before, after):
+        facts.pop("administered_until", None)  # it follows from when the role was given up
     _hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 

@@ -66,6 +66,7 @@ MATTERS: Final[Mapping[str, str]] = {
 """Settings that move money, or that say who may move it."""
 ALWAYS_TWO: Final = ("terms", "profile")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
+DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -134,6 +135,12 @@ TERMS: Final[Mapping[str, Term]] = {
             name="proposal_hours", title="A proposal waits for", group=TWO_PEOPLE, kind="hours",
             default=72, least=1, most=720,
             help="Then it has expired, and nobody can approve it.",
+        ),
+        # --- Separation of duties
+        Term(
+            name="duties_apart_hours", title="No chips after administration for", group=DUTIES, kind="hours",
+            default=8, least=0, most=72, unset="no time",
+            help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
         ),
         # --- PINs and lock-outs
         Term(

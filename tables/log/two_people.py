@@ -35,8 +35,14 @@ def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values)
 
 
 def of_staff(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
-    """The same of somebody who works here: what they may do, and that they may again. Anybody can be barred by one."""
-    return "staff" if "role" in after or after.get("is_active") is True else None
+    """The same of somebody who works here: what they may do more, and that they may again. Anybody can be barred by
+    one, and works by themselves in another of the roles that they were given."""
+    gained = _roles(after) - _roles(before)
+    return "staff" if gained or after.get("is_active") is True else None
+
+
+def _roles(facts: Mapping[str, Any]) -> set[str]:
+    return {role for role in (facts.get("role"), *(facts.get("further") or ())) if role}
 
 
 def _raises_limits(before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int) -> bool:
