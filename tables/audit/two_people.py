@@ -81,7 +81,7 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
         if entry.by == two_people.COMMAND_LINE
         else two_people.of_staff({}, {"role": event.role, "further": event.further})
     )
-    after = {"name": event.name, "role": event.role, "badge": event.badge}
+    after: dict[str, Any] = {"name": event.name, "role": event.role, "badge": event.badge}
     after |= {"further": list(event.further)} if event.further else {}
     _hold(matter, event.proposal, entry, {"about": event.username, "after": after})
 
@@ -100,15 +100,14 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
     """What was in force when an entry was written. A change that was entered later holds from later on."""
     if entry.at is None:
         raise Misconduct("it has no time, and nobody can say what was in force")
-    return catalogue.in_force(house_terms.changes(), entry.at)
+    changes = house_terms.changes(entry.seq if entry.book == HOUSE else None)
+    return catalogue.in_force(changes, entry.at)
 
 
 def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
     """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
     if number is None:
-        before = house_terms.changes(entry.seq) if entry.book == HOUSE else house_terms.changes()
-        terms = catalogue.in_force(before, entry.at) if entry.at else catalogue.defaults()
-        if matter is not None and two_people.needed(matter, terms):
+        if matter is not None and two_people.needed(matter, _terms(entry)):
             raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and no second one approved it")
         return
     end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
