@@ -339,6 +339,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
     ],
     "SHOW_HISTORY": False,  # ours is the log
+    "DASHBOARD_CALLBACK": "tables.admin.pages.dashboard",
     "SHOW_VIEW_ON_SITE": False,
     "SIDEBAR": {
         "navigation": [
@@ -360,6 +361,8 @@ UNFOLD = {
                     },
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
                     listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
+                    listed("House terms", "gavel", "tables_houseterms"),
+                    listed("Proposals", "how_to_reg", "tables_proposal"),
                 ],
             },
             {

@@ -18,13 +18,14 @@ class TablesConfig(AppConfig):
         from tables import pepper
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
-        from tables.audit import times, trail  # noqa: F401
+        from tables.audit import times, trail, two_people  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
-        from tables.setup import house_terms
+        from tables.setup import denominations, house_terms, pay_tables, table_settings  # noqa: F401
         from tables.slips import retiring, table_desk  # noqa: F401
+        from tables.staff import staffing  # noqa: F401
 
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         checks.register(pepper.check, checks.Tags.security, deploy=True)

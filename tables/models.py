@@ -477,6 +477,65 @@ class HouseTerms(AppendOnly):
         return f"from {self.effective:%Y-%m-%d %H:%M}"
 
 
+class Proposal(AppendOnly):
+    """A change of a setting that takes two people, as somebody proposed it. The entry of the house's book says the
+    same."""
+
+    number = models.IntegerField(unique=True)
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    matter = models.CharField(max_length=20)
+    about = models.CharField(max_length=80, blank=True)
+    before = models.JSONField()
+    after = models.JSONField()
+    comment = models.CharField(max_length=500, blank=True)
+    effective = models.DateTimeField("holds from", null=True)
+    """Empty: from when it is approved."""
+    expires = models.DateTimeField("waits until")
+    proposed_by = models.CharField(max_length=40)
+    by = models.CharField("proposed by", max_length=120)
+    at = models.DateTimeField("proposed at")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-number"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="tables_proposal_number", condition=models.Q(number__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"Proposal {self.number}"
+
+
+class ProposalEnd(AppendOnly):
+    """What became of a proposal, once."""
+
+    proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="end")
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    outcome = models.CharField(max_length=10)
+    proposed_by = models.CharField(max_length=40)
+    ended_by = models.CharField(max_length=40, blank=True)
+    """Empty where its time was over."""
+    text = models.CharField("why", max_length=500, blank=True)
+    by = models.CharField("ended by", max_length=120)
+    at = models.DateTimeField("ended at")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="tables_proposalend_outcome",
+                condition=models.Q(outcome__in=("approved", "declined", "withdrawn", "expired")),
+            ),
+            models.CheckConstraint(
+                name="tables_proposalend_by_two",
+                condition=~models.Q(outcome__in=("approved", "declined")) | ~models.Q(ended_by=models.F("proposed_by")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} by {self.by}"
+
+
 class PayTable(AppendOnly):
     """What an operator made some wagers of a game pay. Never changed: other lines are another version of the name."""
 

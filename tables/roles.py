@@ -28,7 +28,8 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable", "chipseries", "alertchannel")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "proposal", "paytable")]
+    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )

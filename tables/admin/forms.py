@@ -41,6 +41,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import chip_series, denominations, pay_tables, table_settings
 from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft
 from tables.staff import staffing, terminals
 
 OPTION: Final = "option_"
@@ -172,12 +173,24 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
 class Judged(forms.ModelForm):
     """A form whose ``faults`` the floor's own functions find, and whose ``write`` they do."""
 
+    comment = forms.CharField(
+        label="Why",
+        required=False,
+        max_length=500,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="For the second person, where it takes two. The log keeps it.",
+    )
+
     FIELDS: ClassVar[Mapping[str, str]] = {}
     """Which field shows the fault of which setting, where the names differ; others stand above the form."""
 
     def faults(self) -> Faults:
         """What is wrong with what was typed."""
         raise NotImplementedError
+
+    def draft(self) -> Draft | None:
+        """What is to be proposed, where it takes two people; None where one does it."""
+        return None
 
     def write(self, by: Staff) -> Any:
         """Do it; raises Refused when the floor has moved on since it was judged."""
@@ -340,6 +353,11 @@ class TableForm(Judged):
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
         return table_settings.change_faults(self.instance, self.changes(), standing.of(self.instance))
 
+    def draft(self) -> Draft | None:
+        if self.instance.pk is None:
+            return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
+        return table_settings.draft_of_change(self.instance, self.changes())
+
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:
             return table_settings.create_table(self.cleaned_data["name"], self.settings(), by=by)
@@ -363,12 +381,16 @@ class DenominationForm(Judged):
         worth = denominations.value_faults(self.cleaned_data["value"]) if self.instance.pk is None else {}
         return worth | denominations.look_faults(self.instance, self._looks())
 
+    def draft(self) -> Draft | None:
+        chip = None if self.instance.pk is None else self.instance
+        return denominations.draft(chip, self.cleaned_data.get("value", 0), self._looks())
+
     def write(self, by: Staff) -> Denomination:
         if self.instance.pk is None:
             return denominations.add_denomination(value_cents=self.cleaned_data["value"], **self._looks(), by=by)
         return denominations.change_denomination(self.instance, self._looks(), by=by)
 
-    def _looks(self) -> dict[str, str]:
+    def _looks(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in ("colour", "face")}
 
 
@@ -411,7 +433,7 @@ class StaffForm(Judged):
     def changes(self) -> dict[str, Any]:
         """What changed, secrets that were left empty not among it."""
         changed = {self._setting(name): value for name, value in self.changed.items()}
-        return {name: value for name, value in changed.items() if name != "username"}
+        return {name: value for name, value in changed.items() if name not in ("username", "comment")}
 
     def _setting(self, field: str) -> str:
         return field.removeprefix("new_")
@@ -422,6 +444,11 @@ class StaffForm(Judged):
             return staffing.username_faults(new.username) | staffing.change_faults(new, self._all_values())
         return staffing.change_faults(self.instance, self.changes())
 
+    def draft(self) -> Draft | None:
+        new = self.instance.pk is None
+        typed = self._all_values() if new else self.changes()
+        return staffing.draft(self.cleaned_data["username"] if new else self.instance.username, typed)
+
     def write(self, by: Staff) -> Staff:
         if self.instance.pk is None:
             return staffing.add_staff(username=self.cleaned_data["username"], by=by, **self._all_values())
@@ -429,7 +456,7 @@ class StaffForm(Judged):
 
     def _all_values(self) -> dict[str, Any]:
         typed = {"role": Role.DEALER.value} | self.cleaned_data
-        return {self._setting(name): value for name, value in typed.items() if name != "username"}
+        return {self._setting(name): value for name, value in typed.items() if name not in ("username", "comment")}
 
 
 class TerminalForm(Judged):

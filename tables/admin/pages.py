@@ -10,15 +10,17 @@ from typing import Any, ClassVar
 
 import segno
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from unfold.decorators import action
@@ -43,6 +45,8 @@ from tables.admin.forms import (
     limit_fields,
     option_fields,
 )
+from tables.admin.house_profiles import ProfileForm, clauses_of, would_change
+from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, shown
 from tables.admin.pay_tables import PayTableForm, previews
 from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
@@ -51,12 +55,25 @@ from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
+from tables.log import two_people
 from tables.log.entries.settings import PAYS
 from tables.log.fold import Standing
-from tables.models import ChipSeries, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.log.house_profiles import PROFILES
+from tables.models import (
+    ChipSeries,
+    Denomination,
+    HouseHours,
+    HouseTerms,
+    PayTable,
+    Proposal,
+    Staff,
+    Table,
+    Terminal,
+)
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, pay_tables, table_settings
+from tables.setup import chip_series, house_terms, pay_tables, proposals, table_settings
+from tables.setup.two_people import Draft
 from tables.slips import retiring
 from tables.staff import sign_in, staffing, terminals
 
@@ -76,6 +93,12 @@ def operator(request: HttpRequest) -> Staff:
     return request.user
 
 
+def waits(request: HttpRequest) -> list[Proposal]:
+    """The proposals that this request made."""
+    proposed: list[Proposal] = request.__dict__.setdefault("proposals", [])
+    return proposed
+
+
 class SetUp(ClosedList):
     """What an operator sets up: written by the form's own ``write``, never by saving a row."""
 
@@ -93,9 +116,47 @@ class SetUp(ClosedList):
         """What stays as it was made."""
         return self.fixed_fields if obj else ()
 
+    takes_two: ClassVar[tuple[str, ...]] = ()
+    """The matters of its settings that may take two people."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
+        """With room for what the second person has to know, where there is one."""
+        return [*super().get_fieldsets(request, obj), *self.for_the_second(request, obj)]
+
+    def for_the_second(self, request: HttpRequest, obj: Any) -> Fieldsets:
+        """The same, for lists that have fieldsets of their own."""
+        may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        terms = house_terms.as_entered(timezone.now())
+        if not may_write or not any(two_people.needed(matter, terms) for matter in self.takes_two):
+            return []
+        says = "What moves money waits for a second operator: Save proposes it."
+        return [("Two people", {"fields": ("comment",), "description": says})]
+
     def save_form(self, request: HttpRequest, form: Judged, change: bool) -> Any:
-        """Write it, and note it in the log."""
-        return form.write(operator(request))
+        """Write it, and note it in the log; or propose it, where it takes two people."""
+        draft = form.draft()
+        if draft is None:
+            return form.write(operator(request))
+        waits(request).append(proposals.propose(draft, form.cleaned_data["comment"], by=operator(request)))
+        return form.instance
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+        """To the proposal, where there is one."""
+        return self._to_proposal(request) or super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        """The same."""
+        return self._to_proposal(request) or super().response_change(request, obj)
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Our log is the house's; what is only proposed has no row of its own yet."""
+        return None if waits(request) else super().log_addition(request, obj, message)
+
+    def _to_proposal(self, request: HttpRequest) -> HttpResponse | None:
+        for proposal in waits(request):
+            messages.success(request, f"{proposal} waits for a second operator.")
+            return redirect("admin:tables_proposal_change", proposal.pk)
+        return None
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: Any) -> None:
         """Nothing is left to do: ``save_form`` wrote it."""
@@ -173,6 +234,7 @@ class OpenLogEntryAdmin(LogEntryAdmin):
 class TableAdmin(Retiring):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
 
+    takes_two = ("limits", "take", "pays")
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit", "retired")
     list_filter = ("source",)
     actions_detail = ("retire",)
@@ -219,6 +281,7 @@ class TableAdmin(Retiring):
                 },
             ),
             (f"Options of {GAMES[game].title}", {"fields": (*options, *self._pays(obj))}),
+            *self.for_the_second(request, obj),
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -294,6 +357,7 @@ class TableAdmin(Retiring):
 @admin.register(Denomination)
 class DenominationAdmin(Retiring):
     form = DenominationForm
+    takes_two = ("chips",)
     list_display = ("worth", "colour", "swatch", "at", "retired")
     actions_detail = ("retire",)
     retire_by = staticmethod(retiring.retire_denomination)
@@ -409,6 +473,190 @@ class AlertChannelAdmin(SetUp):
         return ", ".join(KINDS[about].title for about in row.about if about in KINDS) or "all kinds"
 
 
+@admin.register(HouseTerms)
+class HouseTermsAdmin(SetUp):
+    """The house's terms: what is in force, what comes next, who changed what; and the profiles that set all at once."""
+
+    fields = ("effective", "in_words", "by", "at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """What held, held: others are entered from a moment on."""
+        return False
+
+    def get_urls(self) -> list[Any]:
+        """With the page of the profiles, and each of them."""
+        profile = self.admin_site.admin_view(self.profile_view)
+        own = [
+            path("profiles/", self.admin_site.admin_view(self.profiles_view), name="house-profiles"),
+            path("profiles/<str:name>/", profile, name="house-profile"),
+        ]
+        return own + super().get_urls()
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """By groups; then the history."""
+        self._permit(request)
+        return self._page(
+            request, "house_terms", "House terms",
+            groups=shown(), history=[(row, changes(row)) for row in HouseTerms.objects.order_by("-seq")],
+            in_vain=settings.SET_IN_VAIN, may_change=self.has_add_permission(request),
+            change_url=reverse("admin:tables_houseterms_add"), profiles_url=reverse("admin:house-profiles"),
+        )  # fmt: skip
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """All of them as fields."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = TermsForm(request.POST or None)
+        if form.is_valid():
+            try:
+                return self._changed(request, form.draft(), form)
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        return self._page(request, "change_terms", "Change terms", form=form, button=self._button("terms"))
+
+    def profiles_view(self, request: HttpRequest) -> HttpResponse:
+        """Which there are."""
+        self._permit(request)
+        return self._page(request, "profiles", "House profiles", profiles=PROFILES.values())
+
+    def profile_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """One of them, clause by clause; and what it would change."""
+        self._permit(request)
+        if name not in PROFILES:
+            raise Http404
+        profile = PROFILES[name]
+        form = ProfileForm(profile, request.POST or None)
+        if request.method == "POST" and not self.has_add_permission(request):
+            raise PermissionDenied
+        if form.is_valid():
+            try:
+                draft = house_terms.draft(form.values(), form.cleaned_data["effective"], profile=name)
+                return self._changed(request, draft, form, profile=name)
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        return self._page(
+            request, "profile", f"House profile: {profile.title}",
+            profile=profile, form=form, button=self._button("profile"), clauses=clauses_of(profile),
+            would_change=would_change(profile), may_change=self.has_add_permission(request),
+        )  # fmt: skip
+
+    def _changed(
+        self, request: HttpRequest, draft: Draft | None, form: FromThenOn, profile: str | None = None
+    ) -> HttpResponse:
+        """Entered, or proposed where it takes two people. Raises Refused."""
+        by = operator(request)
+        if draft:
+            proposal = proposals.propose(draft, form.cleaned_data["comment"], by=by)
+            messages.success(request, f"{proposal} waits for a second operator.")
+            return redirect("admin:tables_proposal_change", proposal.pk)
+        row = house_terms.change(form.values(), form.cleaned_data["effective"], by=by, profile=profile)
+        messages.success(request, "The change is entered." if row else "Nothing was to be changed.")
+        return redirect("admin:tables_houseterms_changelist")
+
+    def _button(self, matter: str) -> str:
+        needed = two_people.needed(matter, house_terms.as_entered(timezone.now()))
+        return "Propose the change" if needed else "Enter the change"
+
+    def _permit(self, request: HttpRequest) -> None:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+
+    def _page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
+        shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+        return TemplateResponse(request, f"tables/admin/{template}.html", shared | context)
+
+    @admin.display(description="change")
+    def in_words(self, row: HouseTerms) -> SafeString:
+        """Each term, before and after."""
+        return format_html_join("", "<p>{}: {} → {}</p>", changes(row))
+
+
+@admin.register(Proposal)
+class ProposalAdmin(SetUp):
+    """What waits for a second person, and what became of it."""
+
+    list_display = ("number", "title", "by", "at", "status")
+    list_select_related = ("end",)
+    list_filter = ("matter",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Whatever is proposed is proposed where it is set."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """It stands as it was made."""
+        return False
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """One of them; and the buttons of whoever may approve, decline or withdraw it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        proposal = get_object_or_404(Proposal, pk=_number(object_id))
+        form, by = ReasonForm(request.POST or None), operator(request)
+        if form.is_valid():
+            try:
+                return self._ended(request, proposal, form.cleaned_data["reason"])
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+        waiting = not hasattr(proposal, "end")
+        context = {
+            "proposal": proposal, "form": form, "changes": proposals.changes(proposal), "status": self.status(proposal),
+            "may_approve": waiting and proposal in proposals.waiting_for(by),
+            "may_withdraw": waiting and proposal.proposed_by == by.username,
+            "stale": proposals.stale(proposal) if waiting else "",
+            "title": f"{proposal}: {self.title(proposal)}", "opts": self.opts,
+        }  # fmt: skip
+        shared = self.admin_site.each_context(request)
+        return TemplateResponse(request, "tables/admin/proposal.html", shared | context)
+
+    def _ended(self, request: HttpRequest, proposal: Proposal, reason: str) -> HttpResponse:
+        """What its button says is done. Raises Refused."""
+        by = operator(request)
+        if "approve" in request.POST:
+            proposals.approve(proposal, by=by)
+            messages.success(request, f"{proposal} is approved, and done.")
+        elif "decline" in request.POST:
+            proposals.decline(proposal, reason, by=by)
+            messages.success(request, f"{proposal} is declined.")
+        elif "withdraw" not in request.POST:
+            raise Refused("no_button", "Say whether you approve, decline or withdraw it.", 422)
+        else:
+            proposals.withdraw(proposal, reason, by=by)
+            messages.success(request, f"{proposal} is withdrawn.")
+        return redirect("admin:tables_proposal_changelist")
+
+    @admin.display(description="what")
+    def title(self, proposal: Proposal) -> str:
+        return proposals.title_of_proposal(proposal)
+
+    @admin.display(description="what became of it")
+    def status(self, proposal: Proposal) -> str:
+        """Waits, or what became of it and why."""
+        end = getattr(proposal, "end", None)
+        if end is None:
+            return f"Waits for a second person until {timezone.localtime(proposal.expires):%Y-%m-%d %H:%M}"
+        why = f": {end.text}" if end.text else ""
+        return f"{end.outcome.capitalize()} by {end.by}, {timezone.localtime(end.at):%Y-%m-%d %H:%M}{why}"
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The front page, with what waits for whoever looks."""
+    by = operator(request)
+    waiting = list(proposals.waiting()) if by.has_perm("tables.view_proposal") else []
+    mine = proposals.waiting_for(by)
+    return context | {
+        "waiting_for_me": [(proposal, proposals.title_of_proposal(proposal)) for proposal in mine],
+        "waiting_for_others": [
+            (proposal, proposals.title_of_proposal(proposal)) for proposal in waiting if proposal not in mine
+        ],
+    }
+
+
+admin.site.index_template = "tables/admin/index.html"
+
+
 @admin.register(PayTable)
 class PayTableAdmin(SetUp):
     """Pay tables: made in two steps, first their worth is shown, then they are saved. None is ever changed."""
@@ -448,6 +696,10 @@ class PayTableAdmin(SetUp):
         row = None
         if "save" in request.POST and form.may_be_saved(table, is_lost=is_lost):
             try:
+                if draft := form.draft():
+                    proposal = proposals.propose(draft, form.cleaned_data["comment"], by=operator(request))
+                    messages.success(request, f"{proposal} waits for a second operator.")
+                    return redirect("admin:tables_proposal_change", proposal.pk)
                 row = form.make(operator(request))
             except Refused as refused:
                 form.add_error(None, refused.sentence)
@@ -495,6 +747,7 @@ class StaffAdmin(SetUp):
     """Staff. Passwords and PINs go in and never come out."""
 
     form = StaffForm
+    takes_two = ("staff",)
     list_display = ("name", "role", "badge", "username", "is_active", "last_login", "code")
     list_select_related = ("emergency_code",)
     list_filter = ("role", "is_active")
@@ -515,7 +768,8 @@ class StaffAdmin(SetUp):
         who = (None, {"fields": ("username", "name", "role", "further", "badge", *(("is_active",) if obj else ()))})
         if obj and not self.has_change_permission(request, obj):
             return [who]
-        return [who, ("Password and PIN", {"fields": ("new_password", "new_pin")})]
+        secrets = ("Password and PIN", {"fields": ("new_password", "new_pin")})
+        return [who, secrets, *self.for_the_second(request, obj)]
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -18,6 +18,7 @@ from tables.maths.worth import Worth
 from tables.models import PayTable as Row
 from tables.models import Staff
 from tables.setup import pay_tables
+from tables.setup.two_people import Draft
 
 MOST_DECKS: Final = 8
 
@@ -37,6 +38,13 @@ class PayTableForm(forms.Form):
     )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     """The digest of the lines whose worth was shown last: nothing else is saved."""
+    comment = forms.CharField(
+        label="Why",
+        required=False,
+        max_length=500,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="For the second person, where it takes two. The log keeps it.",
+    )
     confirmed = forms.BooleanField(
         required=False,
         label="The house loses on a wager of this table, and it is meant so",
@@ -96,6 +104,10 @@ class PayTableForm(forms.Form):
         elif is_lost and not self.cleaned_data["confirmed"]:
             self.add_error("confirmed", "The house loses on a wager: say that it is meant so, or change its lines.")
         return not self.errors
+
+    def draft(self) -> Draft | None:
+        """What is to be proposed, where it takes two people."""
+        return pay_tables.draft(self.GAME, self.cleaned_data["name"], self.lines())
 
     def make(self, by: Staff) -> Row:
         """Raises Refused when the floor has moved on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ledger.proof.chain import Entry
+from tables.audit import two_people
 from tables.handlers import checks
 from tables.log import house_terms as catalogue
 from tables.log.entries.house_terms import TermsChanged
@@ -33,3 +34,4 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
         raise Misconduct("it holds from a moment for which nobody could enter it then")
     if sentences := catalogue.faults({name: values[name] for name in known}):
         raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
+    two_people.check_terms(event, entry)

@@ -35,11 +35,21 @@ from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.models import ChipSeries, DayClose, HouseHours, HouseTerms, SeriesRetirement, Table, Verification
+from tables.models import (
+    ChipSeries,
+    DayClose,
+    HouseHours,
+    HouseTerms,
+    Proposal,
+    SeriesRetirement,
+    Table,
+    Verification,
+)
 
 BESIDE_THE_LOG: Final = (
     (HouseHours, "hours", "changed"),
     (HouseTerms, "house", "terms_changed"),
+    (Proposal, "proposal", "proposed"),
     (DayClose, "day", "closed"),
     (ChipSeries, "chip_series", "added"),
     (SeriesRetirement, "slip", "retirement_confirmed"),

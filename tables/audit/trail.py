@@ -8,6 +8,7 @@ from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CAGE
 from tables import models
+from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
@@ -48,11 +49,13 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
     if event.version != len(versions) + 1:
         raise Misconduct(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
+    two_people.check_pay_table(event, entry)
 
 
 @checks(TableSet)
 def check_pays(event: TableSet, entry: Entry) -> None:
     """Where a table pays by an operator's pay table, somebody made that one, with these lines."""
+    two_people.check_table(event, entry)
     option = (event.after.get("options") or {}).get(PAYS)
     if option is None:
         return

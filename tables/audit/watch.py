@@ -29,6 +29,7 @@ from tables.audit import commitments, proofs, sealing, witness
 from tables.audit.rows import noted
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
+from tables.setup import proposals
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),
@@ -72,9 +73,11 @@ def look_after_alerts() -> bool:
 
 
 def _carry() -> None:
-    """Write what waits at the door of the house's book. Under a clock that leapt, that book would be dated by it."""
+    """Write what waits at the door of the house's book, and which proposals have expired. Under a clock that leapt,
+    that book would be dated by it."""
     if not witness.unexplained(clock.agreed()):
         house.carry()
+        proposals.expire_due()
 
 
 # --- Whether anybody watches ------------------------------------------------------------------------------------

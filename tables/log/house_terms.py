@@ -51,6 +51,21 @@ DISCREPANCIES: Final = "Discrepancies and disputes"
 CERTIFICATES: Final = "Dealers' certificates"
 SHOES: Final = "Shoes"
 SECRETS: Final = "PINs and lock-outs"
+TWO_PEOPLE: Final = "Two people"
+
+MATTERS: Final[Mapping[str, str]] = {
+    "terms": "House terms",
+    "profile": "House profile",
+    "limits": "Limits of a table",
+    "take": "Rake, time charge and commission of a table",
+    "pays": "What a table pays",
+    "pay_table": "A pay table",
+    "chips": "A kind of chip",
+    "staff": "What somebody may do",
+}
+"""Settings that move money, or that say who may move it."""
+ALWAYS_TWO: Final = ("terms", "profile")
+"""What takes two people wherever anything does: one person could loosen the rest by it."""
 DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
@@ -97,6 +112,29 @@ TERMS: Final[Mapping[str, Term]] = {
             default=50, least=0, most=95,
             help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
             " that are set from then on.",
+        ),
+        # --- Two people
+        Term(
+            name="two_people", title="Settings that move money take two people", group=TWO_PEOPLE, kind="flag",
+            default=False,
+            help="No while the house is being set up, and one person may do so. Yes once it is open: it takes two"
+            " operators, and two people to say no again.",
+        ),
+        Term(
+            name="two_people_for", title="What takes two people", group=TWO_PEOPLE, kind="choices",
+            default=tuple(matter for matter in MATTERS if matter not in ALWAYS_TWO),
+            choices=tuple(matter for matter in MATTERS if matter not in ALWAYS_TWO),
+            help="The house's terms and its profile always do.",
+        ),
+        Term(
+            name="two_people_limit_cents", title="Limits take two people above", group=TWO_PEOPLE, kind="cents",
+            default=100_000, unset="any amount",
+            help="A maximum or a cap that is raised, and comes to lie above this.",
+        ),
+        Term(
+            name="proposal_hours", title="A proposal waits for", group=TWO_PEOPLE, kind="hours",
+            default=72, least=1, most=720,
+            help="Then it has expired, and nobody can approve it.",
         ),
         # --- Separation of duties
         Term(

@@ -7,41 +7,87 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils import timezone
 
+from ledger import house
 from ledger.house import difference, note
 from tables.games.felt import MOST_CENTS
+from tables.log import two_people
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
+from tables.setup import house_terms
 from tables.setup.table_settings import Faults
+from tables.setup.two_people import Draft, Matter, Proposal, handles, refuse_alone
 
 _LOOKS: Final = ("colour", "face")
 
 
-def add_denomination(*, value_cents: int, colour: str, face: str, by: Staff) -> Denomination:
+def add_denomination(
+    *, value_cents: int, colour: str, face: str, by: Staff, proposal: int | None = None
+) -> Denomination:
     """A kind of chip that the house did not have. Raises Refused."""
     _permit(by, "tables.add_denomination")
     chip = Denomination(value_cents=value_cents)
     looks = {"colour": colour, "face": face}
     _refuse(value_faults(value_cents) | look_faults(chip, looks))
     with transaction.atomic():
+        _refuse_alone(proposal)
         _draw(chip, looks)
-        note(DenominationAdded(value_cents=value_cents, colour=colour, face=face), by.signature)
+        event = DenominationAdded(value_cents=value_cents, colour=colour, face=face, proposal=proposal)
+        note(event, by.signature)
     return chip
 
 
-def change_denomination(chip: Denomination, looks: Mapping[str, Any], *, by: Staff) -> Denomination:
+def change_denomination(
+    chip: Denomination, looks: Mapping[str, Any], *, by: Staff, proposal: int | None = None
+) -> Denomination:
     """Call or draw a chip differently. Raises Refused."""
     _permit(by, "tables.change_denomination")
     with transaction.atomic():
+        _refuse_alone(proposal)
         chip = Denomination.objects.select_for_update(no_key=True).get(pk=chip.pk)
         _refuse(look_faults(chip, looks))
         before = {name: getattr(chip, name) for name in _LOOKS}
         _draw(chip, looks)
         changed = difference(before, {name: getattr(chip, name) for name in _LOOKS})
         if changed.after:
-            note(DenominationChanged(value_cents=chip.value_cents, **changed._asdict()), by.signature)
+            event = DenominationChanged(value_cents=chip.value_cents, **changed._asdict(), proposal=proposal)
+            note(event, by.signature)
     return chip
+
+
+# --- By two people ---------------------------------------------------------------------------------------------
+
+
+def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> Draft | None:
+    """A new kind of chip, or other looks of one, as it is proposed where that takes two people."""
+    if not two_people.needed("chips", house_terms.as_entered(timezone.now())):
+        return None
+    if chip is None:
+        return Draft("chips", str(value_cents), {}, {"value_cents": value_cents, **looks})
+    changed = difference({name: getattr(chip, name) for name in _LOOKS}, dict(looks))
+    return Draft("chips", str(chip.value_cents), *changed) if changed.after else None
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    chip = Denomination.objects.filter(value_cents=int(proposal.about)).first()
+    return {name: getattr(chip, name) for name in proposal.before} if chip else {}
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    if not proposal.before:
+        add_denomination(**proposal.after, by=by, proposal=proposal.number)
+        return
+    chip = Denomination.objects.get(value_cents=int(proposal.about))
+    change_denomination(chip, proposal.after, by=by, proposal=proposal.number)
+
+
+handles("chips", matter=Matter(_stands, _apply, "tables.change_denomination"))
+
+
+def _refuse_alone(proposal: int | None) -> None:
+    refuse_alone("chips", house_terms.as_entered(house.lock().moment), proposal)
 
 
 def value_faults(value_cents: int) -> Faults:

@@ -15,14 +15,19 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Warning
 from django.db import transaction
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import house, log
-from ledger.log import Draft
+from ledger.log import Draft as Entry
 from tables.log import house_terms
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.house_terms import TERMS, Change, Value, Values
+from tables.log.two_people import needed as two_people_needed
 from tables.models import HouseTerms, Staff
 from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import two_people
+from tables.setup.two_people import Draft, Matter, Proposal, handles
 
 KEPT: Final = 5.0
 """Seconds for which a process keeps what it read: so much later than this one's, other processes' rounds, slips and
@@ -86,31 +91,75 @@ def forget() -> None:
 # --- Changing them ---------------------------------------------------------------------------------------------
 
 
-def change(values: Values, effective: datetime | None = None, *, by: Staff) -> HouseTerms | None:
+def change(
+    values: Values,
+    effective: datetime | None = None,
+    *,
+    by: Staff,
+    profile: str | None = None,
+    proposal: int | None = None,
+) -> HouseTerms | None:
     """From a moment on, or at once, these terms have these values. None where they would have them anyway. Raises
-    Refused.
+    Refused. ``proposal``: the one that two people stand for, where it takes two.
 
     The house's book is locked before the values in force are read, so that no others are entered in between."""
     if not by.has_perm("tables.add_houseterms"):
         raise Refused("not_permitted", "Only an operator changes the house's terms.", 403)
-    values = {name: house_terms.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
+    values = as_read(values)
     with transaction.atomic():
         head = house.lock()
         moment = effective or head.moment
         if sentences := faults(values, moment, head.moment):
             raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
-        before = house_terms.in_force(changes(), moment)
+        two_people.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
+        before = as_entered(moment)
         changed = house_terms.differing(before, values)
         if not changed:
             return None
-        event = event_of(moment, before, changed)
-        entry = log.append(head, Draft.of(event, by.signature))
+        event = structs.replace(event_of(moment, before, changed), proposal=proposal, profile=profile)
+        entry = log.append(head, Entry.of(event, by.signature))
         row = HouseTerms(
             seq=entry.seq, effective=moment, values=event.after, by=by.signature, at=entry.at or head.moment
         )
         row.save()
         transaction.on_commit(forget)
     return row
+
+
+def as_read(values: Values) -> dict[str, Any]:
+    """Values as JSON or a form has them, as the house goes by them."""
+    return {name: house_terms.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
+
+
+def as_entered(moment: datetime) -> dict[str, Value]:
+    """The value of every term at a moment, read anew: for whoever holds the house's book."""
+    return house_terms.in_force(changes(), moment)
+
+
+def draft(values: Values, effective: datetime | None = None, profile: str | None = None) -> Draft | None:
+    """A change as it is proposed, where it takes two people; None where one enters it. Raises Refused."""
+    moment, values = timezone.now(), as_read(values)
+    if sentences := faults(values, effective or moment, moment):
+        raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
+    matter = "profile" if profile else "terms"
+    if not two_people_needed(matter, as_entered(moment)):
+        return None
+    before = as_entered(effective or moment)
+    changed = house_terms.differing(before, values)
+    event = event_of(effective or moment, before, changed)
+    return Draft(matter, profile or "", event.before, event.after, effective)
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    values = as_entered(proposal.effective or timezone.now())
+    return _builtins({name: values[name] for name in proposal.before if name in values})
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    change(proposal.after, proposal.effective, by=by, profile=proposal.about or None, proposal=proposal.number)
+
+
+handles("terms", "profile", matter=Matter(_stands, _apply, "tables.add_houseterms"))
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:
@@ -134,9 +183,15 @@ def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> 
         sentences["values"] = "Change a term at least."
     if effective < moment:
         sentences["effective"] = "A change holds from now on, or from a moment to come: what was is not changed."
+    elif values.get("two_people") is True and _operators() < 2:
+        sentences["two_people"] = "Two people are needed for that: take on another operator first."
     elif effective > moment + FURTHEST:
         sentences["effective"] = f"A change is dated no more than {FURTHEST.days} days ahead."
     return sentences
+
+
+def _operators() -> int:
+    return Staff.objects.filter(role=Role.OPERATOR, is_active=True).count()
 
 
 def check(**_: Any) -> list[CheckMessage]:

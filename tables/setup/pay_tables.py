@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
+from msgspec import structs
 
 from ledger import house, log
 from ledger.log import Draft
@@ -20,10 +22,14 @@ from tables.games import odds
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.games.pays import PLACE, PayForm
+from tables.log import two_people
 from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.refusals import Refused, sentence
+from tables.setup import house_terms
+from tables.setup.two_people import Draft as ToPropose
+from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 """One sentence for each thing that is wrong, by its place."""
@@ -39,7 +45,9 @@ def of_game(game: str) -> Iterable[PayTable]:
     return PayTable.objects.filter(game=game)
 
 
-def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: Staff) -> PayTable:
+def make(
+    game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: Staff, proposal: int | None = None
+) -> PayTable:
     """Another pay table; of a name that there is, its next version. Raises Refused."""
     if not by.has_perm("tables.add_paytable"):
         raise Refused("not_permitted", "Only an operator makes pay tables.", 403)
@@ -47,8 +55,10 @@ def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: S
         head = house.lock()  # before the last version is read, so that none is given twice
         if sentences := faults(game, name, wagers):
             raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_alone("pay_table", house_terms.as_entered(head.moment), proposal)
         table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
-        entry = log.append(head, Draft.of(PayTableMade(game=game, **msgspec.to_builtins(table)), by.signature))
+        event = PayTableMade(game=game, **msgspec.to_builtins(table), proposal=proposal)
+        entry = log.append(head, Draft.of(event, by.signature))
         return PayTable.objects.create(
             seq=entry.seq,
             game=game,
@@ -59,6 +69,27 @@ def make(game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: S
             by=by.signature,
             at=entry.at or head.moment,
         )
+
+
+def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPropose | None:
+    """Another pay table as it is proposed, where that takes two people."""
+    if not two_people.needed("pay_table", house_terms.as_entered(timezone.now())):
+        return None
+    table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
+    before, after = {"version": table.version - 1}, PayTableMade(game=game, **msgspec.to_builtins(table)).content()
+    return ToPropose("pay_table", f"{name} of {game}", before, after)
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    return {"version": _last_version(proposal.after["game"], proposal.after["name"])}
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    made = proposal.after
+    make(made["game"], made["name"], made["wagers"], by=by, proposal=proposal.number)
+
+
+handles("pay_table", matter=Matter(_stands, _apply, "tables.add_paytable"))
 
 
 def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
@@ -138,7 +169,7 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
         return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
     body = LogEntry.objects.filter(book__name=HOUSE, seq=row.seq, subject=PayTableMade.subject).values_list("body")
     entered = read_as(PayTableMade, body[0][0]) if body else None
-    if entered != PayTableMade(game=game, **msgspec.to_builtins(table)):
+    if entered is None or as_made(entered) != PayTableMade(game=game, **msgspec.to_builtins(table)):
         return f"The lines of {row} are not those that it was made with."
     return ""
 
@@ -148,6 +179,11 @@ def read(row: PayTable) -> odds.PayTable:
     table = msgspec.convert(_spelled(row), odds.PayTable)
     GAMES[row.game].pay_form.read(table)
     return table
+
+
+def as_made(event: PayTableMade) -> PayTableMade:
+    """What an entry says of the pay table itself, whoever stands for it."""
+    return structs.replace(event, proposal=None)
 
 
 def event_of(row: PayTable) -> PayTableMade:

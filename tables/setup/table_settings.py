@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 from django.db import transaction
+from django.utils import timezone
 
 from ledger import cage, house, log
 from ledger.house import Difference, difference
@@ -24,15 +25,19 @@ from tables import standing
 from tables.games.catalog import GAMES
 from tables.games.felt import MOST_CENTS
 from tables.games.game import Game
+from tables.log import two_people
 from tables.log.entries.kept import TableAdded
+from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, TableSet
 from tables.log.fold import SHUFFLERS, Standing
 from tables.log.kinds import kind_of
-from tables.log.terms import Settings, made_rules, rules_of
+from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
 from tables.setup import house_terms, pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
+from tables.setup.two_people import Draft as ToPropose
+from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 
 Faults = dict[str, str]
 """One sentence for each setting that is wrong."""
@@ -77,24 +82,26 @@ def settings_of(table: Table) -> Settings:
 # --- Writing ---------------------------------------------------------------------------------------------------
 
 
-def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
+def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | None = None) -> Table:
     """A new table with its book and places for chips; closed, and without a shoe."""
     _permit(by, "tables.add_table")
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
     with transaction.atomic():
+        _refuse_alone(difference({}, asdict(settings)), proposal)
         house.note(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)
-        _write(table, log.lock(book.pk), difference({}, asdict(settings)), by)
+        _write(table, log.lock(book.pk), difference({}, asdict(settings)), by, proposal)
     return table
 
 
-def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Table:
+def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposal: int | None = None) -> Table:
     """Change some settings of a table. Raises Refused with a sentence for each setting that is wrong or has to wait."""
     _permit(by, "tables.change_table")
     with transaction.atomic():
+        house.lock()  # before the table's book: whether it takes two people must not change meanwhile
         head = log.lock(table.book_id)
         table.refresh_from_db()
         before = settings_of(table)
@@ -102,9 +109,10 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff) -> Tabl
         after = _full_settings(replace(before, **changes))
         changed = difference(asdict(before), asdict(after))
         if changed.after:
+            _refuse_alone(changed, proposal)
             _open_book(table.book.name, after)
             _store(table, after)
-            _write(table, head, changed, by)
+            _write(table, head, changed, by, proposal)
     return table
 
 
@@ -142,8 +150,55 @@ def _store(table: Table, settings: Settings) -> None:
     table.denominations.set(Denomination.objects.filter(value_cents__in=settings.denominations))
 
 
-def _write(table: Table, head: Head, changed: Difference, by: Staff) -> None:
-    log.append(head, Draft.of(TableSet(**changed._asdict()), by.signature))
+def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: int | None) -> None:
+    log.append(head, Draft.of(TableSet(**changed._asdict(), proposal=proposal), by.signature))
+
+
+# --- By two people ---------------------------------------------------------------------------------------------
+
+
+def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
+    """A new table as it is proposed, where its settings take two people; None where one adds it. Raises Refused."""
+    refuse(name_faults(name) | faults(settings))
+    return _draft(name, difference({}, asdict(_full_settings(settings))))
+
+
+def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
+    """The same of a change. Raises Refused."""
+    refuse(change_faults(table, changes, standing.of(table)))
+    before = settings_of(table)
+    return _draft(table.name, difference(asdict(before), asdict(_full_settings(replace(before, **changes)))))
+
+
+def _draft(name: str, changed: Difference) -> ToPropose | None:
+    matter = two_people.of_table(*changed, house_terms.as_entered(timezone.now()))
+    return ToPropose(matter, name, builtins(changed.before), builtins(changed.after)) if matter else None
+
+
+def _refuse_alone(changed: Difference, proposal: int | None) -> None:
+    terms = house_terms.as_entered(house.lock().moment)
+    refuse_alone(two_people.of_table(*changed, terms), terms, proposal)
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    table = Table.objects.filter(name=proposal.about).first()
+    settings = builtins(asdict(settings_of(table))) if table else {}
+    return {name: settings.get(name) for name in proposal.before}
+
+
+def _apply(proposal: Proposal, by: Staff) -> None:
+    if not proposal.before:
+        create_table(proposal.about, settings_after(None, proposal.after), by=by, proposal=proposal.number)
+        return
+    table = Table.objects.get(name=proposal.about)
+    after = asdict(settings_after(settings_of(table), proposal.after))
+    changes = {name: after[name] for name in proposal.after}
+    change_table(table, changes, by=by, proposal=proposal.number)
+
+
+handles(
+    "limits", "take", "pays", matter=Matter(_stands, _apply, "tables.change_table", may_propose=("tables.run_floor",))
+)
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------

@@ -13,12 +13,13 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
 from ledger import clock, house, log
 from ledger.house import difference, note
 from ledger.log import Draft
 from tables import pepper, standing
-from tables.log import duties
+from tables.log import duties, two_people
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
@@ -28,10 +29,14 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
+from tables.setup.two_people import Draft as ToPropose
+from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
 from tables.staff import attempts, emergency
 
 
-def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_secrets: Any) -> Staff:
+def add_staff(
+    *, username: str, name: str, role: str, by: Staff, proposal: int | None = None, **badge_and_secrets: Any
+) -> Staff:
     """Take somebody on. ``badge_and_secrets``: badge, password, pin."""
     _permit(by, "tables.add_staff")
     staff = Staff(username=username)
@@ -39,6 +44,7 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_sec
     _refuse(username_faults(username) | change_faults(staff, changes))
     hashes = _hashes(staff, changes)
     with transaction.atomic():
+        _refuse_alone({}, {"role": role, "further": changes.get("further")}, proposal)
         _apply(staff, changes, hashes)
         facts: dict[str, Any] = {
             "name": staff.name,
@@ -47,12 +53,13 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_sec
             "further": tuple(staff.further),
             "new": tuple(_new_secrets(changes)),
             "secrets": staff.digests,
+            "proposal": proposal,
         }
         note(StaffAdded(username=username, **facts), by.signature)
     return staff
 
 
-def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staff:
+def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposal: int | None = None) -> Staff:
     """Change somebody's name, role, badge, password, PIN, or whether they work here. A dealer who stands at a table
     and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
     secret changes."""
@@ -70,12 +77,70 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
             emergency.withdraw(staff)
         new = _new_secrets(changes)
         changed = difference(before, staff.facts)
+        _refuse_alone(*changed, proposal)
         if new or changed.after:
-            note(
-                StaffChanged(username=staff.username, new=tuple(new), secrets=staff.digests, **changed._asdict()),
-                by.signature,
+            event = StaffChanged(
+                username=staff.username,
+                new=tuple(new),
+                secrets=staff.digests,
+                **changed._asdict(),
+                proposal=proposal,
             )
+            note(event, by.signature)
     return staff
+
+
+# --- By two people ---------------------------------------------------------------------------------------------
+
+
+def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
+    """Somebody new, or what somebody may do, as it is proposed where that takes two people. Secrets are given
+    afterwards: no proposal holds one. Raises Refused."""
+    staff = Staff.objects.filter(username=username).first()
+    before = _proposed(staff.facts) if staff else {}
+    typed = _proposed(changes)
+    if "further" in typed:
+        typed["further"] = [role for role in typed["further"] if role != (before | typed).get("role")]
+    if not staff and not typed.get("further"):
+        typed.pop("further", None)
+    changed = difference(before, typed)
+    matter = two_people.of_staff(*changed)
+    if matter is None or not two_people.needed(matter, house_terms.as_entered(timezone.now())):
+        return None
+    _refuse(change_faults(staff or Staff(username=username), typed))
+    if staff and _new_secrets(changes):
+        says = "The role waits for a second person: give the password or the PIN by itself."
+        _refuse({"password" if changes.get("password") else "pin": says})
+    return ToPropose(matter, username, *changed)
+
+
+def _proposed(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What of somebody can be proposed: no secret, and nothing that follows from the rest."""
+    names = ("name", "role", "further", "badge", "is_active")
+    return {name: facts[name] or None if name == "badge" else facts[name] for name in names if name in facts}
+
+
+def _stands(proposal: Proposal) -> dict[str, Any]:
+    staff = Staff.objects.filter(username=proposal.about).first()
+    facts = staff.facts if staff else {}
+    return {name: facts.get(name) for name in proposal.before}
+
+
+def _apply_proposal(proposal: Proposal, by: Staff) -> None:
+    if not proposal.before:
+        add_staff(username=proposal.about, **proposal.after, by=by, proposal=proposal.number)
+        return
+    staff = Staff.objects.get(username=proposal.about)
+    change_staff(staff, proposal.after, by=by, proposal=proposal.number)
+
+
+handles("staff", matter=Matter(_stands, _apply_proposal, "tables.change_staff"))
+
+
+def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
+    """Inside the transaction, once it is known what changes."""
+    terms = house_terms.as_entered(house.lock().moment)
+    refuse_alone(two_people.of_staff(before, after), terms, proposal)
 
 
 def change_password(staff: Staff, *, new: str) -> None:

@@ -221,6 +221,7 @@ def _second_day(house: House) -> None:
     _auditor_looks(house)
     chip_papers.second_day(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
+    house_terms.two_people(house.olga, house.omar, house.later)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
     _dispute(house, rocket)

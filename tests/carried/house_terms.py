@@ -1,13 +1,14 @@
-"""The house's terms are changed: at once, and from a day to come."""
+"""The house's terms are changed: at once, from a day to come, and by two people."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.utils import timezone
 
-from tables.models import Staff
-from tables.setup import house_terms
+from tables.models import Proposal, Staff
+from tables.setup import house_terms, proposals
 
 
 def lay_down(tries: int, *, by: Staff) -> None:
@@ -16,3 +17,24 @@ def lay_down(tries: int, *, by: Staff) -> None:
     later = timezone.now() + timedelta(days=2)
     house_terms.change({"discrepancy_levels_cents": (2_500, 10_000, 25_000)}, later, by=by)
     house_terms.forget()
+
+
+def two_people(first: Staff, second: Staff, later: Callable[..., None]) -> None:
+    """The house is open for an hour: one proposal of each end. Then it is set up on by one, as the days go on."""
+    house_terms.change({"two_people": True, "proposal_hours": 1}, by=first)
+    house_terms.forget()
+    declined = _proposed({"pin_digits_min": 8}, by=first)
+    proposals.decline(declined, "Not before the season", by=second)
+    withdrawn = _proposed({"pin_digits_min": 8}, by=first)
+    proposals.withdraw(withdrawn, "Seven will do", by=first)
+    _proposed({"pin_digits_min": 7}, by=first)
+    later(hours=1, minutes=1)
+    assert proposals.expire_due() == 1
+    proposals.approve(_proposed({"two_people": False, "proposal_hours": 72}, by=second), by=first)
+    house_terms.forget()
+
+
+def _proposed(values: dict[str, object], *, by: Staff) -> Proposal:
+    draft = house_terms.draft(values)
+    assert draft is not None
+    return proposals.propose(draft, "As our licence asks", by=by)

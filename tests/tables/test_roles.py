@@ -32,7 +32,8 @@ from tables.log import series as slip_series
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, pay_tables
+from tables.setup import chip_series, house_terms, pay_tables, proposals
+from tables.setup.two_people import Draft
 from tables.staff import terminals
 from tests import floor
 
@@ -275,7 +276,11 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "paytable", "chipseries", "alertchannel")
+    for name in ("househours", "houseterms", "paytable", "chipseries", "alertchannel")
+} | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
+DECLARED |= {
+    "admin/tables/houseterms/profiles/": READ,
+    "admin/tables/houseterms/profiles/<str:name>/": NOTHING_THERE,
 }
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
@@ -361,6 +366,9 @@ def house(db: None) -> Iterator[House]:
     dealing.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     recount(dealer.table.book_id, "a test")
     hours = set_hours(replace(default(), from_day=day_of(timezone.now()) + DAY), by=staff[Role.OPERATOR])
+    olga = staff[Role.OPERATOR]
+    terms = house_terms.change({"pin_digits_min": 7}, by=olga)
+    assert terms is not None
     Run.objects.create(task="a test", slot=timezone.now(), begun_at=timezone.now())
     explained = discrepancies.open_(dealer.table.book, "variance", 200, "The rack is over by 2", key="another")
     Finding.objects.create(
@@ -376,6 +384,8 @@ def house(db: None) -> Iterator[House]:
         "staff": boss.by.pk,
         "househours": hours.pk,
         "chipseries": chip_series.add("Alpha", "Chips & Co", 2026, [100], by=staff[Role.OPERATOR]).pk,
+        "houseterms": terms.pk,
+        "proposal": proposals.propose(Draft("terms", "", {"pin_digits_min": 7}, {"pin_digits_min": 8}), "", by=olga).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "alertchannel": channels.set_channel(
             channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]

@@ -11,7 +11,11 @@ from tables.setup import pay_tables
 def in_log() -> Rows:
     """Every pay table that was made."""
     entries = [(entry.event, entry.by) for entry in of_the_house("pay tables", pay_table=["made"])]
-    return {_name(event): event.content() | {"by": by} for event, by in entries if isinstance(event, PayTableMade)}
+    return {
+        _name(event): pay_tables.as_made(event).content() | {"by": by}
+        for event, by in entries
+        if isinstance(event, PayTableMade)
+    }
 
 
 def in_database() -> Rows:

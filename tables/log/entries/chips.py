@@ -118,6 +118,8 @@ class DenominationAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     colour: str
     face: str
     """The colour on screens, in hex."""
+    proposal: int | None = None
+    """The proposal that two people stand for, where it took two."""
 
     def words(self) -> str:
         return f"There are {self.colour} chips of {money(self.value_cents)}"
@@ -133,6 +135,7 @@ class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     value_cents: int
     before: dict[str, Any]
     after: dict[str, Any]
+    proposal: int | None = None
 
     def words(self) -> str:
         looks = ", ".join(f"{name} {self.before.get(name)} → {value}" for name, value in self.after.items())

@@ -20,6 +20,10 @@ class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     before: dict[str, Any]
     """What would have held then."""
     after: dict[str, Any]
+    proposal: int | None = None
+    """The proposal that two people stand for, where it takes two."""
+    profile: str | None = None
+    """The profile that was adopted by it."""
 
     def words(self) -> str:
         changes = [

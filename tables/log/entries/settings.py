@@ -22,6 +22,8 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     before: dict[str, Any]
     after: dict[str, Any]
+    proposal: int | None = None
+    """The proposal that two people stand for, where it took two."""
 
     def words(self) -> str:
         changes: list[str] = []
@@ -113,6 +115,7 @@ class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     wagers: dict[str, dict[str, str]]
     """By wager, the odds of each of its lines."""
     sha256: str
+    proposal: int | None = None
 
     def words(self) -> str:
         pays = "; ".join(_pays(wager, lines) for wager, lines in self.wagers.items()).replace("_", " ")

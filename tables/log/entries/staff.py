@@ -34,6 +34,8 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Which secrets they were given."""
     secrets: dict[str, str] | None = None
     """Digests of what is kept of the password and the PIN. None in entries of before they were entered, as below."""
+    proposal: int | None = None
+    """The proposal that two people stand for, where it took two."""
 
     def words(self) -> str:
         return f"{self.name} works here now, as {self.role}"
@@ -49,6 +51,7 @@ class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     secrets: dict[str, str] | None = None
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
+    proposal: int | None = None
 
     def words(self) -> str:
         before = self.before or {}

@@ -1,0 +1,183 @@
+"""The forms of the house's terms: each typed as what it is, all of one page entered as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from unfold import widgets
+
+from tables.log import house_terms as catalogue
+from tables.log.house_terms import TERMS, Term, Values, groups, said, title_of, typed
+from tables.models import HouseTerms
+from tables.setup import house_terms
+from tables.setup.two_people import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A term as its page shows it: what holds now, since whose change, and what comes next."""
+
+    term: Term
+    value: str
+    default: str
+    changed: HouseTerms | None
+    next: Sequence[tuple[datetime, str]]
+
+    @property
+    def is_default(self) -> bool:
+        return self.value == self.default
+
+
+def shown() -> list[tuple[str, list[Shown]]]:
+    """Every term by its group."""
+    moment, rows = timezone.now(), list(HouseTerms.objects.order_by("effective", "seq"))
+    values = house_terms.as_entered(moment)
+    return [
+        (group, [_shown(term, values[term.name], rows, moment) for term in terms]) for group, terms in groups().items()
+    ]
+
+
+def _shown(term: Term, value: Any, rows: Sequence[HouseTerms], moment: datetime) -> Shown:
+    own = [row for row in rows if term.name in row.values]
+    past = [row for row in own if row.effective <= moment]
+    to_come = [(row.effective, said(term, row.values[term.name])) for row in own if row.effective > moment]
+    return Shown(term, said(term, value), said(term, term.default), past[-1] if past else None, to_come)
+
+
+def changes(row: HouseTerms) -> list[tuple[str, str, str]]:
+    """What a change changed: each term's title, its value before and after."""
+    before = catalogue.in_force(house_terms.changes(row.seq), row.effective)
+    return [
+        (title_of(name), catalogue.said_of(name, before.get(name)), catalogue.said_of(name, value))
+        for name, value in row.values.items()
+    ]
+
+
+class _TermField(forms.CharField):
+    """A term as somebody types it."""
+
+    widget = widgets.UnfoldAdminTextInputWidget
+
+    def __init__(self, term: Term, **given: Any) -> None:
+        self.term = term
+        super().__init__(label=term.title, help_text=_help(term), required=False, **given)
+
+    def clean(self, value: Any) -> Any:
+        """Its value, in its bounds."""
+        try:
+            return catalogue.parsed(self.term, str(value or ""))
+        except ValueError as wrong:
+            raise ValidationError(str(wrong)) from None
+
+
+class _FlagField(forms.BooleanField):
+    widget = widgets.UnfoldBooleanSwitchWidget
+
+
+class _WordsField(forms.MultipleChoiceField):
+    """Several words; what comes out is in the order of the term's."""
+
+    widget = widgets.UnfoldAdminCheckboxSelectMultipleWidget
+
+    def __init__(self, term: Term, **given: Any) -> None:
+        self._words = term.choices
+        super().__init__(label=term.title, help_text=term.help, required=False, **given)
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        chosen = super().clean(value)
+        return tuple(word for word in self._words if word in chosen)
+
+
+def _help(term: Term) -> str:
+    if term.kind == "levels":
+        return f"{term.help} {term.length} amounts, apart: {typed(term, term.default)}."
+    if term.kind == "cents":
+        return term.help
+    return f"{term.help} {said(term, term.least)} to {said(term, term.most)}."
+
+
+def _field(term: Term) -> forms.Field:
+    if term.kind == "flag":
+        return _FlagField(label=term.title, help_text=term.help, required=False)
+    if term.kind in ("choice", "choices"):
+        titles = catalogue.MATTERS
+        choices = [(word, titles.get(word, word.replace("_", " ").capitalize())) for word in term.choices]
+        if term.kind == "choices":
+            return _WordsField(term, choices=choices)
+        return forms.ChoiceField(
+            label=term.title, help_text=term.help, choices=choices, widget=widgets.UnfoldAdminSelectWidget
+        )
+    return _TermField(term)
+
+
+class FromThenOn(forms.Form):
+    """When a change is to hold, and what is said of it to the second person."""
+
+    effective = forms.DateTimeField(
+        label="Holds from", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "at once"}),
+        help_text="As 2026-03-02 06:00, by the house's clock. Empty: at once; or, where it takes two people, from when"
+        " it is approved.",
+    )  # fmt: skip
+    comment = forms.CharField(
+        label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="For whoever approves it, where it takes two people. The log keeps it.",
+    )  # fmt: skip
+
+    def values(self) -> Values:
+        """The values that the change asks for."""
+        raise NotImplementedError
+
+
+class TermsForm(FromThenOn):
+    """All terms, with what holds now typed in already."""
+
+    TITLES: ClassVar[Sequence[str]] = tuple(groups())
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.in_force = house_terms.as_entered(timezone.now())
+        for name, term in TERMS.items():
+            self.fields[name] = _field(term)
+            value = self.in_force[name]
+            self.initial[name] = value if term.kind in ("flag", "choice", "choices") else typed(term, value)
+
+    @property
+    def groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+        """The fields by the groups of their terms."""
+        for group, terms in groups().items():
+            yield group, [self[term.name] for term in terms]
+
+    def clean(self) -> dict[str, Any]:
+        """Judged as the write that follows judges; each sentence at its field."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        moment = timezone.now()
+        for name, says in house_terms.faults(self.values(), cleaned["effective"] or moment, moment).items():
+            self.add_error(name if name in self.fields else None, says)
+        return cleaned
+
+    def values(self) -> Values:
+        """What differs from what would hold then."""
+        moment = self.cleaned_data["effective"] or timezone.now()
+        before = house_terms.as_entered(moment)
+        return catalogue.differing(before, {name: self.cleaned_data[name] for name in TERMS})
+
+    def draft(self) -> Draft | None:
+        """What is to be proposed, where it takes two people."""
+        return house_terms.draft(self.values(), self.cleaned_data["effective"])
+
+
+class ReasonForm(forms.Form):
+    """Why a proposal is declined or withdrawn."""
+
+    reason = forms.CharField(
+        label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="In a few words, where you decline or withdraw it. The log keeps it.",
+    )  # fmt: skip

@@ -1,0 +1,215 @@
+"""Whether two people stood for every setting that took two: each is held against the proposal that its entry names.
+
+What took two follows from the terms that were in force at the entry, by the function that the floor asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from ledger.models import HOUSE, LogEntry
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log import house_terms as catalogue
+from tables.log import two_people
+from tables.log.catalog import read
+from tables.log.entries.chips import DenominationAdded, DenominationChanged
+from tables.log.entries.house_terms import TermsChanged
+from tables.log.entries.proposals import (
+    ProposalApproved,
+    ProposalDeclined,
+    ProposalEnded,
+    ProposalExpired,
+    ProposalWithdrawn,
+    Proposed,
+    builtins,
+)
+from tables.log.entries.settings import PayTableMade, TableSet
+from tables.log.entries.staff import StaffAdded, StaffChanged
+from tables.log.event import Misconduct
+from tables.log.house_terms import Value
+from tables.models import Proposal, ProposalEnd, Staff
+from tables.setup import house_terms, proposals
+from tables.setup.two_people import MATTERS
+
+_NEAR: Final = 100
+"""So many entries of the house's book after an approval are looked through: notices at its door may come between."""
+
+
+# --- Settings --------------------------------------------------------------------------------------------------
+
+
+def check_terms(event: TermsChanged, entry: Entry) -> None:
+    """A change of the house's terms. Called by the check of such entries."""
+    matter = "profile" if event.profile else "terms"
+    _hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
+
+
+def check_table(event: TableSet, entry: Entry) -> None:
+    """A table's settings. Called by the check of such entries."""
+    matter = two_people.of_table(event.before, event.after, _terms(entry))
+    _hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": event.after})
+
+
+def check_pay_table(event: PayTableMade, entry: Entry) -> None:
+    """A pay table. Called by the check of such entries."""
+    content = {name: value for name, value in event.content().items() if name != "proposal"}
+    _hold("pay_table", event.proposal, entry, {"after": content})
+
+
+@checks(DenominationAdded)
+def check_chip(event: DenominationAdded, entry: Entry) -> None:
+    """A kind of chip was added by as many people as that took."""
+    after = {"value_cents": event.value_cents, "colour": event.colour, "face": event.face}
+    _hold("chips", event.proposal, entry, {"after": after})
+
+
+@checks(DenominationChanged)
+def check_looks(event: DenominationChanged, entry: Entry) -> None:
+    """The same of how it is called and drawn."""
+    about = str(event.value_cents)
+    _hold("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
+
+
+@checks(StaffAdded)
+def check_new_staff(event: StaffAdded, entry: Entry) -> None:
+    """Somebody was taken on by as many people as that took. At the command line sits who owns the machine."""
+    matter = (
+        None
+        if entry.by == two_people.COMMAND_LINE
+        else two_people.of_staff({}, {"role": event.role, "further": event.further})
+    )
+    after: dict[str, Any] = {"name": event.name, "role": event.role, "badge": event.badge}
+    after |= {"further": list(event.further)} if event.further else {}
+    _hold(matter, event.proposal, entry, {"about": event.username, "after": after})
+
+
+@checks(StaffChanged)
+def check_staff(event: StaffChanged, entry: Entry) -> None:
+    """The same of what somebody may do."""
+    before, after = dict(event.before or {}), dict(event.after or {})
+    matter = two_people.of_staff(before, after)
+    for facts in (before, after):
+        facts.pop("administered_until", None)  # it follows from when the role was given up
+    _hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
+
+
+def _terms(entry: Entry) -> Mapping[str, Value]:
+    """What was in force when an entry was written. A change that was entered later holds from later on."""
+    if entry.at is None:
+        raise Misconduct("it has no time, and nobody can say what was in force")
+    changes = house_terms.changes(entry.seq if entry.book == HOUSE else None)
+    return catalogue.in_force(changes, entry.at)
+
+
+def _hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
+    """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
+    if number is None:
+        if matter is not None and two_people.needed(matter, _terms(entry)):
+            raise Misconduct(f"{two_people.title_of(matter)}: it took two people, and no second one approved it")
+        return
+    end = ProposalEnd.objects.filter(proposal__number=number, outcome="approved").select_related("proposal").first()
+    if end is None:
+        raise Misconduct(f"it names proposal {number}, which nobody approved")
+    if matter is not None and end.proposal.matter != matter:
+        raise Misconduct(f"proposal {number} is about another matter")
+    for name, value in builtins(done).items():
+        if getattr(end.proposal, name) != value:
+            raise Misconduct(f"it is not what proposal {number} says: its {name} is another")
+    _refuse_other_place(end, entry)
+
+
+def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
+    """A proposal is done with its approval, in the same transaction, and once."""
+    approved_at = LogEntry.objects.filter(book__name=HOUSE, seq=end.seq).values_list("at", flat=True).first()
+    if entry.at is None or approved_at is None or not 0 <= (entry.at - approved_at).total_seconds() <= 60:
+        raise Misconduct(f"{end.proposal} was approved at another time")
+    if entry.book == HOUSE and entry.seq <= end.seq:
+        raise Misconduct(f"it comes before the approval of {end.proposal}")
+
+
+# --- Proposals -------------------------------------------------------------------------------------------------
+
+
+@checks(Proposed)
+def check_proposed(event: Proposed, entry: Entry) -> None:
+    """A proposal is as its row has it, by somebody who may propose it, and numbered without a gap."""
+    row = Proposal.objects.filter(seq=entry.seq).first()
+    if row is None or entry.at is None or _facts(row) != _facts(proposals.row_of(event, entry.seq, entry.by, entry.at)):
+        raise Misconduct("the proposal, as it is kept beside the log, is another")
+    if event.number != Proposal.objects.filter(seq__lt=entry.seq).count() + 1:
+        raise Misconduct(f"proposal {event.number} does not follow the one before it")
+    if event.matter not in MATTERS:
+        raise Misconduct(f"nothing of the matter {event.matter} is proposed")
+    author = _author(event, entry)
+    if not proposals.may_propose(event.matter, author):
+        raise Misconduct(f"{event.name} may not propose it as {event.role}")
+    lifetime = int(str(_terms(entry)["proposal_hours"])) * 3_600
+    if abs((datetime.fromisoformat(event.expires) - entry.at).total_seconds() - lifetime) > 1:
+        raise Misconduct("it waits for another time than the house's terms say")
+
+
+@checks(ProposalApproved, ProposalDeclined)
+def check_second(event: ProposalEnded, entry: Entry) -> None:
+    """It was approved or declined by somebody else, who may, while it waited."""
+    end = _end(event, entry)
+    if event.username == end.proposal.proposed_by:
+        raise Misconduct("its two signatures are not of two people")
+    if not _author(event, entry).has_perm(MATTERS[end.proposal.matter].permission):
+        raise Misconduct(f"{event.name} may not approve it as {event.role}")
+    if entry.at is None or entry.at >= end.proposal.expires:
+        raise Misconduct(f"{end.proposal} had expired by then")
+    if event.kind == "approved" and not _is_done(end):
+        raise Misconduct(f"{end.proposal} was approved, and nothing was done")
+
+
+@checks(ProposalWithdrawn)
+def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
+    """Who proposed it took it back."""
+    end = _end(event, entry)
+    _author(event, entry)
+    if event.username != end.proposal.proposed_by:
+        raise Misconduct("it is withdrawn by somebody who did not propose it")
+
+
+@checks(ProposalExpired)
+def check_expired(event: ProposalExpired, entry: Entry) -> None:
+    """Its time was over."""
+    end = _end(event, entry)
+    if entry.at is None or entry.at < end.proposal.expires:
+        raise Misconduct(f"{end.proposal} had not expired yet")
+
+
+def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
+    """The row that goes with the end of a proposal. Raises Misconduct where it is another."""
+    row = ProposalEnd.objects.select_related("proposal").filter(seq=entry.seq).first()
+    told = (event.number, event.kind, getattr(event, "username", ""), getattr(event, "text", ""), entry.by)
+    if row is None or (row.proposal.number, row.outcome, row.ended_by, row.text, row.by) != told:
+        raise Misconduct("the end of the proposal, as it is kept beside the log, is another")
+    if row.proposal.seq >= entry.seq or row.proposed_by != row.proposal.proposed_by:
+        raise Misconduct("it ends a proposal that nobody had made")
+    return row
+
+
+def _author(event: Proposed | ProposalEnded, entry: Entry) -> Staff:
+    """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
+    if not entry.by.endswith(f" {event.name}"):
+        raise Misconduct(f"it is by {event.name}, and {entry.by} wrote it")
+    return Staff(username=event.username, name=event.name, role=event.role)
+
+
+def _is_done(end: ProposalEnd) -> bool:
+    """Whether the entries that an approval is done by are there: the next one of the house, or one of the table's."""
+    tables = LogEntry.objects.filter(book__name=end.proposal.about, subject=TableSet.subject, kind=TableSet.kinds[0])
+    following = LogEntry.objects.filter(book__name=HOUSE, seq__gt=end.seq, seq__lte=end.seq + _NEAR)
+    rows = [(row, False) for row in tables.order_by("-seq")] + [(row, True) for row in following.order_by("seq")]
+    return any(
+        getattr(read(row.subject, row.kind, row.body, house=house), "proposal", None) == end.proposal.number
+        for row, house in rows
+    )
+
+
+def _facts(row: Proposal) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in Proposal._meta.fields if field.attname != "id"}

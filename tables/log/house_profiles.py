@@ -1,0 +1,157 @@
+"""House profiles: the terms that public rules of a jurisdiction ask for, as data that sets all of them at once.
+
+Each clause is told in our own words, with the terms that it lays down and the tests that run them. A profile is no
+licence: what a rule says today is for whoever applies for one to look up. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tables.log.house_terms import PRACTISED, Value, defaults
+
+OF_THE_HOUSE: Final = ("two_people",)
+"""What no profile sets: whether the house is open is not for a rule to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What one rule asks for, and where the house does it."""
+
+    source: str
+    says: str
+    """In our own words."""
+    terms: Mapping[str, Value] = field(default_factory=dict)
+    """The terms that it lays down; none where the house does so whatever its terms are."""
+    tests: tuple[str, ...] = ()
+    """Each as FILE::TEST, under ``tests``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The terms of one jurisdiction, as far as public rules tell."""
+
+    name: str
+    title: str
+    about: str
+    clauses: tuple[Clause, ...]
+    left_out: tuple[str, ...] = ()
+    """What we know of from memory only, or do not cover: no term is set by it."""
+
+    @property
+    def terms(self) -> dict[str, Value]:
+        """Every term of the house but those of its own: those of the clauses, and the defaults of the rest."""
+        laid_down = {name: value for clause in self.clauses for name, value in clause.terms.items()}
+        return {name: value for name, value in (defaults() | laid_down).items() if name not in OF_THE_HOUSE}
+
+
+_TERMS = "tables/setup/test_house_terms.py"
+_LEVELS = "ledger/test_discrepancies.py::test_each_amount_goes_as_far_as_the_limits_say"
+_LAID_DOWN = "ledger/test_discrepancies.py::test_the_house_lays_the_limits_down"
+_DISPUTES = "tables/disputes/test_disputes.py::test_a_large_dispute_is_marked_for_the_regulator"
+_PENETRATION = f"{_TERMS}::test_the_least_penetration_holds_for_tables_that_are_set"
+_CERTIFIED = "tables/training/test_practice.py::test_a_table_can_ask_for_a_certificate"
+_DEFAULTS = "tables/log/test_house_terms.py::test_each_default_is_in_its_bounds_and_survives_being_typed"
+_TWO = "tables/setup/test_proposals.py::test_one_person_is_refused_and_two_do_it"
+_FOUND = "tables/setup/test_proposals.py::test_a_change_without_its_approval_is_found"
+_COUNTED = "tables/audit/test_conduct.py::test_no_table_opens_or_closes_without_a_count"
+_MOVES = "ledger/test_guards.py::test_the_database_permits_the_closed_list_and_nothing_else"
+_BANDS = "tables/day/test_outliers.py::test_a_game_that_pays_what_it_should_not_is_flagged"
+_KEPT_LIMITS = "tables/setup/test_table_settings.py::test_new_limits_hold_from_the_next_round_on"
+
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "neutral", "Neutral",
+            "Every term at its default: a house that no profile fits begins here.",
+            (
+                Clause(
+                    "The house itself", "Nothing is asked for beyond what the product does anyway.",
+                    {}, (_DEFAULTS,),
+                ),
+            ),
+        ),
+        Profile(
+            "nevada", "Nevada",
+            "The Gaming Control Board's checklist for table systems and its rule on disputes, as published.",
+            (
+                Clause(
+                    "Regulation on patron disputes",
+                    "A dispute over at least 500 that is not settled with the patron is told to the Board.",
+                    {"dispute_reportable_cents": 50_000}, (_DISPUTES,),
+                ),
+                Clause(
+                    "Checklist for table systems",
+                    "Parameters are changed by those who are authorised to, and each change is on record with who made"
+                    " it: the house has two people do so.",
+                    {}, (_TWO, _FOUND),
+                ),
+            ),
+            (
+                "Mispays may be corrected either way: see Disputes; no term.",
+                "The quarterly prompt of the checklist: passwords have no age here yet.",
+            ),
+        ),
+        Profile(
+            "new_jersey", "New Jersey",
+            "N.J.A.C. 13:69D and 13:69F, as published.",
+            (
+                Clause(
+                    "N.J.A.C. 13:69D-1.21",
+                    "An opener that is off by more than 25 is reported, and from 100 on the regulator has a copy. The"
+                    " clause names no amount for the surveillance: here it hears of it when the supervisor does.",
+                    {"discrepancy_levels_cents": (2_501, 2_502, 10_000)}, (_LEVELS, _LAID_DOWN),
+                ),
+                Clause(
+                    "N.J.A.C. 13:69D-1.21",
+                    "Dealer and supervisor count the opener again before the table opens.", {}, (_COUNTED,),
+                ),
+                Clause(
+                    "N.J.A.C. 13:69F-2.5",
+                    "The cut card of a shoe of several decks lies about a quarter from its end: here no deeper.",
+                    {"least_penetration_percent": 75}, (_PENETRATION,),
+                ),
+            ),
+            ("Who may be told of a shoe's worth while it is dealt: nobody is, here; no term.",),
+        ),
+        Profile(
+            "maryland", "Maryland",
+            "COMAR 36.05, as published.",
+            (
+                Clause(
+                    "COMAR 36.05.03.02",
+                    "Chips come to a table's tray and leave it by a closed list of movements, and by no other.", {},
+                    (_MOVES,),
+                ),
+                Clause(
+                    "COMAR 36.05.03.21", "A round that is open is played out by the limits that it was opened under.",
+                    {}, (_KEPT_LIMITS,),
+                ),
+                Clause(
+                    "COMAR 36.05.03.25",
+                    "A table's hold that lies outside of a band of 95 % is looked into.", {}, (_BANDS,),
+                ),
+            ),
+            (
+                "COMAR 36.05.03.14, a bet over the limit that was accepted, and the notice of 30 minutes in .21: no"
+                " term of the house lays them down yet.",
+                "COMAR names no amount for the levels of a discrepancy that we could read: the defaults stand.",
+            ),
+        ),
+        Profile(
+            "united_kingdom", "United Kingdom",
+            "The Remote Technical Standards of the Gambling Commission, as published, as far as they bear on a floor.",
+            (
+                Clause(
+                    "RTS 17A",
+                    "Dealers of live games are trained, and can show it: without a certificate nobody taps in.",
+                    {"certificate_games": PRACTISED}, (_CERTIFIED,),
+                ),
+            ),
+            ("The codes for premises name no figures of this kind that we could read: the defaults stand.",),
+        ),
+    )
+}  # fmt: skip

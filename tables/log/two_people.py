@@ -1,0 +1,73 @@
+"""What takes two people: one proposes it, another approves. Pure: the floor and a proof ask the same functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tables.log.entries.settings import PAYS
+from tables.log.house_terms import ALWAYS_TWO, MATTERS, Values
+
+COMMAND_LINE: Final = "the command line"
+"""Who takes on operators of a house in which nobody is left to approve; whoever sits there owns the machine."""
+
+_TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_commission")
+
+
+def needed(matter: str, terms: Values) -> bool:
+    """Whether a matter takes two people under these terms of the house."""
+    return bool(terms["two_people"]) and (matter in ALWAYS_TWO or matter in terms["two_people_for"])
+
+
+def title_of(matter: str) -> str:
+    return MATTERS.get(matter, matter.replace("_", " "))
+
+
+def of_table(before: Mapping[str, Any], after: Mapping[str, Any], terms: Values) -> str | None:
+    """The matter for which a change of a table's settings takes two people; None where it takes one. ``before`` is
+    empty for a new table."""
+    matters = {
+        "limits": _raises_limits(before, after, terms["two_people_limit_cents"]),
+        "take": _changes_take(before, after),
+        "pays": _changes_pays(before, after),
+    }
+    return next((matter for matter, concerned in matters.items() if concerned and needed(matter, terms)), None)
+
+
+def of_staff(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    """The same of somebody who works here: what they may do more, and that they may again. Anybody can be barred by
+    one, and works by themselves in another of the roles that they were given."""
+    gained = _roles(after) - _roles(before)
+    return "staff" if gained or after.get("is_active") is True else None
+
+
+def _roles(facts: Mapping[str, Any]) -> set[str]:
+    return {role for role in (facts.get("role"), *(facts.get("further") or ())) if role}
+
+
+def _raises_limits(before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int) -> bool:
+    """Whether any maximum comes to lie higher than it was, and above the limit."""
+    highest = _highest(before)
+    raised = {
+        place: cents
+        for place, cents in _highest(after).items()
+        if cents > limit_cents and cents > highest.get(place, 0)
+    }
+    uncapped = bool(before) and "cap_cents" in after and after["cap_cents"] is None
+    return bool(raised) or uncapped
+
+
+def _highest(settings: Mapping[str, Any]) -> dict[str, int]:
+    highest = {name: settings[name] for name in ("max_cents", "cap_cents") if settings.get(name) is not None}
+    own = settings.get("wager_limits") or {}
+    return highest | {f"wager {wager}": most for wager, (_, most) in own.items()}
+
+
+def _changes_take(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """A new table that takes nothing changes nothing."""
+    return any(name in after and (name in before or after[name]) for name in _TAKES)
+
+
+def _changes_pays(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Another pay table; and what the game's options are from now on, where they were others."""
+    return "options" in after and ("options" in before or PAYS in after["options"])

@@ -1,0 +1,281 @@
+"""Proposals: a setting that takes two people waits here for the second.
+
+Approving is one transaction: the entry that says so, and the change itself by the function that one person would use,
+which judges anew. So nothing is approved that is not done, and what is refused leaves the proposal waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from ledger import house, log
+from ledger.log import Draft as Entry
+from ledger.proof.chain import Head
+from ledger.proof.chips import money
+from tables.log import two_people
+from tables.log.entries.proposals import (
+    AboutProposal,
+    ProposalApproved,
+    ProposalDeclined,
+    ProposalExpired,
+    ProposalWithdrawn,
+    Proposed,
+    builtins,
+)
+from tables.log.house_terms import said_of, title_of
+from tables.models import Proposal, ProposalEnd, Staff
+from tables.refusals import Refused
+from tables.setup import house_terms
+from tables.setup.two_people import MATTERS, Draft
+
+BY_THE_CLOCK: Final = "the watch"
+MOST_WORDS: Final = 500
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def waiting() -> QuerySet[Proposal]:
+    """What nobody has approved, declined or withdrawn, the oldest first; what has expired is left out once the watch
+    said so."""
+    ended = ProposalEnd.objects.filter(proposal=OuterRef("pk"))
+    rows: QuerySet[Proposal] = Proposal.objects.filter(~Exists(ended)).order_by("number")
+    return rows
+
+
+def waiting_for(somebody: Staff) -> list[Proposal]:
+    """What somebody may approve or decline."""
+    return [proposal for proposal in waiting() if not _approval_fault(proposal, somebody)]
+
+
+def may_propose(matter: str, by: Staff) -> bool:
+    handled = MATTERS[matter]
+    return any(by.has_perm(permission) for permission in (handled.permission, *handled.may_propose))
+
+
+# --- Proposing -------------------------------------------------------------------------------------------------
+
+
+def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+    """Leave a change for a second person. Raises Refused."""
+    if not may_propose(draft.matter, by):
+        raise Refused("not_permitted", "You may not propose that.", 403)
+    if not draft.after:
+        raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_second(draft)
+        event = Proposed(
+            number=Proposal.objects.count() + 1,
+            username=by.username,
+            name=by.name,
+            role=str(by.role),
+            matter=draft.matter,
+            about=draft.about,
+            before=builtins(draft.before),
+            after=builtins(draft.after),
+            comment=words(comment),
+            effective=house_terms.spelled(draft.effective) if draft.effective else None,
+            expires=house_terms.spelled(head.moment + lifetime(head.moment)),
+        )
+        entry = log.append(head, Entry.of(event, by.signature))
+        row = row_of(event, entry.seq, by.signature, head.moment)
+        row.save()
+    return row
+
+
+def lifetime(moment: datetime) -> timedelta:
+    """How long a proposal waits that is made at a moment."""
+    return timedelta(hours=int(str(house_terms.as_entered(moment)["proposal_hours"])))
+
+
+def row_of(event: Proposed, seq: int, by: str, moment: datetime) -> Proposal:
+    """The row that goes with an entry."""
+    facts = {name: getattr(event, name) for name in ("number", "matter", "about", "before", "after", "comment")}
+    return Proposal(
+        seq=seq,
+        **facts,
+        effective=datetime.fromisoformat(event.effective) if event.effective else None,
+        expires=datetime.fromisoformat(event.expires),
+        proposed_by=event.username,
+        by=by,
+        at=moment,
+    )
+
+
+def _refuse_second(draft: Draft) -> None:
+    """Of the same thing one proposal waits at a time: the second would be stale once the first is approved."""
+    same = waiting().filter(matter=draft.matter, about=draft.about).first()
+    if same is not None:
+        says = f"{same} waits already, by {same.by}: decline or withdraw it first."
+        raise Refused("proposed_already", says, 409, proposal=same.number)
+
+
+def words(text: str) -> str:
+    """A comment as it is kept. Raises Refused."""
+    text = " ".join(text.split())
+    if len(text) > MOST_WORDS:
+        raise Refused("too_long", f"Say it in {MOST_WORDS} characters.", 422)
+    return text
+
+
+# --- Ending ----------------------------------------------------------------------------------------------------
+
+
+def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
+    """The second person stands for it, and it is done. Raises Refused, and then it waits as before."""
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_ended(proposal, head.moment)
+        if says := _approval_fault(proposal, by):
+            raise Refused("not_permitted", says, 403)
+        if says := stale(proposal):
+            raise Refused("stale", says, 409)
+        end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
+        MATTERS[proposal.matter].apply(proposal, by)
+    return end
+
+
+def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
+    """The second person does not stand for it, and says why. Raises Refused."""
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_ended(proposal, head.moment)
+        if says := _approval_fault(proposal, by):
+            raise Refused("not_permitted", says, 403)
+        return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_why(reason)), by)
+
+
+def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
+    """Who proposed it takes it back, and says why. Raises Refused."""
+    with transaction.atomic():
+        head = house.lock()
+        _refuse_ended(proposal, head.moment)
+        if proposal.proposed_by != by.username:
+            raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
+        return _end(head, proposal, ProposalWithdrawn(number=proposal.number, **_person(by), text=_why(reason)), by)
+
+
+def expire_due() -> int:
+    """Say of every proposal whose time is over that it has expired; how many those were."""
+    if not waiting().exists():
+        return 0
+    with transaction.atomic():
+        head = house.lock()
+        due = list(waiting().filter(expires__lte=head.moment))
+        for proposal in due:
+            _end(head, proposal, ProposalExpired(number=proposal.number), None)
+            head = house.lock()
+    return len(due)
+
+
+def _end(head: Head, proposal: Proposal, event: AboutProposal, by: Staff | None) -> ProposalEnd:
+    signature = by.signature if by else BY_THE_CLOCK
+    entry = log.append(head, Entry.of(event, signature))
+    end = ProposalEnd(
+        proposal=proposal,
+        seq=entry.seq,
+        outcome=event.kind,
+        proposed_by=proposal.proposed_by,
+        ended_by=by.username if by else "",
+        text=getattr(event, "text", ""),
+        by=signature,
+        at=head.moment,
+    )
+    end.save()
+    return end
+
+
+def _person(by: Staff) -> dict[str, Any]:
+    return {"username": by.username, "name": by.name, "role": str(by.role)}
+
+
+def _why(reason: str) -> str:
+    if not (text := words(reason)):
+        raise Refused("no_reason", "Say why in a few words.", 422)
+    return text
+
+
+def _refuse_ended(proposal: Proposal, moment: datetime) -> None:
+    end = ProposalEnd.objects.filter(proposal=proposal).first()
+    if end is not None:
+        raise Refused("ended_already", f"{proposal} was {end.outcome} by {end.by} already.", 409)
+    if proposal.expires <= moment:
+        raise Refused("expired", f"{proposal} has expired: propose it anew.", 409)
+
+
+def _approval_fault(proposal: Proposal, by: Staff) -> str:
+    """Why somebody may not approve or decline a proposal; empty if they may."""
+    if not by.has_perm(MATTERS[proposal.matter].permission):
+        return "Only an operator approves what was proposed."
+    if proposal.proposed_by == by.username:
+        return f"{by.name} proposed it: another person has to approve it."
+    return ""
+
+
+# --- Whether it still fits -------------------------------------------------------------------------------------
+
+
+def stale(proposal: Proposal) -> str:
+    """What was changed meanwhile that it would change; empty if nothing was."""
+    stands = builtins(MATTERS[proposal.matter].stands(proposal))
+    changed = [name for name, value in proposal.before.items() if stands.get(name) != value]
+    if not changed:
+        return ""
+    parts = [f"{_label(name)} is {said(name, stands.get(name))} now" for name in changed]
+    return f"Meanwhile it was changed by somebody else: {', '.join(parts)}. Decline this, and propose it anew."
+
+
+def title_of_proposal(proposal: Proposal) -> str:
+    """Its matter, and what it is about."""
+    return f"{two_people.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
+
+
+def about_of(proposal: Proposal) -> str:
+    """Which table, chip, person or profile."""
+    return said("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
+
+
+def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
+    """What is changed, before and after, in words; of a game's options, those that are others."""
+    before, after = _flat(proposal.before), _flat(proposal.after)
+    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    return [(_label(name), said(name, before.get(name)), said(name, value)) for name, value in changed.items()]
+
+
+_NAMES: Final = {
+    "max_cents": "Maximum", "min_cents": "Minimum", "cap_cents": "Cap on all bets together", "unit_cents": "Chip unit",
+    "rake_permille": "Rake", "rake_cap_cents": "Most rake of one pot", "time_charge_cents": "Time charge",
+    "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
+}  # fmt: skip
+
+
+def _label(name: str) -> str:
+    return _NAMES.get(name) or title_of(name)[:1].upper() + title_of(name)[1:]
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """With the options of a game one by one, beside the other settings."""
+    options = values.get("options")
+    rest = {name: value for name, value in values.items() if name != "options"}
+    return rest | options if isinstance(options, dict) else dict(values)
+
+
+def said(name: str, value: Any) -> str:
+    """A value of any setting in words."""
+    if value is None or value in ("", [], {}):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_permille"):
+        return f"{value / 10:g} %"
+    if isinstance(value, dict):
+        return "; ".join(f"{key.replace('_', ' ')} {said(key, part)}" for key, part in value.items())
+    if name == "denominations" or (name.endswith("_cents") and isinstance(value, int)):
+        return ", ".join(map(money, value)) if isinstance(value, list) else money(value)
+    return said_of(name, value).replace("_", " ")

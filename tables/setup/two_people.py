@@ -1,0 +1,68 @@
+"""Settings that two people stand for: whoever changes one alone is refused, and a draft of it can be proposed.
+
+Each room puts on the list what it can say of its own settings: how they stand now where a proposal would change them,
+and the function that changes them, which judges anew. ``proposals`` calls nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from tables.log import two_people
+from tables.log.house_terms import Values
+from tables.refusals import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A change that is to be proposed, as its entry will say it."""
+
+    matter: str
+    about: str = ""
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    effective: Any = None
+    """The moment from which it is to hold; None for when it is approved."""
+
+
+class Proposal(Protocol):
+    """What a room is told of a proposal that is approved."""
+
+    number: int
+    matter: str
+    about: str
+    before: Any
+    after: Any
+    effective: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """How a room handles proposals of its settings."""
+
+    stands: Callable[[Any], Mapping[str, Any]]
+    """What stands now where the proposal has its ``before``."""
+    apply: Callable[[Any, Any], object]
+    """Do it, by whoever approves. Raises Refused."""
+    permission: str
+    """Who may approve."""
+    may_propose: tuple[str, ...] = ()
+    """Further permissions of which one is enough to propose."""
+
+
+MATTERS: Final[dict[str, Matter]] = {}
+
+
+def handles(*names: str, matter: Matter) -> None:
+    """Proposals of these matters are handled so."""
+    MATTERS.update(dict.fromkeys(names, matter))
+
+
+def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> None:
+    """Raises Refused where a change takes two people, and none were asked."""
+    if matter is not None and proposal is None and two_people.needed(matter, terms):
+        title = two_people.title_of(matter)
+        says = f"{title}: that takes two people. Propose it, and somebody else approves."
+        raise Refused("second_person", says, 409, matter=matter)

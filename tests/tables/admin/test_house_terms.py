@@ -1,0 +1,199 @@
+"""The pages of the house's terms, of profiles and of proposals, as two operators use them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger.models import HOUSE, Book
+from tables.audit import proofs
+from tables.log import house_terms as catalogue
+from tables.log.house_profiles import PROFILES
+from tables.log.house_terms import TERMS, typed
+from tables.models import Denomination, HouseTerms, PayTable, Proposal, Staff
+from tables.roles import Role
+from tables.setup import house_terms, proposals
+from tests import floor
+from tests.terms import read_again
+
+pytestmark = pytest.mark.django_db
+
+TERMS_PAGE = "/admin/tables/houseterms/"
+
+
+@pytest.fixture
+def olga(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+@pytest.fixture
+def omar(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "omar", "302")
+
+
+@pytest.fixture
+def first(olga: Staff) -> Client:
+    return floor.client(olga)
+
+
+@pytest.fixture
+def second(omar: Staff) -> Client:
+    return floor.client(omar)
+
+
+@pytest.fixture
+def opened(olga: Staff, omar: Staff) -> None:
+    house_terms.change({"two_people": True}, by=olga)
+    read_again()
+
+
+def form(**values: Any) -> dict[str, Any]:
+    """The form as it is shown, with these fields typed otherwise."""
+    in_force = house_terms.as_entered(timezone.now())
+    shown: dict[str, Any] = {"effective": "", "comment": ""}
+    for name, term in TERMS.items():
+        shown[name] = list(in_force[name]) if term.kind == "choices" else typed(term, in_force[name])  # type: ignore[arg-type]
+        if term.kind == "flag":
+            shown[name] = "on" if in_force[name] else ""
+    return shown | values
+
+
+def test_one_page_shows_what_holds_what_comes_and_who_changed_it(first: Client, olga: Staff) -> None:
+    """Harm: nobody can say by which threshold the house goes, or since when."""
+    house_terms.change({"dispute_reportable_cents": 70_000}, by=olga)
+    house_terms.change({"pin_digits_min": 8}, timezone.now() + timedelta(days=3), by=olga)
+    page = first.get(TERMS_PAGE).content.decode()
+    for part in (
+        "700",
+        "default: 500",
+        "8 from",
+        olga.signature,
+        "500 → 700",
+        "6 → 8",
+        *(t.title for t in TERMS.values()),
+    ):
+        assert part in page, part
+
+
+def test_terms_are_typed_and_entered_as_one_change(first: Client) -> None:
+    """Harm: a form of thirty fields enters thirty changes, or those that nobody touched."""
+    answer = first.post(f"{TERMS_PAGE}add/", form(pin_digits_min="7", discrepancy_levels_cents="20 100 300"))
+    assert answer.status_code == 302
+    assert HouseTerms.objects.get().values == {"pin_digits_min": 7, "discrepancy_levels_cents": [2_000, 10_000, 30_000]}
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+@pytest.mark.parametrize(
+    ("typed_in", "says"),
+    [
+        ({"pin_digits_min": "3"}, "from 4 to 8"),
+        ({"dispute_reportable_cents": "lots"}, "write an amount"),
+        ({"discrepancy_levels_cents": "3 2 1"}, "more than the one before"),
+        ({"pin_digits_min": "7", "effective": "2020-01-01 06:00"}, "from now on"),
+        ({"two_people": "on"}, "take on another operator first"),
+        ({}, "Change a term at least"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_field(first: Client, typed_in: dict[str, str], says: str) -> None:
+    """Harm: a change is refused, and nobody can tell which of thirty fields is wrong."""
+    assert says in first.post(f"{TERMS_PAGE}add/", form(**typed_in)).content.decode()
+    assert not HouseTerms.objects.exists()
+
+
+def test_two_operators_change_a_term(opened: None, first: Client, second: Client) -> None:
+    """Harm: one operator changes a threshold of an open house; or the second never hears of it."""
+    answer = first.post(f"{TERMS_PAGE}add/", form(pin_digits_min="8", comment="As our licence asks"), follow=True)
+    page = answer.content.decode()
+    assert "waits for a second operator" in page
+    assert 'name="approve"' not in page, "who proposed it approves it"
+    assert 'name="withdraw"' in page
+    proposal = Proposal.objects.get()
+    front = second.get("/admin/").content.decode()
+    assert "Waits for you" in front
+    assert f"Proposal {proposal.number}: House terms" in front
+    assert "Waits for you" not in first.get("/admin/").content.decode()
+    address = reverse("admin:tables_proposal_change", args=[proposal.pk])
+    shown = second.get(address).content.decode()
+    for part in ("As our licence asks", "Digits of a new pin", ">6<", ">8<"):
+        assert part.lower() in shown.lower(), part
+    assert second.post(address, {"approve": ""}, follow=True).status_code == 200
+    read_again()
+    assert house_terms.number("pin_digits_min") == 8
+    assert "Waits for you" not in second.get("/admin/").content.decode()
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_the_forms_of_settings_propose(opened: None, first: Client, second: Client, omar: Staff) -> None:
+    """Harm: the admin's own forms go on to write what takes two people, or break."""
+    assert 'name="comment"' in first.get("/admin/tables/denomination/add/").content.decode()
+    chip = {"value": "2.50", "colour": "pink", "face": "#ff88aa", "comment": "For the new tables"}
+    new = {"username": "dan", "name": "Dan", "role": "dealer", "badge": "102", "new_password": "", "new_pin": ""}
+    for model, typed_in in (("denomination", chip), ("staff", new)):
+        answer = first.post(f"/admin/tables/{model}/add/", typed_in, follow=True)
+        assert "waits for a second operator" in answer.content.decode(), model
+    assert not Denomination.objects.filter(value_cents=250).exists()
+    assert Proposal.objects.get(matter="chips").comment == "For the new tables"
+    assert not Staff.objects.filter(username="dan").exists()
+    for proposal in proposals.waiting_for(omar):
+        address = reverse("admin:tables_proposal_change", args=[proposal.pk])
+        assert "is approved, and done" in second.post(address, {"approve": ""}, follow=True).content.decode()
+    assert Denomination.objects.filter(value_cents=250).exists()
+    assert Staff.objects.get(username="dan").role == Role.DEALER
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_a_tables_limits_are_proposed(opened: None, first: Client, omar: Staff) -> None:
+    """Harm: the largest bet of a table is raised by one person."""
+    table = floor.table()
+    address = f"/admin/tables/table/{table.pk}/change/"
+    shown = first.get(address).context["adminform"].form
+    typed_in = {name: shown[name].value() for name in shown.fields}
+    typed_in |= {name: shown.fields[name].prepare_value(value) for name, value in typed_in.items()}
+    typed_in = {name: value for name, value in typed_in.items() if value not in (None, False, "")} | {"maximum": "5000"}
+    assert "waits for a second operator" in first.post(address, typed_in, follow=True).content.decode()
+    table.refresh_from_db()
+    assert table.max_cents == 10_000
+    proposals.approve(Proposal.objects.get(), by=omar)
+    table.refresh_from_db()
+    assert table.max_cents == 500_000
+
+
+def test_a_pay_table_is_proposed(opened: None, first: Client, omar: Staff) -> None:
+    """Harm: one operator makes the tie pay what they like."""
+    address = "/admin/tables/paytable/add/?game=baccarat"
+    lines = {"name": "Nine to one", "tie.tie": "9:1"}
+    seen = first.post(address, lines | {"preview": ""}).context["digest"]
+    answer = first.post(address, lines | {"seen": seen, "save": "", "confirmed": "on"}, follow=True)
+    assert "waits for a second operator" in answer.content.decode()
+    assert not PayTable.objects.exists()
+    proposals.approve(Proposal.objects.get(), by=omar)
+    assert PayTable.objects.get().name == "Nine to one"
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
+def test_each_profile_has_its_page_and_is_adopted(profile: Any, first: Client) -> None:
+    """Harm: a clause without its term or its test on the page; or the page shows what adopting it does not do."""
+    address = f"{TERMS_PAGE}profiles/{profile.name}/"
+    assert profile.title in first.get(f"{TERMS_PAGE}profiles/").content.decode()
+    page = first.get(address).content.decode()
+    for clause in profile.clauses:
+        for part in (clause.source, *(catalogue.title_of(name) for name in clause.terms), *clause.tests):
+            assert part in page, part
+    first.post(address, {"effective": "", "comment": "", "adopt": ""})
+    assert house_terms.as_entered(timezone.now()) == {"two_people": False} | profile.terms
+    book = Book.objects.filter(name=HOUSE).first()
+    assert book is None or proofs.verify(book).fault is None
+
+
+def test_an_open_house_adopts_a_profile_by_two(opened: None, first: Client, second: Client) -> None:
+    """Harm: by a profile one person loosens everything at once."""
+    first.post(f"{TERMS_PAGE}profiles/new_jersey/", {"effective": "", "comment": "", "adopt": ""})
+    proposal = Proposal.objects.get()
+    assert proposal.matter == "profile"
+    second.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"approve": ""})
+    values = house_terms.as_entered(timezone.now())
+    assert values["least_penetration_percent"] == 75
+    assert values["two_people"], "adopting a profile closes the house"

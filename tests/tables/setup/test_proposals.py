@@ -1,0 +1,375 @@
+"""Two people for settings that move money: proposed by one, approved by another, done with the approval, proved."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft as Entry
+from ledger.models import HOUSE, Book, LogEntry
+from tables.audit import proofs
+from tables.audit.rows import comparing
+from tables.log.entries.chips import DenominationAdded
+from tables.log.entries.house_terms import TermsChanged
+from tables.log.entries.proposals import ProposalApproved
+from tables.log.entries.settings import TableSet
+from tables.log.entries.staff import StaffAdded, StaffChanged
+from tables.models import Denomination, HouseTerms, PayTable, Proposal, ProposalEnd, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import denominations, house_terms, pay_tables, proposals, table_settings
+from tables.setup.two_people import MATTERS, Draft
+from tables.staff import staffing
+from tests import floor
+from tests.clock import Clock
+from tests.terms import read_again
+
+pytestmark = pytest.mark.django_db
+
+TIE = {"tie": {"tie": "9:1"}}
+
+
+@pytest.fixture
+def olga(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+@pytest.fixture
+def omar(db: None) -> Staff:
+    return floor.staff(Role.OPERATOR, "omar", "302")
+
+
+@pytest.fixture
+def boss(db: None) -> Staff:
+    return floor.staff(Role.PIT_BOSS, "bella", "201")
+
+
+@pytest.fixture
+def open_house(olga: Staff, omar: Staff) -> Table:
+    """A house with a table, from now on by two people."""
+    table = floor.table()
+    house_terms.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
+    read_again()
+    return table
+
+
+def fault() -> str:
+    """What a proof of every book finds, and of the rows beside them."""
+    faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
+    return " ".join([each.what for each in faults if each] + comparing.compare().faults)
+
+
+def draft_of(matter: str, table: Table) -> Draft:
+    """A change of each matter, as its form would propose it."""
+    chip = Denomination.objects.order_by("pk").first()
+    drafts: dict[str, Callable[[], Draft | None]] = {
+        "terms": lambda: house_terms.draft({"pin_digits_min": 8}),
+        "profile": lambda: house_terms.draft({"pin_digits_min": 8}, profile="neutral"),
+        "limits": lambda: table_settings.draft_of_change(table, {"max_cents": 30_000}),
+        "take": lambda: table_settings.draft_of_new("Regent 1", a_table(rake_permille=50)),
+        "pays": lambda: table_settings.draft_of_change(table, {"options": {"decks": 2}}),
+        "pay_table": lambda: pay_tables.draft("baccarat", "Nine to one", TIE),
+        "chips": lambda: denominations.draft(chip, 0, {"colour": "lilac", "face": "#aa00aa"}),
+        "staff": lambda: staffing.draft("dan", {"name": "Dan", "role": "dealer", "badge": "102"}),
+    }
+    draft = drafts[matter]()
+    assert draft is not None
+    return draft
+
+
+def alone(matter: str, table: Table, by: Staff) -> None:
+    """The same by one person."""
+    chip = Denomination.objects.order_by("pk").first()
+    assert chip is not None
+    deeds: dict[str, Callable[[], object]] = {
+        "terms": lambda: house_terms.change({"pin_digits_min": 8}, by=by),
+        "profile": lambda: house_terms.change({"pin_digits_min": 8}, by=by, profile="neutral"),
+        "limits": lambda: table_settings.change_table(table, {"max_cents": 30_000}, by=by),
+        "take": lambda: table_settings.create_table("Regent 1", a_table(rake_permille=50), by=by),
+        "pays": lambda: table_settings.change_table(table, {"options": {"decks": 2}}, by=by),
+        "pay_table": lambda: pay_tables.make("baccarat", "Nine to one", TIE, by=by),
+        "chips": lambda: denominations.change_denomination(chip, {"colour": "lilac", "face": "#aa00aa"}, by=by),
+        "staff": lambda: staffing.add_staff(username="dan", name="Dan", role="dealer", badge="102", by=by),
+    }
+    deeds[matter]()
+
+
+def a_table(**given: Any) -> table_settings.Settings:
+    chosen = {
+        "game": "regent", "options": {}, "seats": 4, "unit_cents": 100, "min_cents": 1_000, "max_cents": 10_000,
+        "denominations": (100, 500),
+    } | given  # fmt: skip
+    return table_settings.Settings(**chosen)
+
+
+def rows() -> dict[str, int]:
+    """What an approval may change, counted."""
+    return {
+        model.__name__: model.objects.count()
+        for model in (HouseTerms, PayTable, Staff, Table, Denomination, Proposal, ProposalEnd, LogEntry)
+    }
+
+
+@pytest.mark.parametrize("matter", MATTERS)
+def test_one_person_is_refused_and_two_do_it(matter: str, open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: one person moves what the house pays, takes, allows or trusts; or two cannot."""
+    before = rows()
+    with pytest.raises(Refused) as refused:
+        alone(matter, open_house, olga)
+    assert refused.value.code == "second_person"
+    assert rows() == before, "something half done stays"
+
+    proposal = proposals.propose(draft_of(matter, open_house), "For the season", by=olga)
+    assert proposal.matter == matter
+    assert proposals.waiting_for(omar) == [proposal]
+    assert proposals.waiting_for(olga) == []
+    assert all(part for line in proposals.changes(proposal) for part in line)
+    end = proposals.approve(proposal, by=omar)
+    assert (end.outcome, end.ended_by) == ("approved", "omar")
+    assert not proposals.waiting().exists()
+    if matter in ("terms", "profile"):
+        read_again()
+        assert house_terms.number("pin_digits_min") == 8
+    assert fault() == ""
+    with pytest.raises(Refused, match="approved by"):
+        proposals.approve(proposal, by=omar)
+
+
+@pytest.mark.parametrize("matter", MATTERS)
+def test_while_a_house_is_set_up_one_person_does(matter: str, olga: Staff) -> None:
+    """Harm: a house with one operator cannot be set up, so somebody invents the second."""
+    table = floor.table()
+    with pytest.raises(AssertionError):
+        draft_of(matter, table)
+    alone(matter, table, olga)
+    assert fault() == ""
+
+
+def test_it_takes_two_operators_to_need_two(olga: Staff) -> None:
+    """Harm: a house that asks for a second person and has none can change nothing any more."""
+    with pytest.raises(Refused, match="take on another operator"):
+        house_terms.change({"two_people": True}, by=olga)
+
+
+def test_only_two_loosen_it_again(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: who finds it in the way switches it off."""
+    for values in ({"two_people": False}, {"two_people_for": ()}, {"two_people_limit_cents": 10**9}):
+        with pytest.raises(Refused, match="two people"):
+            house_terms.change(values, by=omar)
+    draft = house_terms.draft({"two_people": False})
+    assert draft is not None
+    proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
+    table_settings.change_table(open_house, {"max_cents": 30_000}, by=olga)
+    assert fault() == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "matter"),
+    [
+        ({"max_cents": 20_000}, None), ({"max_cents": 21_000}, "limits"), ({"min_cents": 2_000}, None),
+        ({"cap_cents": 20_000}, None), ({"cap_cents": 50_000}, "limits"),
+        ({"options": {"decks": 2}}, "pays"), ({"seats": 4}, None),
+    ],
+)  # fmt: skip
+def test_what_moves_little_takes_one(open_house: Table, changes: dict[str, Any], matter: str | None) -> None:
+    """Harm: every tap of a setting waits for somebody, so that people approve without looking."""
+    draft = table_settings.draft_of_change(open_house, changes)
+    assert (draft.matter if draft else None) == matter
+
+
+def test_a_limit_that_falls_takes_one(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: a table that bleeds cannot be bridled before a second person is found."""
+    proposals.approve(proposals.propose(draft_of("limits", open_house), "", by=olga), by=omar)
+    open_house.refresh_from_db()
+    table_settings.change_table(open_house, {"max_cents": 25_000}, by=olga)
+    assert fault() == ""
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role != Role.OPERATOR])
+def test_nobody_else_approves(role: Role, open_house: Table, olga: Staff) -> None:
+    """Harm: an auditor, or whoever is measured by it, stands for a setting."""
+    proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    somebody = floor.staff(role, "somebody", "909")
+    for deed in (
+        lambda: proposals.approve(proposal, by=somebody),
+        lambda: proposals.decline(proposal, "no", by=somebody),
+    ):
+        with pytest.raises(Refused, match="Only an operator"):
+            deed()
+    with pytest.raises(Refused, match="another person"):
+        proposals.approve(proposal, by=olga)
+    with pytest.raises(Refused, match="may not propose"):
+        proposals.propose(draft_of("chips", open_house), "", by=somebody)
+
+
+def test_a_pit_boss_proposes_limits_and_nothing_else(boss: Staff, open_house: Table, omar: Staff) -> None:
+    """Harm: who sees that a limit is wrong has nobody to say it to but by word of mouth."""
+    proposal = proposals.propose(draft_of("limits", open_house), "A guest asks for it", by=boss)
+    with pytest.raises(Refused, match="may not propose"):
+        proposals.propose(draft_of("terms", open_house), "", by=boss)
+    proposals.approve(proposal, by=omar)
+    open_house.refresh_from_db()
+    assert open_house.max_cents == 30_000
+    assert fault() == ""
+
+
+def test_declined_and_withdrawn_with_a_reason(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: a proposal vanishes, and nobody can say who was against it."""
+    first = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    with pytest.raises(Refused, match="Say why"):
+        proposals.decline(first, "  ", by=omar)
+    proposals.decline(first, "Not in the season", by=omar)
+    second = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    with pytest.raises(Refused, match="withdraws it"):
+        proposals.withdraw(second, "mine", by=omar)
+    proposals.withdraw(second, "A mistake", by=olga)
+    assert [end.outcome for end in ProposalEnd.objects.order_by("seq")] == ["declined", "withdrawn"]
+    for proposal in (first, second):
+        with pytest.raises(Refused, match="already"):
+            proposals.approve(proposal, by=omar)
+    assert fault() == ""
+
+
+def test_one_waits_at_a_time(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: two proposals of one table, of which the second undoes the first unseen."""
+    proposals.propose(draft_of("limits", open_house), "", by=olga)
+    with pytest.raises(Refused, match="Proposal 1 waits already"):
+        proposals.propose(draft_of("limits", open_house), "", by=omar)
+
+
+def test_what_was_changed_meanwhile_makes_it_stale(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: the second person approves what they read, and something else happens."""
+    proposal = proposals.propose(draft_of("limits", open_house), "", by=olga)
+    table_settings.change_table(open_house, {"max_cents": 15_000}, by=olga)
+    with pytest.raises(Refused, match="150 now"):
+        proposals.approve(proposal, by=omar)
+    assert proposals.waiting_for(omar) == [proposal]
+    assert fault() == ""
+
+
+def test_what_cannot_be_done_any_more_leaves_it_waiting(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: half of it is done: approved, and not changed."""
+    proposal = proposals.propose(draft_of("staff", open_house), "", by=olga)
+    house_terms_before = rows()
+    floor.staff(Role.DEALER, "dana", "102")
+    with pytest.raises(Refused, match="badge 102"):
+        proposals.approve(proposal, by=omar)
+    assert rows()["ProposalEnd"] == house_terms_before["ProposalEnd"]
+    assert proposals.waiting_for(omar) == [proposal]
+
+
+def test_it_expires(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: a proposal of last year is approved by who finds it."""
+    proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    assert proposals.expire_due() == 0
+    clock.stand(timezone.now() + timedelta(hours=73))
+    with pytest.raises(Refused, match="has expired"):
+        proposals.approve(proposal, by=omar)
+    assert proposals.expire_due() == 1
+    assert ProposalEnd.objects.get().outcome == "expired"
+    assert fault() == ""
+
+
+def test_terms_hold_from_when_the_proposal_says(open_house: Table, olga: Staff, omar: Staff, clock: Clock) -> None:
+    """Harm: what two people approved for Monday holds on Sunday."""
+    tomorrow = timezone.now() + timedelta(days=1)
+    draft = house_terms.draft({"pin_digits_min": 8}, tomorrow)
+    assert draft is not None
+    proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
+    read_again()
+    assert house_terms.number("pin_digits_min") == 6
+    clock.stand(tomorrow + timedelta(seconds=1))
+    assert house_terms.number("pin_digits_min") == 8
+    assert fault() == ""
+
+
+def test_the_database_itself_wants_two(open_house: Table, olga: Staff) -> None:
+    """Harm: the same person approves past the functions that ask."""
+    proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    with pytest.raises(IntegrityError, match="by_two"), transaction.atomic():
+        ProposalEnd(
+            proposal=proposal, seq=99_999, outcome="approved", proposed_by="olga", ended_by="olga", by="x",
+            at=timezone.now(),
+        ).save()  # fmt: skip
+    for table in ("tables_proposal", "tables_proposalend"):
+        with pytest.raises(Exception, match="permission denied"), transaction.atomic():
+            connection.cursor().execute(f"DELETE FROM {table}")
+
+
+# --- What a proof finds ----------------------------------------------------------------------------------------
+
+
+def forge(event: Any, by: str = "301 Olga", book: str = HOUSE) -> int:
+    """An entry that is added with fitting hashes."""
+    with transaction.atomic():
+        head = house.lock() if book == HOUSE else log.lock(Book.objects.get(name=book).pk)
+        return log.append(head, Entry.of(event, by)).seq
+
+
+FORGED: dict[str, Callable[[Table], Any]] = {
+    "terms": lambda table: _forged_terms(),
+    "limits": lambda table: forge(
+        TableSet(before={"max_cents": 10_000}, after={"max_cents": 500_000}), book=table.name
+    ),
+    "chips": lambda table: forge(DenominationAdded(value_cents=7, colour="grey", face="#777777")),
+    "staff": lambda table: forge(StaffAdded(username="mal", name="Mal", role="operator", badge=None, new=())),
+    "role": lambda table: forge(
+        StaffChanged(username="dora", new=(), before={"role": "dealer"}, after={"role": "operator"})
+    ),
+}
+
+
+def _forged_terms() -> None:
+    with transaction.atomic():
+        head = house.lock()
+        moment = house_terms.spelled(head.moment)
+        event = TermsChanged(effective=moment, before={"two_people": True}, after={"two_people": False})
+        entry = log.append(head, Entry.of(event, "301 Olga"))
+        HouseTerms(seq=entry.seq, effective=head.moment, values=event.after, by="301 Olga", at=head.moment).save()
+
+
+@pytest.mark.parametrize("matter", FORGED)
+def test_a_change_without_its_approval_is_found(matter: str, open_house: Table) -> None:
+    """Harm: whoever has the application's database role changes what takes two, with fitting hashes."""
+    assert fault() == ""
+    FORGED[matter](open_house)
+    assert "it took two people, and no second one approved it" in fault()
+
+
+def test_an_approval_of_something_else_is_found(open_house: Table, olga: Staff, omar: Staff) -> None:
+    """Harm: two people approved one thing, and another was entered under its number."""
+    proposals.approve(proposals.propose(draft_of("limits", open_house), "", by=olga), by=omar)
+    event = TableSet(before={"max_cents": 30_000}, after={"max_cents": 900_000}, proposal=1)
+    forge(event, book=open_house.name)
+    assert "it is not what proposal 1 says" in fault()
+
+
+@pytest.mark.parametrize(
+    ("username", "name", "role", "says"),
+    [
+        ("olga", "Olga", "operator", "is another"),
+        ("ada", "Ada", "auditor", "may not approve it as auditor"),
+        ("omar", "Omar", "operator", "nothing was done"),
+    ],
+)
+def test_a_forged_approval_is_found(
+    open_house: Table, olga: Staff, username: str, name: str, role: str, says: str
+) -> None:
+    """Harm: the second signature is the first one's, or of somebody who may not, or stands for nothing."""
+    proposal = proposals.propose(draft_of("terms", open_house), "", by=olga)
+    signature = f"302 {name}"
+    seq = forge(ProposalApproved(number=1, username=username, name=name, role=role), by=signature)
+    with (
+        connection.cursor() as cursor
+    ):  # the row says who approved as the entry does, but for what the database refuses
+        other = username if username != "olga" else "nobody"
+        cursor.execute(
+            "INSERT INTO tables_proposalend (proposal_id, seq, outcome, proposed_by, ended_by, text, by, at)"
+            " VALUES (%s, %s, 'approved', 'olga', %s, '', %s, now())",
+            [proposal.pk, seq, other, signature],
+        )
+    assert says in fault()
