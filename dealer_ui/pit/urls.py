@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from dealer_ui.dates import Day
-from dealer_ui.pit import display, disputes, pages, penetration, reconciling, reports, shoe_audits
+from dealer_ui.pit import (
+    display,
+    disputes,
+    exceptions,
+    log_search,
+    pages,
+    penetration,
+    reconciling,
+    reports,
+    shoe_audits,
+)
 
 app_name = "pit"
 register_converter(Day, "day")
@@ -18,6 +28,11 @@ urlpatterns = [
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
+    path("reports/exceptions/", exceptions.exceptions, name="exceptions"),
+    path("reports/exceptions.csv", exceptions.exceptions_csv, name="exceptions-csv"),
+    path("reports/exceptions/dealers.csv", exceptions.dealers_csv, name="exceptions-dealers-csv"),
+    path("log/", log_search.log_search, name="search"),
+    path("log.csv", log_search.log_search_csv, name="search-csv"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),
