@@ -30,7 +30,7 @@ from tables.refusals import Refused
 PAGE: Final = 50
 AT_ONCE: Final = 500
 """Entries whose words are looked at with one statement."""
-MOST_LOOKED_AT: Final = 5_000
+MOST_LOOKED_AT: Final = 2_000
 """Entries whose words one page looks at."""
 MOST_OF_ROUNDS: Final = timedelta(days=2)
 """Inputs of rounds are nearly all that there is: by person, word or amount they are searched over no longer a time."""
