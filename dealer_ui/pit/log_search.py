@@ -42,7 +42,7 @@ class Form:
 
 
 def _form(request: HttpRequest) -> Form:
-    typed = {name: value.strip() for name, value in request.GET.items() if name not in ("before", "as")}
+    typed = {name: value.strip() for name, value in request.GET.dict().items() if name not in ("before", "as")}
     wrong = ""
     amount = cents(typed.get("amount"))
     since, until = _moment(typed.get("since"), is_end=False), _moment(typed.get("until"), is_end=True)

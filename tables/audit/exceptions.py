@@ -160,7 +160,7 @@ _ENTRIES: Final = f"""
 def _entries(books: _Books) -> list[tuple[int, Entry]]:
     """What the day's books hold of the kinds that are exceptions, in order of time."""
     spans = books.spans
-    asked = {
+    asked: dict[str, Any] = {
         "books": list(spans),
         "lows": [span.first for span in spans.values()],
         "highs": [span.last for span in spans.values()],
@@ -274,7 +274,7 @@ _IN_PROGRESS: Final = """
 
 def _late(books: _Books, span: Span) -> list[Line]:
     """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
-    asked = {
+    asked: dict[str, Any] = {
         "books": list(books.spans),
         "lows": [bounds.first for bounds in books.spans.values()],
         "highs": [bounds.last for bounds in books.spans.values()],

@@ -204,7 +204,7 @@ _LAST_BEFORE: Final = f"""
 
 
 def _last_before(books: _Books, moments: Mapping[int, datetime]) -> dict[int, int]:
-    asked = {
+    asked: dict[str, Any] = {
         "books": list(books.heads),
         "heads": list(books.heads.values()),
         "moments": [moments[book] for book in books.heads],
@@ -325,7 +325,7 @@ def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted) -> frozenset[
     movers = [entry for _, entry in rows if entry.legs]
     if wanted.cents is None or not movers:
         return frozenset()
-    asked = {
+    asked: dict[str, Any] = {
         "books": [entry.book_id for entry in movers],
         "seqs": [entry.seq for entry in movers],
         "cents": wanted.cents,

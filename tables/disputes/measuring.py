@@ -19,9 +19,10 @@ from typing import Any, Final
 from tables.disputes import mispays
 from tables.disputes.mispays import NAMED_FROM, Slip, Suspect, chips_of, in_chips, odds_of, ranked, slips
 from tables.disputes.rack_history import Dealt
+from tables.games.cards import Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
-from tables.games.game import Game
+from tables.games.game import BankedGame, Game
 from tables.games.play import play
 from tables.log.series import Chips
 
@@ -72,7 +73,7 @@ def pool(name: str, rounds: int, chance: random.Random) -> Pool:
 def _deal(game: Game[Any, Any], number: int, chance: random.Random) -> Dealt:
     rules = game.rules_type(unit=100)
     seats = tuple(range(1, max(game.seat_counts) + 1))
-    opening = Opening(seats, Limits(500, 10_000), game.pack(rules).nothing)
+    opening = Opening(seats, Limits(500, 10_000), _nothing(game, rules))
     players = set(chance.sample(seats, chance.randint(2, min(5, len(seats)))))
     state, actions = game.open(rules, opening), list[Action]()
 
@@ -87,6 +88,12 @@ def _deal(game: Game[Any, Any], number: int, chance: random.Random) -> Dealt:
     while prompts := game.prompts(state):
         enter(_answer(prompts[0], chance))
     return Dealt(number, number * 40, game, rules, opening, actions=tuple(actions), payouts=tuple(game.settle(state)))
+
+
+def _nothing(game: Game[Any, Any], rules: Any) -> Composition:
+    """What is gone of a full shoe."""
+    assert isinstance(game, BankedGame)  # noqa: S101 -- every game against the house is dealt from a shoe
+    return game.pack(rules).nothing
 
 
 def _bets(prompts: Sequence[Any], players: set[int], chance: random.Random) -> Iterator[Bet]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
@@ -58,7 +58,7 @@ _MOVERS: Final = """
 
 def moved(book_id: int, since_seq: int, through_seq: int) -> Moved | None:
     """What moved but for rounds and counts. None where a slip was made void: what went back is not followed."""
-    asked = {
+    asked: dict[str, Any] = {
         "book": book_id,
         "since": since_seq,
         "through": through_seq,

@@ -315,16 +315,16 @@ def test_what_only_one_round_explains_well_is_named() -> None:
     assert only.share < mispays.NAMED_FROM, "it is so rare that something else is as likely"
 
 
-def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_take() -> None:
-    """Harm: a black chip is missing and a green one too many, and nobody looks at which chips are off."""
-    won, lost = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, -7_500, "lost", None))
-    rounds = [replace(won, number=1, seq=40), replace(lost, number=2, seq=80)]
+def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
+    """Harm: a green chip is missing and a black one too many, and nobody looks at which chips are off."""
+    large, small = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, 7_500, "won", None))
+    rounds = [replace(large, number=1, seq=40), replace(small, number=2, seq=80)]
     amount_alone = mispays.suspects(rounds, [], 7_500, VALUES)
     colour = mispays.Counted(99, {}, ((2_500, -1), (10_000, 1)))
-    taken_twice = mispays.Counted(99, {}, ((2_500, 3),))
+    not_paid = mispays.Counted(99, {}, ((2_500, 3),))
     assert {suspect.round for suspect in amount_alone} == {1, 2}
     assert mispays.suspects(rounds, [], 7_500, VALUES, colour)[0].round == 1
-    assert mispays.suspects(rounds, [], 7_500, VALUES, taken_twice)[0].round == 2
+    assert mispays.suspects(rounds, [], 7_500, VALUES, not_paid)[0].round == 2
 
 
 def test_a_count_may_be_wrong_itself() -> None:
