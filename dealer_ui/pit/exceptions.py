@@ -55,7 +55,7 @@ def exceptions(request: HttpRequest) -> HttpResponse:
         "nothing": [heading.matter.title for heading in report.headings if not heading.lines],
         "before": day - timedelta(days=1),
         "after": day + timedelta(days=1) if day < today else None,
-        "late_minutes": days.LATE_AFTER // timedelta(minutes=1),
+        "late_minutes": days.late_after(report.span) // timedelta(minutes=1),
     }
     return render(request, "dealer_ui/pit/exceptions.html", context)
 

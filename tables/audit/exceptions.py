@@ -33,11 +33,15 @@ from tables.log.exceptions import ALERTS, DISCREPANCIES, KINDS, LATE, MATTERS, T
 from tables.log.fold import UNREADABLE
 from tables.log.paper import Slip
 from tables.models import Table
+from tables.setup import house_terms
 
-LATE_AFTER: Final = timedelta(minutes=30)
-"""A step of a slip that comes longer than this after the step before it is late."""
 COUNT_ROOM: Final = frozenset({"drop"})
 """Series whose counts wait for the count room, and are not late for it: closing a day names boxes not counted yet."""
+
+
+def late_after(span: Span) -> timedelta:
+    """A step of a slip that comes longer than this after the step before is late, by the terms of that day."""
+    return timedelta(minutes=house_terms.number("late_signature_minutes", min(span.end, timezone.now())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,11 +278,12 @@ _IN_PROGRESS: Final = """
 
 def _late(books: _Books, span: Span) -> list[Line]:
     """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
+    term = late_after(span)
     asked: dict[str, Any] = {
         "books": list(books.spans),
         "lows": [bounds.first for bounds in books.spans.values()],
         "highs": [bounds.last for bounds in books.spans.values()],
-        "term": LATE_AFTER,
+        "term": term,
         "count_room": sorted(COUNT_ROOM),
     }
     with connection.cursor() as cursor:
@@ -286,7 +291,7 @@ def _late(books: _Books, span: Span) -> list[Line]:
         late = [_late_line(books, row) for row in cursor.fetchall()]
         cursor.execute(_IN_PROGRESS, asked)
         waiting = [(book, slip) for book, body in cursor.fetchall() for slip in _waiting(book, body, books)]
-    return late + _still_waiting(waiting, books, min(span.end, timezone.now()))
+    return late + _still_waiting(waiting, books, min(span.end, timezone.now()), term)
 
 
 def _late_line(books: _Books, row: tuple[Any, ...]) -> Line:
@@ -314,13 +319,13 @@ def _waiting(book: int, body: bytes, books: _Books) -> Sequence[Slip]:
     return [slip for slip in slips if slip.series.name not in COUNT_ROOM]
 
 
-def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime) -> list[Line]:
+def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime, term: timedelta) -> list[Line]:
     signed = reading.moments([(book, slip.signed[-1].seq) for book, slip in waiting])
     lines = []
     for book, slip in waiting:
         last = slip.signed[-1]
         moment = signed.get((book, last.seq))
-        if moment is None or end - moment <= LATE_AFTER:
+        if moment is None or end - moment <= term:
             continue
         lines.append(
             Line(
