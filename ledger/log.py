@@ -1,6 +1,6 @@
 """The hash chain in the database: entries are appended under the book's lock, and read back in order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -206,6 +206,15 @@ def read_head(book_id: int) -> Head:
     if row is None:
         raise LookupError(f"there is no book {book_id}")
     return Head(*row)
+
+
+def read_heads(book_ids: Collection[int]) -> list[Head]:
+    """The same of several books, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = ANY(%s) ORDER BY id", [sorted(book_ids)]
+        )
+        return [Head(*row) for row in cursor.fetchall()]
 
 
 _BOOK_NAME = "(SELECT b.name FROM ledger_book AS b WHERE b.id = ledger_logentry.book_id)"

@@ -124,6 +124,15 @@ class LogEntry(AppendOnly):
             models.Index(
                 fields=["book", "subject", "seq"], condition=~Q(subject="round"), name="ledger_logentry_subject"
             ),
+            models.Index(
+                fields=["book", "seq"], condition=Q(subject="round", kind="take_back"), name="ledger_logentry_back"
+            ),
+            models.Index(
+                fields=["book", "by", "seq"],
+                opclasses=["int4_ops", "text_pattern_ops", "int4_ops"],
+                condition=~Q(subject="round"),
+                name="ledger_logentry_by",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -48,21 +48,39 @@ def in_words(book_id: int, page: Sequence[Entry]) -> list[str]:
     return [words_of(entry, packs.get(entry.round or 0, PAIRS)) for entry in page]
 
 
+def of_several_books(entries: Sequence[tuple[int, Entry]]) -> list[str]:
+    """Entries of several books, as (book, entry), in plain words: in the same few statements however many there are.
+
+    Of a game that still hides something, only what everyone at the table saw; of a count, what the two who count may
+    know of each other, which no entry's words tell before they agree.
+    """
+    shown = secrecy.veiled_in_several(entries)
+    packs = _packs_of([(book, entry.round) for book, entry in shown if entry.round and entry.subject == "round"])
+    return [words_of(entry, packs.get((book, entry.round or 0), PAIRS)) for book, entry in shown]
+
+
 _OPENINGS: Final = """
-    SELECT opens.round, e.subject, e.kind, e.body FROM unnest(%s::bigint[]) AS opens (round)
+    SELECT opens.book, opens.round, e.subject, e.kind, e.body
+    FROM unnest(%s::bigint[], %s::bigint[]) AS opens (book, round)
     CROSS JOIN LATERAL (SELECT subject, kind, body FROM ledger_logentry
-        WHERE book_id = %s AND round = opens.round AND subject = 'round' ORDER BY seq LIMIT 1) AS e
+        WHERE book_id = opens.book AND round = opens.round AND subject = 'round' ORDER BY seq LIMIT 1) AS e
 """
 
 
 def _packs(book_id: int, rounds: Collection[int]) -> dict[int, Pack]:
     """With which cards rounds were dealt: the first entry of each pins that."""
-    packs: dict[int, Pack] = {}
+    packs = _packs_of([(book_id, number) for number in rounds])
+    return {number: pack for (_, number), pack in packs.items()}
+
+
+def _packs_of(rounds: Collection[tuple[int, int]]) -> dict[tuple[int, int], Pack]:
+    packs: dict[tuple[int, int], Pack] = {}
+    asked = sorted(set(rounds))
     with connection.cursor() as cursor:
-        cursor.execute(_OPENINGS, [sorted(rounds), book_id])
-        for number, subject, kind, body in cursor.fetchall():
+        cursor.execute(_OPENINGS, [[book for book, _ in asked], [number for _, number in asked]])
+        for book, number, subject, kind, body in cursor.fetchall():
             with suppress(*UNREADABLE):
                 event = catalog.read(subject, kind, body)
                 if isinstance(event, Played) and event.opening is not None:
-                    packs[number] = pack_of(event.opening.opening.dealt)
+                    packs[book, number] = pack_of(event.opening.opening.dealt)
     return packs

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import structs
 
-from ledger.log import read_head
+from ledger.log import read_head, read_heads
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from tables import standing as standings
@@ -60,6 +60,25 @@ def veiled(book_id: int, entries: Sequence[Entry]) -> list[Entry]:
     inputs = plays(game)
     secret = (entry.subject == "round" and entry.round == game.number for entry in entries)
     return [_veil(entry, inputs) if hide else entry for entry, hide in zip(entries, secret, strict=True)]
+
+
+def veiled_in_several(entries: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    """The same of entries of rounds in several books, as (book, entry): the same few statements however many there are.
+
+    What is taken back has no salt, and tells as much as what was entered: each book with an entry of a round is asked.
+    """
+    dealt = {book for book, entry in entries if entry.subject == Veiled.subject}
+    if not dealt:
+        return list(entries)
+    games = {book: sealed(standing) for book, standing in standings.at_all(read_heads(dealt)).items()}
+    inputs = {book: plays(game) for book, game in games.items() if game is not None}
+
+    def shown(book: int, entry: Entry) -> Entry:
+        game = games.get(book)
+        hides = game is not None and entry.subject == Veiled.subject and entry.round == game.number
+        return _veil(entry, inputs[book]) if hides else entry
+
+    return [(book, shown(book, entry)) for book, entry in entries]
 
 
 def _veil(entry: Entry, inputs: dict[int, Told]) -> Entry:

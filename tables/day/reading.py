@@ -212,7 +212,7 @@ _CORRECTIONS: Final = f"""
 
 def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
     """Everything about a span of these books, each read through an entry (its head), in nine statements."""
-    spans = _bounds(heads, start, end)
+    spans = bounds(heads, start, end)
     parameters = _parameters(spans)
     for book, rows in groupby(_rows(_DOORS, parameters), key=itemgetter(0)):
         doors = [_door(*row) for _, *row in rows]
@@ -249,7 +249,8 @@ def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
+def bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
+    """Where a span lies in each of these books, and how many rounds it has there."""
     parameters = {"books": list(heads), "heads": list(heads.values()), "start": start, "end": end}
     return {book: BookSpan(low, high, heads[book], rounds) for book, low, high, rounds in _rows(_BOUNDS, parameters)}
 

@@ -6,17 +6,23 @@ says that the rack has more than the log expects, negative that chips are missin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from itertools import chain
+from math import exp
+from typing import Final, NamedTuple
 
 from ledger.proof.chips import Denomination as Chip
 from ledger.proof.chips import Uncuttable, cut, money
+from tables.disputes import rack_chips
 from tables.disputes.other_cards import cents_a_rank, other_cards
 from tables.disputes.rack_history import Dealt, Exchange, dealt_rounds, entry_before, exchanges, rounds_between
 from tables.games.cards import PAIRS, RANK_OF, RANKS, pack_of
 from tables.games.felt import DEALER, PLACE_NAMES, Action, Card, Payout
+from tables.log.series import Chips
 from tables.models import Table
 
 MOST_ROUNDS: Final = 5_000
@@ -30,6 +36,7 @@ RATES: Final[Mapping[str, float]] = {
     "other_rank": 15,
     "chip_more": 15,
     "chip_other": 12,
+    "other_odds": 9,
     "other_bet": 8,
     "not_taken": 6,
     "neighbour": 5,
@@ -45,10 +52,21 @@ RATES: Final[Mapping[str, float]] = {
     "bought_as_brought": 4,
     "given_twice": 1,
     "not_given": 1,
+    "miscount": 3,
 }
-"""How often each slip happens in ten thousand chances for it, as experience has it: they order a list, no more. Small
+"""How often each slip happens in ten thousand chances for it: judgements, which no house has measured for us. Small
 slips of a hand or an eye (a card, a chip) come before a whole payment that is forgotten, and that before one that goes
-the wrong way. docs/disputes.md gives the reasons."""
+the wrong way. A chance for a miscount is a stack of twenty. docs/disputes.md gives the reasons."""
+
+SOMETHING_ELSE: Final = 6.0
+"""What weighs against all single mistakes together: two of them, a theft, a kind of mistake that is not tried. So the
+only round that fits is not named where nothing but something rare would explain the amount there."""
+NAMED_FROM: Final = 0.5
+"""A round is named where it is likelier than everything else together. docs/disputes.md: how often that is right."""
+STACK: Final = 20
+"""Chips are counted in stacks of twenty."""
+STACKS_UNKNOWN: Final = 10
+"""So many stacks of each worth are reckoned with where nobody said what was counted by worth."""
 
 PLAYERS_NOTICE: Final = 0.4
 """A player speaks up who is paid too little, and rarely one who is paid too much."""
@@ -88,6 +106,10 @@ class Slip:
     weight: float
     seat: int = DEALER
     """The seat it happened at; 0 where it was the dealer's card, or the whole table."""
+    due_cents: int = 0
+    """What the player should have got (below zero: given) where it was something else by ``rack_cents``."""
+    chips: Chips | None = None
+    """What it adds to the rack by worth, where that does not follow from two amounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +120,20 @@ class Suspect:
     round: int | None
     slips: tuple[Slip, ...]
     """The most likely one first."""
+    share: float = 0.0
+    """How likely it is that it was here, beside all that is listed and something else."""
+    is_count: bool = False
+    """Whether it is the count itself that may be wrong."""
 
     @property
     def weight(self) -> float:
         """How likely it is, beside the others."""
         return sum(slip.weight for slip in self.slips)
+
+    @property
+    def percent(self) -> str:
+        """Its share, as people read it."""
+        return f"{self.share:.0%}" if self.share >= 0.01 else "under 1%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +151,28 @@ class Findings:
     """How many there are, listed or not."""
     cut_at: int | None = None
     """The first round that was looked at, where older ones of the span were left out."""
+    rounds_that_fit: int = 0
+    """How many of the rounds would explain it."""
+    by_worth: bool = False
+    """Whether the difference is known by worth, from a count at either end."""
+
+    @property
+    def named(self) -> Suspect | None:
+        """The one that is likelier than everything else together; None where nobody can tell."""
+        return next((suspect for suspect in self.suspects if suspect.share >= NAMED_FROM), None)
+
+    @property
+    def verdict(self) -> str:
+        """Whether a round can be named, in a sentence; nothing where nothing was found."""
+        if not self.suspects:
+            return ""
+        if self.named is not None:
+            where = f"round {self.named.round}" if self.named.round else f"entry {self.named.seq}"
+            where = "the count itself" if self.named.is_count else where
+            return f"Most likely {where}: {self.named.share:.0%}, beside everything else that would explain it."
+        fits = f"{self.rounds_that_fit:,} of {self.rounds:,} rounds" if self.rounds else "no round"
+        best = f"the likeliest has {self.suspects[0].share:.0%}"
+        return f"This cannot be told: a single mistake in {fits} would explain it, and {best}. No round is named."
 
     @property
     def says(self) -> str:
@@ -136,36 +189,155 @@ class Findings:
 
 
 def suspects(
-    rounds: Iterable[Dealt], chip_exchanges: Iterable[Exchange], variance_cents: int, values: Sequence[int]
+    rounds: Iterable[Dealt],
+    chip_exchanges: Iterable[Exchange],
+    variance_cents: int,
+    values: Sequence[int],
+    counted: Counted | None = None,
 ) -> list[Suspect]:
     """The rounds and exchanges with a single mistake that leaves a rack exactly so much off, the most likely first;
     of two that are as likely, the later one, which people and cameras remember better.
 
-    ``values`` are the worths of the table's chips, in cents.
+    ``values`` are the worths of the table's chips, in cents; ``counted`` is the count that found it, if one did.
     """
     if not variance_cents:
         return []
+    rounds = list(rounds)
+    odds = odds_of(rounds)
     candidates = [
-        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values))) for round_ in rounds),
+        *(Suspect(round_.seq, round_.number, tuple(slips(round_, variance_cents, values, odds))) for round_ in rounds),
         *(
             Suspect(exchange.seq, exchange.round, tuple(exchange_slips(exchange, variance_cents, values)))
             for exchange in chip_exchanges
         ),
     ]
+    if counted is not None:
+        candidates.append(
+            Suspect(counted.seq, None, tuple(miscounts(variance_cents, values, counted.stacks)), is_count=True)
+        )
     places = [suspect for suspect in candidates if suspect.slips]
-    return sorted(places, key=lambda suspect: (-suspect.weight, -suspect.seq))
+    return ranked(places, values, counted.off if counted else None)
+
+
+def ranked(places: Sequence[Suspect], values: Sequence[int], off: Chips | None) -> list[Suspect]:
+    """Suspects in order of how likely each is, with its share. ``off``: by how many chips of each worth the rack is."""
+    if off is not None:
+        places = _weighed_by_worth(places, values, off)
+    total = sum(suspect.weight for suspect in places) + SOMETHING_ELSE
+    shared = [replace(suspect, share=suspect.weight / total) for suspect in places]
+    return sorted(shared, key=lambda suspect: (-suspect.weight, -suspect.seq))
+
+
+# --- What the chips say ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The count that found a difference."""
+
+    seq: int
+    stacks: Mapping[int, int]
+    """How many stacks of each worth were counted, begun ones too."""
+    off: Chips | None = None
+    """By how many chips of each worth the rack differs from what it should hold if all payments were made, and all bets
+    lay, in the fewest chips. None where that is not known."""
+
+
+def _weighed_by_worth(places: Sequence[Suspect], values: Sequence[int], off: Chips) -> list[Suspect]:
+    """Suspects by how well the chips bear each out.
+
+    Players lay chips as they please, so a rack is never off by just the chips of a mistake. How far such noise goes,
+    the best explanation shows: what it leaves over is taken for the usual, and each chip more that another one leaves
+    over makes that less likely by as much as a two-sided exponential of that width has it.
+    """
+    chips = tuple(sorted(set(values)))
+    left = {
+        (place, nth): _left_over(off, chips_of(slip, chips))
+        for place, suspect in enumerate(places)
+        for nth, slip in enumerate(suspect.slips)
+    }
+    if not left:
+        return list(places)
+    best = min(left.values())
+    width = (best + 1) / max(len(chips) - 1, 1)
+
+    def weighed(place: int, suspect: Suspect) -> Suspect:
+        borne_out = (
+            replace(slip, weight=slip.weight * exp((best - left[place, nth]) / width))
+            for nth, slip in enumerate(suspect.slips)
+        )
+        return replace(suspect, slips=tuple(_by_weight(borne_out)))
+
+    return [weighed(place, suspect) for place, suspect in enumerate(places)]
+
+
+def _left_over(off: Chips, explained: Mapping[int, int]) -> int:
+    counts = dict(off)
+    return sum(abs(counts.get(value, 0) - explained.get(value, 0)) for value in {*counts, *explained})
+
+
+def chips_of(slip: Slip, chips: tuple[int, ...]) -> dict[int, int]:
+    """What a slip adds to the rack, by worth."""
+    if slip.chips is not None:
+        return dict(slip.chips)
+    due, handed = in_chips(slip.due_cents, chips), in_chips(slip.due_cents - slip.rack_cents, chips)
+    return {value: due.get(value, 0) - handed.get(value, 0) for value in {*due, *handed}}
+
+
+def in_chips(amount_cents: int, chips: tuple[int, ...]) -> dict[int, int]:
+    """An amount in the fewest chips, below zero for one below zero; nothing where it cannot be made up."""
+    sign = -1 if amount_cents < 0 else 1
+    return {value: sign * count for value, count in _cut(abs(amount_cents), chips)}
+
+
+@lru_cache(maxsize=10_000)
+def _cut(amount_cents: int, chips: tuple[int, ...]) -> Chips:
+    try:
+        stack = cut(amount_cents, [Chip(worth, "") for worth in chips])
+    except (Uncuttable, ValueError):
+        return ()
+    return tuple((chip.value_cents, count) for chip, count in stack)
+
+
+def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping[int, int]) -> list[Slip]:
+    """How a count itself may be wrong: a stack counted twice or not at all, or with a chip too many or too few."""
+    found = []
+    for value in sorted(set(values)):
+        many = stacks.get(value, 0)
+        for chips, what in ((STACK, f"a stack of {STACK} at {money(value)}"), (1, f"one {money(value)} chip")):
+            for sign, says in ((1, "counted twice"), (-1, "not counted")):
+                if many and _fits(sign * chips * value, variance_cents):
+                    cents, weight = sign * chips * value, RATES["miscount"] * many / 2
+                    found.append(
+                        Slip(
+                            "miscount", cents, f"The count: {what} was {says}.", weight, chips=((value, sign * chips),)
+                        )
+                    )
+    return _by_weight(found)
+
+
+def _fits(cents: int, variance_cents: int | None) -> bool:
+    """Whether a mistake comes to an amount; any mistake that moves something, where none is named."""
+    return cents != 0 if variance_cents is None else cents == variance_cents
 
 
 # --- A round against the house -----------------------------------------------------------------------------------
 
 
-def slips(round_: Dealt, variance_cents: int, values: Sequence[int]) -> list[Slip]:
-    """Every single mistake in a round that leaves the rack exactly so much off, the most likely first."""
+def slips(
+    round_: Dealt, variance_cents: int | None, values: Sequence[int], odds: Collection[Fraction] = ()
+) -> list[Slip]:
+    """Every single mistake in a round that leaves the rack exactly so much off, the most likely first; without an
+    amount, every single mistake that leaves it off at all. ``odds``: at which winning bets are paid at this table."""
     chips, cards = tuple(sorted(set(values))), _cards_by_place(round_.actions)
     candidates: list[Slip] = []
     for payout, wager in _pieces(round_.payouts):
         before = len(candidates)
-        payments = (*_wrong_payments(round_, payout, variance_cents), *_other_ranks(payout, variance_cents, cards))
+        payments = (
+            *_wrong_payments(round_, payout, variance_cents),
+            *_other_ranks(payout, variance_cents, cards),
+            *_other_odds(payout, variance_cents, odds),
+        )
         candidates += [_with_notice(slip) for slip in (*payments, *_chip_slips(payout, variance_cents, chips))]
         candidates += _other_bet(round_, payout, variance_cents, chips)
         candidates[before:] = [_about(slip, wager) for slip in candidates[before:]]
@@ -209,7 +381,7 @@ def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
 # --- A payment as a whole ---
 
 
-def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int) -> Iterator[Slip]:
+def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int | None) -> Iterator[Slip]:
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
@@ -232,46 +404,71 @@ def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int) -> Itera
             ("push_paid", -staked, f"Seat {seat} got its bet back, and was paid even money."),
             ("took_all", staked, f"Seat {seat} was to get its bet back, and it was taken."),
         ]
+    chips = {"paid_twice": -1, "taken_twice": 1}
     for kind, cents, says in candidates:
-        if cents == variance_cents:
-            yield Slip(kind, cents, says, RATES[kind], seat)
+        if _fits(cents, variance_cents):
+            # Handled twice is the same chips once more, and not the fewest chips of twice as much.
+            once_more = 0 if kind in chips else net
+            yield Slip(kind, cents, says, RATES[kind], seat, due_cents=once_more)
     for other in round_.payouts:
-        if net - other.net_cents == variance_cents and net * other.net_cents > 0:
+        if _fits(net - other.net_cents, variance_cents) and net * other.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
             says = f"Seat {seat} was {verb} as if it were seat {other.seat}."
-            yield Slip("neighbour", variance_cents, says, RATES["neighbour"] * _closeness(seat, other.seat), seat)
+            weight = RATES["neighbour"] * _closeness(seat, other.seat)
+            yield Slip("neighbour", net - other.net_cents, says, weight, seat, due_cents=net)
 
 
-def _other_ranks(payout: Payout, variance_cents: int, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
+def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
     """One seat was reckoned by another card than the one that decided."""
     deciding_rank, step = payout.card, cents_a_rank(payout)
-    if deciding_rank is None or step is None or variance_cents % step:
+    if deciding_rank is None or step is None:
         return
-    rank = deciding_rank - variance_cents // step
-    if rank == deciding_rank or rank not in RANKS:
-        return
-    lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
-    weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
-    says = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
-    yield Slip("other_rank", variance_cents, says, weight, payout.seat)
+    for rank in RANKS:
+        cents = (deciding_rank - rank) * step
+        if not _fits(cents, variance_cents):
+            continue
+        lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
+        weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
+        says = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
+        yield Slip("other_rank", cents, says, weight, payout.seat, due_cents=payout.net_cents)
 
 
-def _other_bet(round_: Dealt, payout: Payout, variance_cents: int, chips: Sequence[int]) -> Iterator[Slip]:
+def odds_of(rounds: Iterable[Dealt]) -> frozenset[Fraction]:
+    """At which odds bets won in these rounds, where winnings do not go by a card's rank; even money always."""
+    won = (payout for round_ in rounds for payout, _ in _pieces(round_.payouts) if payout.net_cents > 0)
+    return frozenset(
+        {Fraction(1), *(Fraction(payout.net_cents, payout.staked_cents) for payout in won if not payout.card)}
+    )
+
+
+def _other_odds(payout: Payout, variance_cents: int | None, odds: Collection[Fraction]) -> Iterator[Slip]:
+    """A winning bet was paid at odds of another outcome or wager of this table."""
+    net, staked = payout.net_cents, payout.staked_cents
+    if net <= 0 or payout.card:
+        return
+    for ratio in odds:
+        handed = staked * ratio
+        if handed.denominator == 1 and _fits(net - int(handed), variance_cents):
+            says = f"Seat {payout.seat} was paid {ratio.numerator} to {ratio.denominator}, not as it won."
+            yield Slip("other_odds", net - int(handed), says, RATES["other_odds"], payout.seat, due_cents=net)
+
+
+def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips: Sequence[int]) -> Iterator[Slip]:
     """Another bet lay there than the one entered: one chip more, or one fewer. It was settled as it lay."""
     net, staked, limits = payout.net_cents, payout.staked_cents, round_.opening.limits
-    if not net or (variance_cents * staked) % net:
+    if not net:
         return
-    extra = -variance_cents * staked // net
-    bet = staked + extra
-    if abs(extra) in chips and limits.min_cents <= bet <= limits.max_cents:
-        says = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
-        yield Slip("other_bet", variance_cents, says, RATES["other_bet"], payout.seat)
+    for extra in (sign * chip for chip in chips for sign in (1, -1)):
+        cents, bet = Fraction(-extra * net, staked), staked + extra
+        if cents.denominator == 1 and _fits(int(cents), variance_cents) and limits.min_cents <= bet <= limits.max_cents:
+            says = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
+            yield Slip("other_bet", int(cents), says, RATES["other_bet"], payout.seat, due_cents=net)
 
 
 # --- A chip in a payment ---
 
 
-def _chip_slips(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> Iterator[Slip]:
+def _chip_slips(payout: Payout, variance_cents: int | None, chips: tuple[int, ...]) -> Iterator[Slip]:
     """One chip of a payment was another one, or one too many or too few."""
     net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
@@ -281,43 +478,60 @@ def _chip_slips(payout: Payout, variance_cents: int, chips: tuple[int, ...]) -> 
     else:
         return
     for amount, sign, verb in stacks:
-        for kind, weight, says in _chip_errors(amount, chips).get(sign * variance_cents, ()):
-            yield Slip(kind, variance_cents, f"Seat {payout.seat}, what was {verb}: {says}.", weight, payout.seat)
+        for error in _chip_errors_of(amount, chips, None if variance_cents is None else sign * variance_cents):
+            says = f"Seat {payout.seat}, what was {verb}: {error.says}."
+            moved = tuple((value, sign * count) for value, count in error.chips)
+            yield Slip(error.kind, sign * error.cents, says, error.weight, payout.seat, chips=moved)
+
+
+class ChipError(NamedTuple):
+    """One chip of an amount that is another one, too many or missing: by how much the amount is off."""
+
+    kind: str
+    cents: int
+    weight: float
+    says: str
+    chips: Chips
+
+
+def _chip_errors_of(amount_cents: int, chips: tuple[int, ...], off_cents: int | None) -> Sequence[ChipError]:
+    errors = _chip_errors(amount_cents, chips)
+    return [*chain.from_iterable(errors.values())] if off_cents is None else errors.get(off_cents, ())
 
 
 @lru_cache(maxsize=10_000)
-def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, tuple[tuple[str, float, str], ...]]:
+def _chip_errors(amount_cents: int, chips: tuple[int, ...]) -> Mapping[int, Sequence[ChipError]]:
     """By how much an amount in chips is off when one of them is another, or too many, or missing."""
-    try:
-        stack = [(chip.value_cents, count) for chip, count in cut(amount_cents, [Chip(worth, "") for worth in chips])]
-    except (Uncuttable, ValueError):
-        return {}
-    errors: dict[int, list[tuple[str, float, str]]] = {}
+    errors: dict[int, list[ChipError]] = {}
+    for error in _one_chip_off(_cut(amount_cents, chips), chips):
+        errors.setdefault(error.cents, []).append(error)
+    return errors
+
+
+def _one_chip_off(stack: Chips, chips: tuple[int, ...]) -> Iterator[ChipError]:
     for value, count in stack:
         chance = RATES["chip_more"] * count / (2 if value == chips[-1] else 1)
-        errors.setdefault(value, []).append(("chip_more", chance, f"one {money(value)} chip too many"))
-        errors.setdefault(-value, []).append(("chip_more", chance, f"one {money(value)} chip too few"))
+        yield ChipError("chip_more", value, chance, f"one {money(value)} chip too many", ((value, 1),))
+        yield ChipError("chip_more", -value, chance, f"one {money(value)} chip too few", ((value, -1),))
         for other in chips:
             if other != value:
                 closeness = _closeness(chips.index(value), chips.index(other))
                 says = f"a {money(other)} chip instead of a {money(value)}"
-                errors.setdefault(other - value, []).append(
-                    ("chip_other", RATES["chip_other"] * count * closeness, says)
-                )
-    return {cents: tuple(chances) for cents, chances in errors.items()}
+                weight = RATES["chip_other"] * count * closeness
+                yield ChipError("chip_other", other - value, weight, says, ((other, 1), (value, -1)))
 
 
 # --- A card ---
 
 
-def _other_card(round_: Dealt, variance_cents: int) -> Iterator[Slip]:
+def _other_card(round_: Dealt, variance_cents: int | None) -> Iterator[Slip]:
     """A card was named wrongly."""
-    for nth, card, rank in other_cards(round_, variance_cents):
+    for nth, card, rank, cents in other_cards(round_, variance_cents):
         whose = f"the {PLACE_NAMES[card.to]}" if card.to in PLACE_NAMES else f"seat {card.to}"
         pack = pack_of(round_.opening.dealt)
         says = f"Card {nth} of {whose} was named {pack.spell(card.rank)} and may have been {pack.spell(rank)}."
         closeness = nearness(card.rank, rank) if pack is PAIRS else _closeness(RANK_OF[card.rank], RANK_OF[rank])
-        yield Slip("card", variance_cents, says, RATES["card"] * closeness, max(card.to, DEALER))
+        yield Slip("card", cents, says, RATES["card"] * closeness, max(card.to, DEALER), due_cents=cents)
 
 
 # --- Chips that moved otherwise than by a round ------------------------------------------------------------------
@@ -346,10 +560,15 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
         ]
     likely = [Slip(kind, cents, says, RATES[kind], seat) for kind, cents, says in candidates if cents == variance_cents]
     if exchange.kind != "brought":
-        errors = _chip_errors(amount, tuple(sorted(set(values)))).get(
-            -variance_cents if is_paid_out else variance_cents, ()
-        )
-        likely += [Slip(kind, variance_cents, f"{whose} chips: {says}.", weight, seat) for kind, weight, says in errors]
+        sign = -1 if is_paid_out else 1
+        errors = _chip_errors_of(amount, tuple(sorted(set(values))), sign * variance_cents)
+        likely += [
+            Slip(
+                error.kind, variance_cents, f"{whose} chips: {error.says}.", error.weight, seat,
+                chips=tuple((value, sign * count) for value, count in error.chips),
+            )
+            for error in errors
+        ]  # fmt: skip
     return _by_weight(map(_with_notice, likely))
 
 
@@ -364,7 +583,8 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
     since = max(since_seq, entry_before(table.book_id, oldest)) if oldest > first else since_seq
     rounds = list(dealt_rounds(table.book_id, oldest, last, since, through_seq)) if variance_cents else []
     chip_exchanges = list(exchanges(table.book_id, since, through_seq)) if variance_cents else []
-    places = suspects(rounds, chip_exchanges, variance_cents, values)
+    counted = _counted(table.book_id, since_seq, through_seq, rounds if oldest == first else None, values)
+    places = suspects(rounds, chip_exchanges, variance_cents, values, counted)
     return Findings(
         variance_cents=variance_cents,
         since_seq=since_seq,
@@ -373,4 +593,34 @@ def find(table: Table, variance_cents: int, since_seq: int, through_seq: int) ->
         suspects=tuple(places[:MOST_LISTED]),
         places=len(places),
         cut_at=oldest if oldest > first else None,
+        rounds_that_fit=len({suspect.round for suspect in places if suspect.round}),
+        by_worth=counted is not None and counted.off is not None,
     )
+
+
+def _counted(
+    book_id: int, since_seq: int, through_seq: int, rounds: Sequence[Dealt] | None, values: Sequence[int]
+) -> Counted | None:
+    """The count at the end of a span, and by what it is off by worth, where the span begins with a count as well."""
+    end = rack_chips.counted_at(book_id, through_seq)
+    if end is None:
+        return None
+    stacks = {value: -(-count // STACK) for value, count in end}
+    begin = rack_chips.counted_at(book_id, since_seq)
+    moved = rack_chips.moved(book_id, since_seq, through_seq) if begin is not None and rounds is not None else None
+    if begin is None or moved is None or rounds is None:
+        return Counted(through_seq, stacks or dict.fromkeys(values, STACKS_UNKNOWN))
+    chips = tuple(sorted(set(values)))
+    due = Counter(dict(begin))
+    for amount_cents in (*moved.amounts_cents, *rack_amounts(rounds)):
+        due.update(in_chips(amount_cents, chips))
+    for value, count in moved.chips:
+        due[value] += count
+    off = Counter(dict(end))
+    off.subtract(due)
+    return Counted(through_seq, stacks, tuple(sorted((value, count) for value, count in off.items() if count)))
+
+
+def rack_amounts(rounds: Iterable[Dealt]) -> Iterator[int]:
+    """What each payment of these rounds brought the rack, or below zero took from it."""
+    return (-payout.net_cents for round_ in rounds for payout, _ in _pieces(round_.payouts))

@@ -23,8 +23,9 @@ def cents_a_rank(payout: Payout) -> int | None:
     return payout.net_cents // payout.card
 
 
-def other_cards(round_: Dealt, variance_cents: int) -> Iterator[tuple[int, Card, int]]:
-    """(which of its seat's cards, the card, another rank) wherever the rack would be off by just that amount."""
+def other_cards(round_: Dealt, variance_cents: int | None) -> Iterator[tuple[int, Card, int, int]]:
+    """(which of its seat's cards, the card, another rank, the amount) wherever the rack would be off by just that
+    amount; or, where none is named, by any."""
     game, state = round_.game, round_.game.open(round_.rules, round_.opening)
     counts: dict[int, int] = {}
     for index, action in enumerate(round_.actions):
@@ -32,14 +33,18 @@ def other_cards(round_: Dealt, variance_cents: int) -> Iterator[tuple[int, Card,
             counts[action.to] = nth = counts.get(action.to, 0) + 1
             for rank in _candidates(round_, action, variance_cents):
                 continuation = (Card(rank, action.to), *round_.actions[index + 1 :])
-                if _difference(round_, state, continuation) == variance_cents:
-                    yield nth, action, rank
+                difference = _difference(round_, state, continuation)
+                if difference and variance_cents in (None, difference):
+                    yield nth, action, rank, difference
         state = game.apply(state, action)
 
 
-def _candidates(round_: Dealt, card: Card, variance_cents: int) -> Iterator[int]:
+def _candidates(round_: Dealt, card: Card, variance_cents: int | None) -> Iterator[int]:
     pack = pack_of(round_.opening.dealt)
-    if pack is PAIRS:
+    if pack is PAIRS and variance_cents is None:
+        yield from (rank for rank in RANKS if rank != card.rank)
+        return
+    if pack is PAIRS and variance_cents is not None:
         yield from _candidate_ranks(round_.payouts, card, variance_cents)
         return
     for other in range(1, len(pack.deck) + 1):  # one key was another: of a card, its rank or its suit

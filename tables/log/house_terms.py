@@ -66,6 +66,7 @@ MATTERS: Final[Mapping[str, str]] = {
 """Settings that move money, or that say who may move it."""
 ALWAYS_TWO: Final = ("terms", "profile")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
+EXCEPTIONS: Final = "Exceptions"
 DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
@@ -84,6 +85,12 @@ TERMS: Final[Mapping[str, Term]] = {
             name="dispute_reportable_cents", title="A dispute is reportable from", group=DISCREPANCIES, kind="cents",
             default=50_000, least=1,
             help="From so much at stake on the regulator hears of a dispute.",
+        ),
+        # --- Exceptions
+        Term(
+            name="late_signature_minutes", title="A signature is late after", group=EXCEPTIONS, kind="count",
+            default=30, least=1, most=1_440,
+            help="So many minutes after the step before, a step of a slip is among the day's exceptions.",
         ),
         # --- Dealers' certificates
         Term(

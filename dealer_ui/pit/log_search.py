@@ -1,0 +1,156 @@
+"""The log searched: a form, what it finds, and the same as a file. Whoever runs the floor searches the tables' books,
+operators and auditors the house's as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_GET
+
+from dealer_ui import dates, exports
+from dealer_ui.guards import watches
+from dealer_ui.numbers import cents, number
+from dealer_ui.pit.exceptions import reads_the_house
+from tables.audit import log_search as search
+from tables.audit.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
+from tables.day import hours
+from tables.models import Table
+from tables.refusals import Refused
+
+HOUSE: Final = "house"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was typed, and what of it cannot be read."""
+
+    typed: Mapping[str, str]
+    wanted: Wanted
+    wrong: str = ""
+    """A sentence; nothing where all of it can be read."""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.wanted == Wanted()
+
+
+def _form(request: HttpRequest) -> Form:
+    typed = {name: value.strip() for name, value in request.GET.dict().items() if name not in ("before", "as")}
+    wrong = ""
+    amount = cents(typed.get("amount"))
+    since, until = _moment(typed.get("since"), is_end=False), _moment(typed.get("until"), is_end=True)
+    if typed.get("amount") and amount is None:
+        wrong = "Write the amount in plain digits: 20, 2.50 or 1,000."
+    for name, read in (("since", since), ("until", until)):
+        if typed.get(name) and read is None:
+            wrong = "Write a time as 2026-11-22 or 2026-11-22 14:30; a day alone is a gaming day."
+    if any(len(typed.get(name, "")) > LONGEST or "\x00" in typed.get(name, "") for name in ("person", "text")):
+        wrong = f"Search for at most {LONGEST} characters."
+    in_house = typed.get("table") == HOUSE
+    wanted = Wanted(
+        person=typed.get("person", "") if not wrong else "",
+        subject=typed.get("subject", "") if typed.get("subject") in SUBJECTS else "",
+        kind=typed.get("kind", "") if typed.get("kind") in KINDS else "",
+        table=None if in_house else number(typed.get("table")),
+        in_house=in_house,
+        round=number(typed.get("round")),
+        entry=number(typed.get("entry")),
+        since=since,
+        until=until,
+        text=typed.get("text", "") if not wrong else "",
+        cents=None if amount is None else abs(amount),
+        with_rounds=typed.get("rounds") == "on",
+    )
+    return Form(typed, wanted, wrong)
+
+
+def _moment(text: str | None, *, is_end: bool) -> datetime | None:
+    """A day as the house counts it, whole; or a time by the house's clock."""
+    if (day := dates.day(text)) is not None:
+        span = hours.span(day)
+        return span.end if is_end else span.start
+    try:
+        read = parse_datetime((text or "").replace(" ", "T", 1))
+    except ValueError:
+        return None
+    if read is None or not 2000 <= read.year <= 2999:
+        return None
+    aware = timezone.make_aware(read) if timezone.is_naive(read) else read
+    return aware + timedelta(seconds=1) if is_end else aware
+
+
+@watches
+@require_GET
+def log_search(request: HttpRequest) -> HttpResponse:
+    """The form, and what it finds, the newest first."""
+    form, whole = _form(request), reads_the_house(request.user)
+    page, refused = None, form.wrong
+    if not refused:
+        try:
+            page = search.search(form.wanted, before=Place.read(request.GET.get("before")), whole=whole)
+        except Refused as refusal:
+            refused = refusal.sentence
+    asked = request.GET.copy()
+    for name in ("before", "as"):
+        asked.pop(name, None)
+    context = {
+        "page": page,
+        "refused": refused,
+        "typed": form.typed,
+        "wanted": form.wanted,
+        "tables": Table.objects.order_by("name"),
+        "whole": whole,
+        "subjects": SUBJECTS,
+        "kinds": KINDS,
+        "asked": asked.urlencode(),
+        "paged": "before" in request.GET,
+        "says": _says(page, form.wanted) if page else "",
+    }
+    return render(request, "dealer_ui/pit/search.html", context, status=422 if refused else 200)
+
+
+def _says(page: Page, wanted: Wanted) -> str:
+    """How far a page of words came."""
+    if not wanted.reads_words or page.older is None or len(page.hits) >= search.PAGE:
+        return ""
+    return (
+        f"{page.looked_at:,} entries were read, back to {timezone.localtime(page.older.moment):%d %b %Y, %H:%M}."
+        " Older ones are on the next page."
+    )
+
+
+HEADER: Final = ("where", "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash")
+
+
+@watches
+@require_GET
+def log_search_csv(request: HttpRequest) -> HttpResponseBase:
+    """All that is found."""
+    form, whole = _form(request), reads_the_house(request.user)
+    refused = form.wrong
+    if not refused:
+        try:
+            search.search(form.wanted, whole=whole, count=1)
+        except Refused as refusal:
+            refused = refusal.sentence
+    if refused:
+        return HttpResponse(refused, content_type="text/plain; charset=utf-8", status=422)
+    return exports.answer(request, "log", HEADER, _rows(form.wanted, whole=whole))
+
+
+def _rows(wanted: Wanted, *, whole: bool) -> Iterator[list[tuple[Any, ...]]]:
+    for hits in search.everything(wanted, whole=whole):
+        yield [
+            (
+                hit.table.name if hit.table else "The house", hit.entry.seq, hit.moment, hit.entry.by,
+                hit.entry.subject, hit.entry.kind, hit.entry.round, hit.says, hit.entry.legs, hit.entry.hash,
+            )
+            for hit in hits
+        ]  # fmt: skip

@@ -1,0 +1,350 @@
+"""What was out of the ordinary on a gaming day, from the log: one report for the whole floor, and its dealers.
+
+Which kinds of entry are exceptions stands in ``tables/log/exceptions.py``. Everything is read between a day's first and
+last entry of each book, which an index of times finds, so a day of last year costs no more than yesterday.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+from django.utils import timezone
+
+from ledger import mends
+from ledger.log import COLUMNS
+from ledger.models import HOUSE, Acknowledgement, Book, Discrepancy, Finding, Notice
+from ledger.proof.chain import Entry
+from tables.audit import entry_list
+from tables.audit.dealer_figures import DealerLine, dealer_lines
+from tables.day import hours, reading
+from tables.day.hours import Span
+from tables.day.reading import BookSpan
+from tables.log.catalog import IN_THE_HOUSE, event_of, read_as
+from tables.log.entries.journal import AlertRaised, DiscrepancyOpened
+from tables.log.entries.slips import HouseSlipSigned, SlipSigned
+from tables.log.event import Event
+from tables.log.exceptions import ALERTS, DISCREPANCIES, KINDS, LATE, MATTERS, TAKE_BACKS, Matter
+from tables.log.fold import UNREADABLE
+from tables.log.paper import Slip
+from tables.models import Table
+from tables.setup import house_terms
+
+COUNT_ROOM: Final = frozenset({"drop"})
+"""Series whose counts wait for the count room, and are not late for it: closing a day names boxes not counted yet."""
+
+
+def late_after(span: Span) -> timedelta:
+    """A step of a slip that comes longer than this after the step before is late, by the terms of that day."""
+    return timedelta(minutes=house_terms.number("late_signature_minutes", min(span.end, timezone.now())))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the report."""
+
+    matter: Matter
+    book_id: int
+    seq: int
+    """Its entry; 0 for what has none yet."""
+    moment: datetime
+    place: str
+    """The table, or the house."""
+    by: str
+    says: str
+    subject: str
+    kind: str
+    round: int | None = None
+    table: int | None = None
+    """The table's own number; None in the house's book."""
+    note: str = ""
+    """What the entry does not say itself: how late it was, that it waits still."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """One matter of the report with what there is of it."""
+
+    matter: Matter
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A day's exceptions."""
+
+    day: date
+    span: Span
+    headings: Sequence[Heading]
+    dealers: Sequence[DealerLine]
+    earlier_open: int = 0
+    """Discrepancies of days before that nobody has closed."""
+    is_of_the_floor: bool = False
+    """Whether the house's own matters were left out."""
+
+    @property
+    def lines(self) -> list[Line]:
+        """All of them, matter by matter."""
+        return [line for heading in self.headings for line in heading.lines]
+
+
+@dataclass(frozen=True, slots=True)
+class _Books:
+    """The books of the floor: which is whose."""
+
+    house: int
+    tables: Mapping[int, Table]
+    spans: Mapping[int, BookSpan]
+
+    def place(self, book_id: int) -> str:
+        table = self.tables.get(book_id)
+        return table.name if table else "The house"
+
+
+def of_day(day: date, *, whole: bool = True) -> Report:
+    """The exceptions of a gaming day; without ``whole``, those of the floor alone."""
+    span = hours.span(day)
+    books = _books(span)
+    matters = [matter for matter in MATTERS if whole or matter.is_of_the_floor]
+    entries = _entries(books)
+    lines: dict[str, list[Line]] = defaultdict(list)
+    told = [*_told(entries, books), *_at_the_door(books, span)]
+    for line in (*_settled_out(told), *_late(books, span)):
+        lines[line.matter.name].append(line)
+    dealers = dealer_lines(
+        books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]
+    )
+    return Report(
+        day=day,
+        span=span,
+        headings=[Heading(matter, lines[matter.name]) for matter in matters],
+        dealers=dealers,
+        earlier_open=Discrepancy.objects.filter(finding=None, at__lt=span.start).count(),
+        is_of_the_floor=not whole,
+    )
+
+
+def _books(span: Span) -> _Books:
+    heads = dict(Book.objects.values_list("pk", "head_seq"))
+    house: int = Book.objects.values_list("pk", flat=True).get(name=HOUSE)
+    tables = {table.book_id: table for table in Table.objects.all()}
+    wanted = {book: seq for book, seq in heads.items() if book in tables or book == house}
+    return _Books(house, tables, reading.bounds(wanted, span.start, span.end))
+
+
+def _is_back(entry: Entry) -> bool:
+    return KINDS.get((False, entry.subject, entry.kind)) is TAKE_BACKS
+
+
+# --- Entries ---------------------------------------------------------------------------------------------------
+
+# Take-backs have an index of their own; everything else is rare beside rounds, and has another.
+_ENTRIES: Final = f"""
+    SELECT e.*, {mends.TRUE_TIME.format(book="s.book", entry="e")}
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[], %(house)s::boolean[])
+        AS s (book, low, high, house)
+    CROSS JOIN LATERAL (
+        SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND seq > s.low AND seq <= s.high
+            AND NOT subject = 'round' AND subject = ANY(%(subjects)s)
+            AND subject || ' ' || kind
+                = ANY(CASE WHEN s.house THEN %(of_house)s::text[] ELSE %(of_tables)s::text[] END)
+        UNION ALL
+        SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND seq > s.low AND seq <= s.high
+            AND subject = 'round' AND kind = 'take_back') AS e
+        (book_id, name, seq, at, subject, kind, round, by, key, legs, body, hash, previous)
+    ORDER BY 14, e.book_id, e.seq
+"""  # noqa: S608
+
+
+def _entries(books: _Books) -> list[tuple[int, Entry]]:
+    """What the day's books hold of the kinds that are exceptions, in order of time."""
+    spans = books.spans
+    asked: dict[str, Any] = {
+        "books": list(spans),
+        "lows": [span.first for span in spans.values()],
+        "highs": [span.last for span in spans.values()],
+        "house": [book == books.house for book in spans],
+        "subjects": sorted({subject for _, subject, _ in KINDS}),
+        "of_house": [f"{subject} {kind}" for house, subject, kind in KINDS if house],
+        "of_tables": [f"{subject} {kind}" for house, subject, kind in KINDS if not house],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_ENTRIES, asked)
+        return [(row[0], _mended(Entry(*row[:-1]), row[-1])) for row in cursor.fetchall()]
+
+
+def _mended(entry: Entry, moment: datetime) -> Entry:
+    """An entry with the time at which it was truly written, to be shown and not to be hashed."""
+    return entry if entry.at == moment else replace(entry, at=moment)
+
+
+def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[Line, Event | None]]:
+    words = entry_list.of_several_books(entries)
+    lines = []
+    for (book, entry), says in zip(entries, words, strict=True):
+        matter = KINDS[book == books.house, entry.subject, entry.kind]
+        table = books.tables.get(book)
+        lines.append(
+            (
+                Line(
+                    matter=matter,
+                    book_id=book,
+                    seq=entry.seq,
+                    moment=entry.at or timezone.now(),
+                    place=books.place(book),
+                    by=entry.by,
+                    says=says,
+                    subject=entry.subject,
+                    kind=entry.kind,
+                    round=entry.round,
+                    table=table.pk if table else None,
+                ),
+                _event_of(entry) if matter in (ALERTS, DISCREPANCIES) else None,
+            )
+        )
+    return lines
+
+
+def _event_of(entry: Entry) -> Event | None:
+    try:
+        return event_of(entry)
+    except UNREADABLE:
+        return None
+
+
+def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[Line, Event | None]]:
+    """What was written while somebody else held the house's book, and has no entry of it yet."""
+    for notice in Notice.objects.filter(seq=None, at__gte=span.start, at__lt=span.end).order_by("pk"):
+        matter = KINDS.get((True, notice.subject, notice.kind))
+        if matter is None:
+            continue
+        event = msgspec.convert(notice.content, IN_THE_HOUSE[notice.subject, notice.kind], str_keys=True)
+        line = Line(
+            matter=matter,
+            book_id=books.house,
+            seq=0,
+            moment=notice.at,
+            place=books.place(books.house),
+            by=notice.by,
+            says=event.words(),
+            subject=notice.subject,
+            kind=notice.kind,
+            note="not in the log yet",
+        )
+        yield line, event
+
+
+def _settled_out(lines: Sequence[tuple[Line, Event | None]]) -> list[Line]:
+    """The same without alerts that somebody took note of, and without discrepancies that have a finding."""
+    alerts = {event.number for _, event in lines if isinstance(event, AlertRaised)}
+    cases = {event.number for _, event in lines if isinstance(event, DiscrepancyOpened)}
+    noted = set(Acknowledgement.objects.filter(alert__in=alerts).values_list("alert_id", flat=True))
+    closed = set(Finding.objects.filter(discrepancy__in=cases).values_list("discrepancy_id", flat=True))
+
+    def is_settled(event: Event | None) -> bool:
+        if isinstance(event, AlertRaised):
+            return event.number in noted
+        return isinstance(event, DiscrepancyOpened) and event.number in closed
+
+    return [line for line, event in lines if not is_settled(event)]
+
+
+# --- Signatures ------------------------------------------------------------------------------------------------
+
+_SIGNED_LATE: Final = f"""
+    SELECT e.book_id, e.seq, {mends.TRUE_TIME.format(book="e.book_id", entry="e")} AS signed,
+        {mends.TRUE_TIME.format(book="b.book_id", entry="b")} AS before, e.kind, e.by, slip.series, slip.number, g.stage
+    FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
+    JOIN ledger_slipsignature AS g ON g.book_id = s.book AND g.seq > s.low AND g.seq <= s.high
+    JOIN ledger_slip AS slip ON slip.id = g.slip_id
+    CROSS JOIN LATERAL (SELECT p.book_id, p.seq FROM ledger_slipsignature AS p
+        WHERE p.slip_id = g.slip_id AND p.seq < g.seq ORDER BY p.seq DESC LIMIT 1) AS p
+    JOIN ledger_logentry AS e ON e.book_id = g.book_id AND e.seq = g.seq
+    JOIN ledger_logentry AS b ON b.book_id = p.book_id AND b.seq = p.seq
+    WHERE e.at - b.at > %(term)s AND NOT (slip.series = ANY(%(count_room)s) AND g.stage LIKE '%%counted%%')
+    ORDER BY signed, e.book_id, e.seq
+"""  # noqa: S608
+_IN_PROGRESS: Final = """
+    SELECT s.book, e.body FROM unnest(%(books)s::bigint[], %(highs)s::bigint[]) AS s (book, high)
+    CROSS JOIN LATERAL (SELECT body FROM ledger_logentry WHERE book_id = s.book AND subject = 'slip' AND seq <= s.high
+        ORDER BY seq DESC LIMIT 1) AS e
+"""
+
+
+def _late(books: _Books, span: Span) -> list[Line]:
+    """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
+    term = late_after(span)
+    asked: dict[str, Any] = {
+        "books": list(books.spans),
+        "lows": [bounds.first for bounds in books.spans.values()],
+        "highs": [bounds.last for bounds in books.spans.values()],
+        "term": term,
+        "count_room": sorted(COUNT_ROOM),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SIGNED_LATE, asked)
+        late = [_late_line(books, row) for row in cursor.fetchall()]
+        cursor.execute(_IN_PROGRESS, asked)
+        waiting = [(book, slip) for book, body in cursor.fetchall() for slip in _waiting(book, body, books)]
+    return late + _still_waiting(waiting, books, min(span.end, timezone.now()), term)
+
+
+def _late_line(books: _Books, row: tuple[Any, ...]) -> Line:
+    book, seq, signed, before, kind, by, series, number, stage = row
+    return Line(
+        matter=LATE,
+        book_id=book,
+        seq=seq,
+        moment=signed,
+        place=books.place(book),
+        by=by,
+        says=f"{series.capitalize()} {number}: {stage.replace('_', ' ')}",
+        subject="slip",
+        kind=kind,
+        table=books.tables[book].pk if book in books.tables else None,
+        note=f"{_minutes(signed - before)} after the step before",
+    )
+
+
+def _waiting(book: int, body: bytes, books: _Books) -> Sequence[Slip]:
+    try:
+        slips = read_as(HouseSlipSigned if book == books.house else SlipSigned, body).waiting
+    except UNREADABLE:
+        return ()
+    return [slip for slip in slips if slip.series.name not in COUNT_ROOM]
+
+
+def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime, term: timedelta) -> list[Line]:
+    signed = reading.moments([(book, slip.signed[-1].seq) for book, slip in waiting])
+    lines = []
+    for book, slip in waiting:
+        last = slip.signed[-1]
+        moment = signed.get((book, last.seq))
+        if moment is None or end - moment <= term:
+            continue
+        lines.append(
+            Line(
+                matter=LATE,
+                book_id=book,
+                seq=last.seq,
+                moment=moment,
+                place=books.place(book),
+                by=last.name,
+                says=f"{slip.label}: {slip.due.to_be if slip.due else 'nothing more'}",
+                subject="slip",
+                kind=f"{slip.series.name}_{last.stage}",
+                table=books.tables[book].pk if book in books.tables else None,
+                note=f"waits for {_minutes(end - moment)}",
+            )
+        )
+    return lines
+
+
+def _minutes(length: timedelta) -> str:
+    minutes = round(length / timedelta(minutes=1))
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,356 @@
+"""The log searched: by who wrote it, subject, kind, table, round, time, amount, and by what an entry says in words.
+
+What has an index is asked of the database: the subject and the kind, who wrote it (but for inputs of rounds), a round,
+a time. Words and amounts are looked for in what a person would read, newest first, so many entries a page; a page says
+how far it came. Nothing is told of what a game still hides: the words are those that the log's own page shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from ledger import mends
+from ledger.log import COLUMNS
+from ledger.models import HOUSE, Book
+from ledger.proof.chain import Entry
+from ledger.proof.chips import money
+from tables.audit import entry_list
+from tables.log.catalog import EVENTS
+from tables.models import Staff, Table
+from tables.refusals import Refused
+
+PAGE: Final = 50
+AT_ONCE: Final = 500
+"""Entries whose words are looked at with one statement."""
+MOST_LOOKED_AT: Final = 2_000
+"""Entries whose words one page looks at."""
+MOST_OF_ROUNDS: Final = timedelta(days=2)
+"""Inputs of rounds are nearly all that there is: by person, word or amount they are searched over no longer a time."""
+FIRST_WINDOW: Final = timedelta(hours=1)
+WIDER: Final = 8
+LONGEST: Final = 100
+"""Characters of a word or a name."""
+
+ROUND: Final = "round"
+SUBJECTS: Final = tuple(sorted({event.subject for event in EVENTS}))
+KINDS: Final = tuple(sorted({kind for event in EVENTS for kind in event.kinds}))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins: before this entry, in order of time, book and number."""
+
+    moment: datetime
+    book: int
+    seq: int
+
+    def __str__(self) -> str:
+        return f"{self.moment.isoformat()}/{self.book}/{self.seq}"
+
+    @classmethod
+    def read(cls, text: str | None) -> Place | None:
+        """As an address brings it; None for anything else."""
+        match (text or "").split("/"):
+            case [moment, book, seq] if book.isdecimal() and seq.isdecimal() and len(book + seq) < 30:
+                try:
+                    read = datetime.fromisoformat(moment.replace(" ", "+"))
+                except ValueError:
+                    return None
+                if read.tzinfo is None or not 2000 <= read.year <= 2999:
+                    return None
+                return cls(read, min(int(book), 2**31 - 1), min(int(seq), 2**31 - 1))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for; what is not named does not matter."""
+
+    person: str = ""
+    subject: str = ""
+    kind: str = ""
+    table: int | None = None
+    """The table's own number."""
+    in_house: bool = False
+    """Only the house's own book."""
+    round: int | None = None
+    entry: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+    cents: int | None = None
+    with_rounds: bool = False
+    """Inputs of rounds too, where a person, a word or an amount is looked for."""
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether an entry has to be read to know whether it is wanted."""
+        return bool(self.text) or self.cents is not None
+
+    @property
+    def is_of_rounds(self) -> bool:
+        """Whether inputs of rounds are among what is searched."""
+        if self.subject or self.round is not None or self.entry is not None:
+            return self.subject in ("", ROUND)
+        return self.with_rounds or not (self.person or self.reads_words or self.kind)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether no index leads to it, so that all inputs of rounds of its span have to be looked at."""
+        finds = self.round is not None or self.entry is not None
+        return self.is_of_rounds and not finds and bool(self.person or self.reads_words or self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry with its words."""
+
+    entry: Entry
+    moment: datetime
+    says: str
+    table: Table | None
+    """None: it is in the house's book."""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.moment, self.entry.book_id, self.entry.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of what was searched for."""
+
+    hits: Sequence[Hit]
+    older: Place | None
+    """Where the next one begins; None where there is nothing more."""
+    looked_at: int = 0
+    """How many entries were read for it."""
+
+    @property
+    def reached(self) -> datetime | None:
+        """How far back was looked, where more may be wanted beyond it."""
+        return self.older.moment if self.older else None
+
+
+def search(wanted: Wanted, *, before: Place | None = None, whole: bool, count: int = PAGE) -> Page:
+    """A page of entries, the newest first. Without ``whole``, of tables alone. Raises Refused."""
+    _refuse_wide(wanted)
+    books = _books(wanted, whole=whole)
+    hits: list[Hit] = []
+    looked_at, place = 0, before
+    batch = AT_ONCE if wanted.reads_words else count + 1
+    while books.heads:
+        rows = _rows(wanted, books, place, batch)
+        looked_at += len(rows)
+        hits += _hits(rows, wanted, books)
+        if len(hits) > count:
+            return Page(hits[:count], hits[count - 1].place, looked_at)
+        if len(rows) < batch:
+            break
+        moment, entry = rows[-1]
+        place = Place(moment, entry.book_id, entry.seq)
+        if looked_at >= MOST_LOOKED_AT:
+            return Page(hits, place, looked_at)
+    return Page(hits, None, looked_at)
+
+
+def _refuse_wide(wanted: Wanted) -> None:
+    if not wanted.is_wide:
+        return
+    until = wanted.until or timezone.now()
+    if wanted.since is None or until - wanted.since > MOST_OF_ROUNDS:
+        days = MOST_OF_ROUNDS.days
+        raise Refused(
+            "too_wide",
+            f"Inputs of rounds are searched by person, kind, word or amount over {days} days at most:"
+            " say from when to when, or name a round.",
+            422,
+        )
+
+
+# --- What is asked of the database -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Books:
+    heads: Mapping[int, int]
+    """The books that are searched, each with the number of its last entry."""
+    tables: Mapping[int, Table]
+
+
+def _books(wanted: Wanted, *, whole: bool) -> _Books:
+    tables = {table.book_id: table for table in Table.objects.all()}
+    if wanted.in_house or wanted.table is not None:
+        tables = {book: table for book, table in tables.items() if table.pk == wanted.table and not wanted.in_house}
+    names = Q(pk__in=tables)
+    if whole and wanted.table is None:
+        names |= Q(name=HOUSE)
+    return _Books(dict(Book.objects.filter(names).values_list("pk", "head_seq")), tables)
+
+
+_LAST_BEFORE: Final = f"""
+    SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[],
+        %(moments)s::timestamptz[]) AS s (book, head, moment)
+    LEFT JOIN LATERAL ({mends.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}) AS last ON true
+"""  # noqa: S608
+
+
+def _last_before(books: _Books, moments: Mapping[int, datetime]) -> dict[int, int]:
+    asked: dict[str, Any] = {
+        "books": list(books.heads),
+        "heads": list(books.heads.values()),
+        "moments": [moments[book] for book in books.heads],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST_BEFORE, asked)
+        return dict(cursor.fetchall())
+
+
+def _through(books: _Books, wanted: Wanted, before: Place | None) -> dict[int, int]:
+    """Up to which entry each book is read: those of one moment are in order of their books, the last book first."""
+    moment = before.moment if before else wanted.until
+    if moment is None:
+        return dict(books.heads)
+    just_after = moment + timedelta(microseconds=1)
+    moments = {book: just_after if before and book < before.book else moment for book in books.heads}
+    ends = _last_before(books, moments)
+    if before and before.book in ends:
+        ends[before.book] = before.seq - 1
+    return ends
+
+
+def _rows(wanted: Wanted, books: _Books, before: Place | None, count: int) -> list[tuple[datetime, Entry]]:
+    """So many entries, the newest first. The floor has many books: they are read in ever wider windows of time, so that
+    not each of them is read for a page that only needs the last few minutes."""
+    highs = _through(books, wanted, before)
+    since = _last_before(books, dict.fromkeys(books.heads, wanted.since)) if wanted.since else None
+    lowest = since or dict.fromkeys(books.heads, 0)
+    window, start = FIRST_WINDOW, before.moment if before else wanted.until or timezone.now()
+    while len(books.heads) > 1 and start - window > (wanted.since or start - timedelta(days=400)):
+        lows = _last_before(books, dict.fromkeys(books.heads, start - window))
+        rows = _read(wanted, {book: (max(lows[book], lowest[book]), highs[book]) for book in highs}, count)
+        if len(rows) == count:
+            return rows
+        window *= WIDER
+    return _read(wanted, {book: (lowest[book], highs[book]) for book in highs}, count)
+
+
+_FOUND: Final = """
+    SELECT e.*, {time} AS moment FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[])
+        AS s (book, low, high)
+    CROSS JOIN LATERAL (SELECT {columns} FROM ledger_logentry
+        WHERE book_id = s.book AND seq > s.low AND seq <= s.high{conditions} ORDER BY seq DESC LIMIT %(count)s) AS e
+        (book_id, name, seq, at, subject, kind, round, by, key, legs, body, hash, previous)
+    ORDER BY moment DESC, e.book_id DESC, e.seq DESC LIMIT %(count)s
+"""
+
+
+def _read(wanted: Wanted, bounds: Mapping[int, tuple[int, int]], count: int) -> list[tuple[datetime, Entry]]:
+    conditions, asked = _conditions(wanted)
+    sql = _FOUND.format(time=mends.TRUE_TIME.format(book="s.book", entry="e"), columns=COLUMNS, conditions=conditions)
+    asked |= {
+        "books": list(bounds),
+        "lows": [low for low, _ in bounds.values()],
+        "highs": [high for _, high in bounds.values()],
+        "count": count,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, asked)
+        return [(row[-1], Entry(*row[:-1])) for row in cursor.fetchall()]
+
+
+def _conditions(wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    """As SQL, and its values. A partial index is only taken where a query says what the index leaves out."""
+    parts: list[str] = []
+    asked: dict[str, Any] = {}
+    for name in ("subject", "kind", "round"):
+        value = getattr(wanted, name)
+        if value not in ("", None):
+            parts.append(f"{name} = %({name})s")
+            asked[name] = value
+    if wanted.entry is not None:
+        parts.append("seq = %(entry)s")
+        asked["entry"] = wanted.entry
+    if not wanted.is_of_rounds:
+        parts.append("NOT subject = 'round'")
+    if wanted.person:
+        forms = _signatures(wanted.person)
+        parts.append(f"({' OR '.join(f'by LIKE %(by{place})s' for place in range(len(forms)))})")
+        asked |= {f"by{place}": form for place, form in enumerate(forms)}
+    return "".join(f" AND {part}" for part in parts), asked
+
+
+def _signatures(person: str) -> list[str]:
+    """How the log names whoever is meant, as patterns: whoever works here by badge and by user name, whatever they were
+    called then; anybody else as it was typed."""
+    staff = Staff.objects.filter(Q(username__iexact=person) | Q(badge=person) | Q(name__icontains=person))[:20]
+    names = {name for member in staff for name in (member.username, member.badge) if name}
+    forms = [f"{_literally(name)} %" for name in sorted(names)] + [_literally(name) for name in sorted(names)]
+    return forms or [f"{_literally(person)}%"]
+
+
+def _literally(text: str) -> str:
+    return re.sub(r"([\\%_])", r"\\\1", text)
+
+
+# --- What is read ----------------------------------------------------------------------------------------------
+
+
+def _hits(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted, books: _Books) -> list[Hit]:
+    words = entry_list.of_several_books([(entry.book_id, entry) for _, entry in rows])
+    moved = _moved(rows, wanted)
+    return [
+        Hit(entry, moment, says, books.tables.get(entry.book_id))
+        for (moment, entry), says in zip(rows, words, strict=True)
+        if _says(wanted, entry, says, moved)
+    ]
+
+
+_MOVED: Final = """
+    SELECT DISTINCT s.book, s.seq FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS s (book, seq)
+    JOIN ledger_transfer AS t ON t.book_id = s.book AND t.seq = s.seq AND t.amount_cents = %(cents)s
+"""
+
+
+def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted) -> frozenset[tuple[int, int]]:
+    """The entries with a transfer of the amount that is looked for."""
+    movers = [entry for _, entry in rows if entry.legs]
+    if wanted.cents is None or not movers:
+        return frozenset()
+    asked: dict[str, Any] = {
+        "books": [entry.book_id for entry in movers],
+        "seqs": [entry.seq for entry in movers],
+        "cents": wanted.cents,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVED, asked)
+        return frozenset(cursor.fetchall())
+
+
+def _says(wanted: Wanted, entry: Entry, says: str, moved: frozenset[tuple[int, int]]) -> bool:
+    if wanted.text and wanted.text.casefold() not in says.casefold():
+        return False
+    if wanted.cents is None or (entry.book_id, entry.seq) in moved:
+        return True
+    # In a round a bare number is a card or a seat; elsewhere it is an amount or a number of something, and is shown.
+    before = r"(?<=bets )" if entry.subject == ROUND else r"(?<![\d.,])"
+    return re.search(rf"{before}{re.escape(money(wanted.cents))}(?!\d|[.,]\d)", says) is not None
+
+
+def everything(wanted: Wanted, *, whole: bool, count: int = 1_000) -> Iterator[Sequence[Hit]]:
+    """All of it, a page at a time, for a file."""
+    before: Place | None = None
+    while True:
+        page = search(wanted, before=before, whole=whole, count=count)
+        yield page.hits
+        if page.older is None:
+            return
+        before = page.older

@@ -1,0 +1,171 @@
+"""Which entries are exceptions: what somebody who was not there should look at the next morning.
+
+The one list of it. Every kind of entry is either on it or declared ordinary; a test names what is on neither, so that a
+new kind is one line here. Steps of slips are told apart by their stage, since a slip's kinds follow from its series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from tables.log.catalog import EVENTS
+from tables.log.entries import (
+    chips,
+    clocks,
+    commission,
+    corrections,
+    days,
+    disputes,
+    doors,
+    house_terms,
+    journal,
+    kept,
+    keys,
+    rounds,
+    seats,
+    settings,
+    shoe_audits,
+    shoes,
+    slips,
+    staff,
+    terminals,
+)
+from tables.log.event import Event
+from tables.log.series import SLIPS, VOID, VOID_ASKED, VOIDED
+
+
+class Matter(NamedTuple):
+    """One heading of the report."""
+
+    name: str
+    title: str
+    says: str
+    """What stands under it, in a sentence."""
+    is_of_the_floor: bool = True
+    """Whether whoever runs the floor is shown it; the rest is for operators and auditors."""
+
+
+VOIDS: Final = Matter("voids", "Voids", "Slips that were made void, or asked to be.")
+TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round that were taken back.")
+CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
+DISPUTES: Final = Matter("disputes", "Disputes", "Opened and ruled on.")
+OVER_LIMIT: Final = Matter("over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood.")
+REFUSED: Final = Matter("refused", "Refused", "Cards that a shoe cannot hold, and decks that were not whole.")
+LATE: Final = Matter("late", "Late signatures", "Steps of slips that came long after the step before, or wait still.")
+DISCREPANCIES: Final = Matter("discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them.")
+ALERTS: Final = Matter("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
+SETTINGS: Final = Matter("settings", "Settings", "Tables, chips, pay tables and hours that were set otherwise.")
+PEOPLE: Final = Matter(
+    "people", "People, PINs and roles", "Taken on, changed, given a secret; emergency codes.", is_of_the_floor=False
+)
+LOCK_OUTS: Final = Matter("lock_outs", "Lock-outs", "Too many wrong secrets, and who lifted it.", is_of_the_floor=False)
+TERMINALS: Final = Matter("terminals", "Terminals", "Enrolled, bound otherwise or revoked.", is_of_the_floor=False)
+KEYS: Final = Matter(
+    "keys", "Clocks and keys", "Times that were mended, keys that were changed, copies put back.", is_of_the_floor=False
+)
+
+MATTERS: Final = (
+    DISCREPANCIES, ALERTS, VOIDS, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE, TAKE_BACKS, SETTINGS, PEOPLE,
+    LOCK_OUTS, TERMINALS, KEYS,
+)  # fmt: skip
+"""As the report has them: what is open first."""
+
+EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
+    {
+        rounds.TakenBack: TAKE_BACKS,
+        shoes.CardRefused: REFUSED,
+        shoes.DeckCheckFailed: REFUSED,
+        commission.CommissionForgiven: CORRECTIONS,
+        corrections.CorrectionProposed: CORRECTIONS,
+        corrections.CorrectionSigned: CORRECTIONS,
+        corrections.CorrectionDeclined: CORRECTIONS,
+        disputes.DisputeOpened: DISPUTES,
+        disputes.DisputeRuled: DISPUTES,
+        settings.TableSet: SETTINGS,
+        settings.PayTableMade: SETTINGS,
+        settings.HoursSet: SETTINGS,
+        house_terms.TermsChanged: SETTINGS,
+        chips.DenominationAdded: SETTINGS,
+        chips.DenominationChanged: SETTINGS,
+        kept.TableAdded: SETTINGS,
+        staff.StaffAdded: PEOPLE,
+        staff.StaffChanged: PEOPLE,
+        staff.EmergencyCodeMade: PEOPLE,
+        staff.EmergencySignIn: PEOPLE,
+        staff.StaffLockedOut: LOCK_OUTS,
+        staff.StaffLockOutLifted: LOCK_OUTS,
+        terminals.TerminalLockedOut: LOCK_OUTS,
+        terminals.TerminalLockOutLifted: LOCK_OUTS,
+        terminals.TerminalAdded: TERMINALS,
+        terminals.TerminalEnrolled: TERMINALS,
+        terminals.TerminalLinkMade: TERMINALS,
+        terminals.TerminalRevoked: TERMINALS,
+        terminals.TerminalChanged: TERMINALS,
+        days.NoteRestored: KEYS,
+        keys.KeyPublished: KEYS,
+        keys.KeyRotated: KEYS,
+        keys.KeyReplaced: KEYS,
+        kept.PepperCarriedOver: KEYS,
+        clocks.ClockMended: KEYS,
+        clocks.HouseClockMended: KEYS,
+        clocks.ClockConfirmed: KEYS,
+        journal.AlertRaised: ALERTS,
+        journal.DiscrepancyOpened: DISCREPANCIES,
+    }
+)
+
+ORDINARY: Final[frozenset[type[Event]]] = frozenset(
+    {
+        rounds.Played, rounds.Paid,
+        shoes.Loaded, shoes.DeckChecked, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned, shoes.CutCardOut,
+        shoes.Retired,
+        seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
+        commission.CommissionCollected,
+        chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
+        doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,
+        disputes.DisputeNoted, disputes.DisputeClosed,
+        days.DayProposed, days.DayClosed, days.DaySealed,
+        staff.StaffSignedIn, staff.StaffSignedOut, staff.CertificateIssued, staff.AccessReviewed,
+        kept.RowsNoted, kept.RowsTakenOver,
+        journal.AlertAcknowledged, journal.DiscrepancyAssigned, journal.DiscrepancyFound,
+        shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
+    }
+)  # fmt: skip
+"""What a day is made of."""
+
+STAGES: Final[Mapping[str, Matter]] = MappingProxyType({VOID_ASKED: VOIDS, VOIDED: VOIDS})
+"""Steps of slips that are exceptions."""
+
+ORDINARY_STAGES: Final = frozenset(
+    {
+        "requested", "issued", "carried", "received", "confirmed", "approved", "counted", "recounted", "removed",
+        "witnessed",
+    }
+)  # fmt: skip
+
+_SLIPS: Final = frozenset({slips.SlipSigned, slips.HouseSlipSigned})
+
+
+def undeclared() -> list[str]:
+    """What is neither an exception nor ordinary, or both: the kinds of entry and the steps of slips."""
+    wrong = [event.__name__ for event in EVENTS if event not in _SLIPS and (event in EXCEPTIONS) == (event in ORDINARY)]
+    stages = {stage.name for series in SLIPS.values() for stage in (*series.stages, *VOID)}
+    return wrong + sorted(stage for stage in stages if (stage in STAGES) == (stage in ORDINARY_STAGES))
+
+
+def _kinds() -> Iterable[tuple[bool, str, str, Matter]]:
+    for event, matter in EXCEPTIONS.items():
+        for kind in event.kinds:
+            yield event.of_the_house, event.subject, kind, matter
+    for series in SLIPS.values():
+        for kind, stage, _ in series.kinds():
+            if stage.name in STAGES:
+                yield series.in_house, series.subject, kind, STAGES[stage.name]
+
+
+KINDS: Final[Mapping[tuple[bool, str, str], Matter]] = MappingProxyType(
+    {(house, subject, kind): matter for house, subject, kind, matter in _kinds()}
+)
+"""The same by how entries are looked for: (whether it is in the house's book, subject, kind)."""

@@ -1,0 +1,67 @@
+"""``manage.py mispays --measure``: how often the mispay finder is right, in rounds into which mistakes are planted."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from time import process_time
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tables.disputes import measuring
+from tables.disputes.measuring import BANKED, PRIORS, SPANS, Line, added, share
+
+HEAD: Final = (
+    "| {} | drawn | told | searches | first | first 3 | first 5 | named | of these wrongly | first, not named |"
+)
+
+
+class Command(BaseCommand):
+    """Writes tables for docs/disputes.md."""
+
+    help = "Measure how often the mispay finder names the right round."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--measure", action="store_true", help="plant mistakes in rounds dealt by chance")
+        parser.add_argument("--games", nargs="*", choices=BANKED, default=list(BANKED))
+        parser.add_argument("--searches", type=int, default=200, help="for each game, span and way of drawing")
+        parser.add_argument("--pool", type=int, default=360, help="rounds that are dealt of each game")
+        parser.add_argument("--seed", type=int, default=12)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["measure"]:
+            raise CommandError("Say what to do: --measure. The finder itself is on the pit's screens.")
+        if options["pool"] < max(SPANS) or options["searches"] < 1:
+            raise CommandError(f"A pool has at least {max(SPANS)} rounds, and there is at least one search.")
+        began = process_time()
+        lines = list(measuring.measure(options["games"], options["searches"], options["seed"], options["pool"]))
+        for priors in PRIORS:
+            blocks = [(str(rounds), priors, [line for line in lines if line.rounds == rounds]) for rounds in SPANS]
+            self._table("rounds", blocks)
+        self._table(
+            "game, 60 rounds",
+            [
+                (game, PRIORS[0], [line for line in lines if line.game == game and line.rounds == 60])
+                for game in options["games"]
+            ],
+        )
+        self.stdout.write(f"\nSeed {options['seed']}, {process_time() - began:.0f} s of one processor.")
+
+    def _table(self, what: str, blocks: Sequence[tuple[str, str, Sequence[Line]]]) -> None:
+        self.stdout.write("\n" + HEAD.format(what))
+        self.stdout.write("|" + "---|" * 3 + "---:|" * 7)
+        for name, priors, lines in blocks:
+            for told in dict.fromkeys(line.told for line in lines):
+                tally = added([line for line in lines if line.told == told and line.priors == priors])
+                shares = [share(count, tally.searches) for count in (tally.first, tally.three, tally.five)]
+                cells = [f"{part:.0f} ± {error:.1f}" for part, error in shares]
+                if told == "former ranking":
+                    cells += ["", "", ""]
+                else:
+                    part, error = share(tally.named, tally.searches)
+                    wrong, off = share(tally.named_wrongly, tally.named)
+                    silent, error_of_silent = share(tally.silent_needlessly, tally.searches)
+                    cells += [f"{part:.0f} ± {error:.1f}", f"{wrong:.0f} ± {off:.1f}"]
+                    cells.append(f"{silent:.0f} ± {error_of_silent:.1f}")
+                self.stdout.write(f"| {name} | {priors} | {told} | {tally.searches} | {' | '.join(cells)} |")

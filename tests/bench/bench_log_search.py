@@ -1,0 +1,100 @@
+"""`./run bench log_search [--transfers N] [--tables N] [--repeats N]`: a month's log searched, and a day's exceptions.
+
+The month is laid as for `./run bench floor` (month.py). For each search: the median time of its first page, how many
+entries it has, and the indexes of the log that its plan goes by. What was found: docs/exceptions.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from datetime import timedelta
+from statistics import median
+from time import perf_counter
+from typing import Any, Final
+
+import django
+
+django.setup()
+
+import psycopg  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from tables.audit import exceptions, log_search  # noqa: E402
+from tables.audit.log_search import Wanted  # noqa: E402
+from tables.day import hours  # noqa: E402
+from tests.bench.month import Month, lay_month  # noqa: E402
+
+
+def searches(month: Month) -> dict[str, Wanted]:
+    """What is measured, by name."""
+    table = month.tables[len(month.tables) // 2].pk
+    late = month.since + timedelta(days=20)
+    return {
+        "nothing named": Wanted(),
+        "a subject of all tables": Wanted(subject="slip"),
+        "a kind that is rare": Wanted(subject="slip", kind="fill_confirmed"),
+        "a person": Wanted(person="bella"),
+        "a round": Wanted(table=table, round=3),
+        "a day of one table": Wanted(table=table, since=late, until=late + timedelta(days=1)),
+        "a word, 2,000 read": Wanted(text="no such word"),
+        "an amount in rounds of a day": Wanted(
+            cents=1_234_567, with_rounds=True, since=late, until=late + timedelta(days=1)
+        ),
+    }
+
+
+def timed(do: Any, repeats: int) -> float:
+    """The median of so many, in milliseconds, after one that is not counted."""
+    do()
+    seconds = []
+    for _ in range(repeats):
+        began = perf_counter()
+        do()
+        seconds.append(perf_counter() - began)
+    return 1_000 * median(seconds)
+
+
+LOG: Final = re.compile(r"(ledger_logentry_\w+|Seq Scan on ledger_logentry)")
+
+
+def indexes_of(wanted: Wanted) -> list[str]:
+    """The indexes of the log in the plans of a search."""
+    plans: list[str] = []
+
+    def explained(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "ledger_logentry" in sql and sql.lstrip().startswith("SELECT e.*"):
+            with connection.connection.cursor() as cursor:
+                cursor.execute("EXPLAIN " + sql, params)
+                plans.extend(str(row) for row in cursor.fetchall())
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explained):
+        log_search.search(wanted, whole=True)
+    return sorted({name for plan in plans for name in LOG.findall(plan)})
+
+
+def main() -> None:
+    """Lay a month, and search it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--transfers", type=int, default=1_000_000)
+    parser.add_argument("--tables", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=5)
+    chosen = parser.parse_args()
+    month = lay_month(chosen.tables, chosen.transfers, whole=True)
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
+        owner.execute("ANALYZE")
+    print(f"{month.entries:,} entries of {chosen.tables} tables in 30 days")
+    for name, wanted in searches(month).items():
+        page = log_search.search(wanted, whole=True)
+        took = timed(lambda wanted=wanted: log_search.search(wanted, whole=True), chosen.repeats)
+        print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(wanted))} |", flush=True)
+    for name, ago in (("newest", 2), ("oldest", 28)):
+        day = hours.day_of(month.since + timedelta(days=30 - ago, hours=12))
+        took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
+        print(f"| exceptions of the {name} day | {took:.0f} ms | {len(exceptions.of_day(day).lines)} | |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The morning after, in a real browser: the day's exceptions are read, and followed into the log and its rounds."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import alerts
+from tables.roles import Role
+from tests import floor
+from tests.accessibility import EVERY_RULE, serious
+from tests.fixtures.browser import Looking
+from tests.floor import dealt
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def kept(page: Any, name: str) -> None:
+    """A picture of it, where somebody asked for pictures."""
+    if folder := os.environ.get("CASINO_PICTURES"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def test_an_auditor_follows_an_exception_to_its_entry_and_its_round(looking: Looking) -> None:
+    """Harm: a report that names something, and nobody can get from there to what happened."""
+    dealer, _ = dealt(options={"decks": 6})
+    for _ in range(2):
+        dealer.bets(seat1=2_000)
+        dealer.cards(8, 3)
+        dealer.pay()
+    dealer.bets(seat1=2_000)
+    dealer.cards(9)
+    dealer("take_back")
+    alerts.raise_alert(dealer.table.book, "a_test", "The rack is low: a fill is due")
+    page = looking(floor.staff(Role.AUDITOR, "ada"), "/pit/reports/exceptions/")
+    assert "Takes back entry" in page.inner_text("section[aria-labelledby=matter-take_backs]")
+    assert "The rack is low" in page.inner_text("section[aria-labelledby=matter-alerts]")
+    assert "Too few rounds to say." in page.inner_text("section[aria-labelledby=dealers-title]")
+    assert not serious(page, EVERY_RULE)
+    kept(page, "exceptions")
+
+    page.click("section[aria-labelledby=matter-take_backs] a.row-link >> nth=0")
+    page.wait_for_selector("h1:text('Search the log')")
+    assert page.locator("tbody tr").count() == 1
+    page.click("tbody tr td a.row-link")
+    page.wait_for_selector("h1:text('Round 3')")
+
+
+def test_the_log_is_searched_from_its_form(looking: Looking) -> None:
+    """Harm: a form whose fields say nothing, or one that only works with a mouse."""
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=3_000)
+    dealer.cards(8, 3)
+    dealer.pay()
+    page = looking(boss.by, "/pit/log/")
+    page.select_option("#subject", "slip")
+    page.fill("#text", "counted")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=counted**")
+    assert {cell.strip() for cell in page.locator("tbody td:nth-child(6)").all_inner_texts()} == {"slip"}
+    assert page.input_value("#text") == "counted"
+    assert not serious(page, EVERY_RULE)
+    kept(page, "search")
+    page.fill("#amount", "a lot")
+    page.keyboard.press("Enter")
+    assert "plain digits" in page.inner_text("[role=alert]")
