@@ -18,8 +18,9 @@ from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT, money
 from ledger.proof.moves import Chart
-from tables import writer
+from tables import attesting, writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
+from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
@@ -61,17 +62,17 @@ def holdings() -> Holdings:
     return Holdings(sums.get(VAULT, 0), sums.get(CAGE, 0), sums.get(BANK, 0), at_tables, sums.get(PLAYERS, 0))
 
 
-def sell(amount_cents: int, *, by: Staff, key: UUID) -> None:
+def sell(amount_cents: int, *, by: Staff, key: UUID, attested: Attestation | None = None) -> None:
     """Chips to a player for cash. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents), by, key)
+    _exchange(SellAtTheCage(amount_cents), by, key, attested)
 
 
-def redeem(amount_cents: int, *, by: Staff, key: UUID) -> None:
+def redeem(amount_cents: int, *, by: Staff, key: UUID, attested: Attestation | None = None) -> None:
     """Cash to a player for chips. Raises Refused."""
-    _exchange(RedeemChips(amount_cents), by, key)
+    _exchange(RedeemChips(amount_cents), by, key, attested)
 
 
-def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
+def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attested: Attestation | None) -> None:
     amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role != Role.CASHIER:
@@ -89,6 +90,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
             raise Refused("bad_amount", says, 422)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
         outcome = Outcome([Step(event(amount_cents=amount_cents), moves=moves)])
+        outcome = attesting.attest(outcome, attested, head, by.signature, key)
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -186,7 +188,7 @@ def is_counted_by(viewer: Staff) -> bool:
     return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
-def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> str:
+def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     if isinstance(entered, VoidSlip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
@@ -196,6 +198,7 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
+        outcome = attesting.attest(outcome, attested, head, by.signature, key)
         written = list(writer.write(head, outcome, request, by.signature))
     return _name_in(written[0].event)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
+from tables.log import attestation
 from tables.log.event import Context, Event
 from tables.log.settlement import at_the_counter, sold
 
@@ -61,6 +62,9 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     amount_cents: int | None = None
     """None in entries of before amounts were written: their first transfer tells it."""
+
+    def signed_terms(self) -> Mapping[str, Any] | None:
+        return {"format": attestation.COUNTER, "stage": self.kind, "cents": self.amount_cents}
 
     def moved(self, context: Context) -> Sequence[Move]:
         amount = self.amount_cents
