@@ -213,6 +213,10 @@ TERMINAL_WRONG_PINS = int(os.environ.get("TERMINAL_WRONG_PINS", "30"))
 # And so many for one badge at one terminal in a day: a PIN is one of ten thousand.
 WRONG_PINS_A_DAY = int(os.environ.get("WRONG_PINS_A_DAY", "30"))
 
+# The fingerprints of the terminals' keys that no other terminal vouches for, as the house has them on paper, separated
+# by commas: with it, a root that somebody entered by the database alone is a fault. Empty: `verify` names the roots.
+TERMINAL_ROOTS = [root.strip() for root in os.environ.get("TERMINAL_ROOTS", "").split(",") if root.strip()]
+
 # Whether a dealer may take a table and deal it from a browser that is no terminal. No house should.
 DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
 
