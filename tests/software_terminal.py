@@ -72,8 +72,7 @@ class SoftwareTerminal:
 
     def makes_key(self, by: Staff | None, old: str = "") -> None:
         challenge = terminal_keys.challenge_for(self.terminal)
-        nonce = terminal_keys._nonce(self.terminal, challenge)
-        proof = self.signs(attestation.proof_of_key(self.name, self.public, nonce))
+        proof = self.signs(attestation.proof_of_key(self.name, self.public, challenge))
         terminal_keys.make(self.terminal, self.public, proof, challenge, by=by, old=old)
 
     def vouches(self, other: "SoftwareTerminal", by: Staff) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dealer_ui.door import sign_in
+from dealer_ui.door import sign_in, terminal
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("password/", sign_in.password, name="password"),
     path("emergency/", sign_in.emergency, name="emergency"),
     path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
+    path("terminal/", terminal.page, name="terminal"),
     path("enrol/<str:code>/", sign_in.enrol, name="enrol"),
 ]
 

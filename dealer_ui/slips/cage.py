@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import charts, signatures
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
+from tables.log import attestation
 from tables.log.series import offered
 from tables.models import Staff
 from tables.refusals import Refused
@@ -46,6 +47,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "ways": offered("cage"),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
+        "terms": {"format": attestation.COUNTER, "stage": None, "cents": None, "book": cage_desk.BOOK},
         "refused": refused,
         "amount": request.POST.get("amount", ""),
         "badge": request.POST.get("badge", ""),
@@ -64,5 +66,6 @@ def _exchange(request: HttpRequest) -> None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
     amount = amount_cents(request.POST.get("amount", ""), "bad_amount")
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    attested = signatures.attested(request)
+    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key, attested=attested))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from django.db import connection, transaction
 
-from ledger import house, log, mends
+from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
@@ -148,6 +148,23 @@ def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
         raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
     _refuse_closed(day, moment)
     return _figures(day)
+
+
+def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> None:
+    """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
+    content = refuse_proposal(day, by=by, moment=clock.agreed())
+    event = DayProposed(**content._asdict(), **_person(by))
+    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+
+
+def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation | None) -> None:
+    """The same of the second one. Raises Refused."""
+    basis = refuse_close(day, by=by, digest=digest, moment=clock.agreed())
+    if basis is None:
+        return
+    first, content = basis
+    event = DayClosed(**content._asdict(), **_person(by), proposal=first.seq, proposed_by=first.username)
+    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
 def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Proposal:

@@ -35,6 +35,8 @@ from tables.scene import Outcome, Step
 from tables.slips import signing
 from tables.writer import Request
 
+BOOK: Final = HOUSE
+"""In which book all of it is written."""
 MOST_CENTS: Final = 10**12
 """So much passes no counter in one go: a slip of the finger."""
 

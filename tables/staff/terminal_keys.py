@@ -60,7 +60,7 @@ def make(
 
     It is trusted at once where the old key vouches for it, or where no terminal could: then it is a root. Raises
     Refused."""
-    nonce = _nonce(terminal, challenge)
+    _refuse_challenge(terminal, challenge)
     with transaction.atomic():
         through, head = _everything_so_far()
         keys = attesting.trust()
@@ -73,7 +73,7 @@ def make(
         event = TerminalKeyMade(
             name=terminal.name,
             key=public,
-            challenge=nonce,
+            challenge=challenge,
             proof=proof,
             root=is_root,
             vouched=vouched,
@@ -124,6 +124,30 @@ def end(terminal: Terminal, reason: str, *, by: str) -> None:
             _append(head, _ended(key, reason, through), by)
 
 
+def state_of(key: TerminalKey | None) -> str:
+    """What a key is worth, in a few words."""
+    if key is None:
+        return "none"
+    if key.waits:
+        return f"waits for another terminal: {key.fingerprint}"
+    return f"root: {key.fingerprint}" if key.is_root else f"vouched for by {key.vouched_by}: {key.fingerprint}"
+
+
+def advice(terminal: Terminal, key: TerminalKey | None) -> str:
+    """What to do where a terminal cannot sign."""
+    if key is None:
+        return f"{terminal.name} has no key to sign with: an operator signs in here and makes one under This terminal."
+    if key.waits:
+        return (
+            f"No terminal vouches yet for the key of {terminal.name}: an operator does so at another one, under This"
+            " terminal. Until then, sign at another terminal."
+        )
+    return (
+        f"This browser does not have the key of {terminal.name} any more: its site data was cleared. Sign at another"
+        " terminal; an operator signs in here and makes a new key under This terminal."
+    )
+
+
 def _ended(key: TerminalKey, reason: str, through: dict[str, int]) -> TerminalKeyEnded:
     return TerminalKeyEnded(name=key.terminal, key=key.fingerprint, reason=reason, through=through)
 
@@ -134,15 +158,14 @@ def _is_alone(keys: Trust, key: TerminalKey | None) -> bool:
     return key is not None and signers == [key]
 
 
-def _nonce(terminal: Terminal, challenge: str) -> str:
-    """The chance in a challenge that was given to this very device. Raises Refused."""
+def _refuse_challenge(terminal: Terminal, challenge: str) -> None:
+    """A challenge is for the very device that it was given to, and not for long."""
     try:
-        pk, digest, nonce = signing.loads(challenge, salt=_CHALLENGE, max_age=_CHALLENGE_SECONDS)
+        pk, digest, _ = signing.loads(challenge, salt=_CHALLENGE, max_age=_CHALLENGE_SECONDS)
     except (signing.BadSignature, TypeError, ValueError):
-        pk, digest, nonce = 0, "", ""
+        pk, digest = 0, ""
     if (pk, digest) != (terminal.pk, terminal.token_digest[:16]):
         raise Refused("old_form", "This page was open for too long: load it again, and make the key then.", 409)
-    return str(nonce)
 
 
 def _permit(by: Staff) -> None:

@@ -52,6 +52,7 @@ OPEN = Guard(everybody(200), everybody(200))
 SIGNING_IN = Guard(everybody(200), everybody(422))
 SIGNING_OUT = Guard(everybody(405), everybody(IN))
 A_DEAD_LINK = Guard(everybody(410), everybody(410))
+ITS_KEY = Guard(everybody(200), everybody(403))
 TO_ONES_OWN = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
 OWN_CODE = Guard((IN, 403, 403, 403, 200, 403), (IN, 403, 403, 403, 422, 403))
@@ -116,6 +117,7 @@ MOVED = admin(302, 302, 302, 302)
 NO_AUTOCOMPLETE = admin(403, 403, 405, 405)
 SET = admin(200, 200, 200, 403)
 BIND = admin(200, 200, 302, 403)
+KEYS = admin(302, 403, 302, 403)
 ADD = admin(200, 403, 200, 403)
 ASK_THEN_DO = admin(200, 403, 302, 403)
 
@@ -127,6 +129,7 @@ DECLARED: dict[str, Guard] = {
     "password/": PASSWORD,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
+    "terminal/": ITS_KEY,
     "enrol/<str:code>/": A_DEAD_LINK,
     "tables/": PICK_A_TABLE,
     "tables/<int:pk>/": AT_THE_TABLE,
@@ -209,6 +212,7 @@ DECLARED: dict[str, Guard] = {
     "admin/(?P<url>.*)$": NOTHING_THERE,
     "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
+    "admin/tables/terminal/keys/": KEYS,
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
