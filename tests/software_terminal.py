@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from ledger.proof import p256
 from ledger.proof.spelling import canonical
-from tables import dealing
+from tables import attesting, dealing
 from tables.dealing import Answer
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import attestation, paper
@@ -52,7 +52,8 @@ class SoftwareTerminal:
 
     def signs(self, statement: Any) -> str:
         """Its signature under a statement, as a browser spells it."""
-        pair = decode_dss_signature(self.private.sign(canonical(statement), ec.ECDSA(SHA256())))
+        how = ec.ECDSA(SHA256(), deterministic_signing=True)  # a house that is kept is the same in every run
+        pair = decode_dss_signature(self.private.sign(canonical(statement), how))
         return base64.b64encode(b"".join(half.to_bytes(32) for half in pair)).decode()
 
     def attests(self, terms: Any, *, book: str, by: Staff, key: UUID | None) -> Attestation:
@@ -91,6 +92,23 @@ def terms(entered: SlipInput) -> dict[str, Any]:
             return blank | {"slip": slip, "stage": stage, "chips": paper.as_chips(chips)}
         case VoidSlip(slip, reason):
             return blank | {"slip": slip, "stage": "void_asked", "reason": reason}
+
+
+def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attestation | None:
+    """What a terminal adds in a house that takes no signature without it: any whose key is made from its name."""
+    keys = attesting.trust()
+    if keys.demanded is None or not isinstance(entered, SlipInput):
+        return None
+    trusted = {key.terminal: key.fingerprint for key in keys.keys.values() if key.is_trusted}
+    made = [SoftwareTerminal(name) for name in sorted(trusted)]
+    terminal = next(terminal for terminal in made if terminal.fingerprint == trusted[terminal.name])
+    return terminal.attests(terms(entered), book=book, by=by, key=key)
+
+
+def counter_sale(terminal: SoftwareTerminal, by: Staff, cents: int) -> None:
+    """Chips are sold at the cage, on a terminal."""
+    key, sold = uuid4(), {"format": attestation.COUNTER, "stage": "sold", "cents": cents}
+    cage_desk.sell(cents, by=by, key=key, attested=terminal.attests(sold, book="house", by=by, key=key))
 
 
 def signs_on(terminal: SoftwareTerminal, table: Table | None, by: Staff, entered: SlipInput) -> Answer | str:

@@ -2,11 +2,16 @@
 
 import base64
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
+from zipfile import ZipFile
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -14,16 +19,21 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from django.core.management import call_command
 from django.db import transaction
 from django.test import override_settings
+from django.utils import timezone
 from msgspec import structs
 
 from ledger import cage, house, log, slips
 from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, LogEntry
+from ledger.proof import seals
 from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import canonical
 from ledger.slips import Signing
 from tables import attesting, dealing, standing
-from tables.audit import proofs
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier, zipapp
+from tables.audit.outside.bundle import MANIFEST, Wrong
+from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation, paper
 from tables.log.attestation import Attestation, PasskeyAnswer
@@ -35,8 +45,10 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import terminal_keys, terminals
 from tests import floor
+from tests.clock import travelling
 from tests.floor import Hand
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
+from tests.tables.bundles import exported
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,14 +82,19 @@ class House:
         return name
 
 
-@pytest.fixture
-def casino() -> House:
+def made() -> House:
+    """The house, with a root and a terminal that it vouches for."""
     dealer, _ = floor.dealt()
     operator = floor.staff(Role.OPERATOR, "olga")
     cage_desk_terminal = SoftwareTerminal("Cage 1").enrolled(operator)
     tablet = SoftwareTerminal("Tablet").enrolled(operator)
     cage_desk_terminal.vouches(tablet, operator)
     return House(dealer, operator, cage_desk_terminal, tablet)
+
+
+@pytest.fixture
+def casino() -> House:
+    return made()
 
 
 @pytest.fixture
@@ -152,6 +169,16 @@ def enters(event: Any, by: str) -> int:
     """The forger writes into the house's book."""
     with transaction.atomic():
         return log.append(house.lock(), Draft.of(event, by)).seq
+
+
+def copies(of: House) -> dict[str, Attestation]:
+    """What a terminal signed last of each step, as the log has it for everybody."""
+    entries = LogEntry.objects.filter(book=of.table.book, subject="slip").order_by("seq")
+    return {
+        entry.content["stage"]: Attestation(**entry.content["attested"])
+        for entry in entries
+        if "attested" in entry.content
+    }
 
 
 def heads() -> dict[str, int]:
@@ -229,11 +256,7 @@ def test_before_it_is_demanded_the_same_fill_is_believed(casino: House) -> None:
 def test_a_signature_of_another_slip_is_named(demanding: House) -> None:
     """Harm: the signatures of one fill are copied under another."""
     demanding.fill()
-    signatures = {
-        entry.content["stage"]: Attestation(**entry.content["attested"])
-        for entry in LogEntry.objects.filter(book=demanding.table.book, subject="slip").order_by("seq")
-        if "attested" in entry.content
-    }
+    signatures = copies(demanding)
     begins = Book.objects.get(name="Rocket 1").head_seq + 1
     forger = Forger(demanding.table, lambda terms, by, key: signatures[terms["stage"]])
     forger.fill(demanding.signer)
@@ -411,6 +434,75 @@ def test_a_challenge_is_for_one_device(casino: House) -> None:
     assert refused(deed).code == "old_form"
     challenge = terminal_keys.challenge_for(casino.tablet.terminal)
     assert refused(deed).code == "bad_key"
+
+
+# --- bundles ---------------------------------------------------------------------------------------------------
+
+
+def verified(path: Path, *roots: str) -> list[str]:
+    """What the verifier says of a bundle that holds. Raises Wrong."""
+    lines: list[str] = []
+    verifier.verify(path, terminal_roots=roots, say=lines.append)
+    return [line for line in lines if "terminal" in line or "root key" in line]
+
+
+def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path: Path) -> None:
+    """Harm: an auditor believes five signatures that nobody gave, because the keys were enrolled on another day."""
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
+        casino, today, bundles = made(), hours.day_of(timezone.now()), []
+
+        def nightfall() -> None:
+            nonlocal today
+            clock.pass_until(hours.span(today).end + timedelta(hours=1))
+            sealing.seal_finished()
+            bundles.append(tmp_path / f"{today}.zip")
+            bundles[-1].write_bytes(exported(today, today))
+            today += timedelta(days=1)
+
+        casino.fill()
+        nightfall()
+        terminal_keys.demand(by=casino.operator)
+        casino.fill()
+        nightfall()
+        casino.fill()
+        signatures = copies(casino)
+        nightfall()
+        Forger(casino.table).fill(casino.signer)
+        nightfall()
+        Forger(casino.table, lambda terms, by, key: signatures[terms["stage"]]).fill(casino.signer)
+        nightfall()
+        mine = SoftwareTerminal("Tablet", "the forger's")
+        enters(own_key(mine), casino.operator.signature)
+        own = Forger(casino.table, lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key))
+        own.fill(casino.signer)
+        nightfall()
+
+    held = "holds  the terminals: 5 of {} signatures carry one by a key that is trusted"
+    root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"
+    first = verified(bundles[0])
+    assert first[0].startswith("holds  the terminals: 5 of ")
+    assert first[1:] == [root]
+    for honest in bundles[1:3]:
+        assert verified(honest) == [held.format(5), root]
+        assert verified(honest, casino.cage.fingerprint) == [held.format(5)]
+    with pytest.raises(Wrong, match="is a root, and not among those that you have on paper"):
+        verified(bundles[2], mine.fingerprint)
+    with pytest.raises(Wrong, match="signed it by no terminal's key, and since entry"):
+        verified(bundles[3])
+    with pytest.raises(Wrong, match="Tablet did not sign it: its signature is of something else"):
+        verified(bundles[4])
+    with pytest.raises(Wrong, match=f"by the key {mine.fingerprint} of Tablet, which was not trusted then"):
+        verified(bundles[5])
+    with ZipFile(bundles[0]) as bundle:
+        assert b'"audit-bundle/3"' in bundle.read(MANIFEST)
+    application = tmp_path / "verifier.pyz"
+    zipapp.build(application)
+    for bundle_file, code in ((bundles[2], 0), (bundles[3], 1)):
+        asked = [sys.executable, str(application), str(bundle_file), "--terminal-root", casino.cage.fingerprint.upper()]
+        answered = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert answered.returncode == code, answered.stdout + answered.stderr
 
 
 # --- passkeys --------------------------------------------------------------------------------------------------
