@@ -1,6 +1,9 @@
 """A terminal whose key is made from its name: for tests, and for nothing else. A real one is made in a browser."""
 
 import base64
+import html
+import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -119,3 +122,15 @@ def signs_on(terminal: SoftwareTerminal, table: Table | None, by: Staff, entered
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested)
     return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
+
+
+def fills_in(terminal: SoftwareTerminal, page: str, form: dict[str, str], **typed: Any) -> dict[str, str]:
+    """A form as the script of its page sends it: with the terminal's signature under what the page says, and what was
+    typed where the page says nothing."""
+    spelled = re.search(r'data-attests="([^"]*)"', page)
+    assert spelled, "the page has nothing for the terminal to sign"
+    asked = json.loads(html.unescape(spelled[1]))
+    typed |= {"badge": form["badge"]} | ({"input": form["key"]} if "key" in form else {})
+    statement = {name: typed[name] if value is None else value for name, value in asked.items()}
+    given = {"terminal": terminal.name, "key": terminal.fingerprint, "signature": terminal.signs(statement)}
+    return form | {"attested": json.dumps(given)}

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from ledger.models import HOUSE, Book, LogEntry
 from tables import attesting
 from tables.audit import proofs
+from tables.inputs import ProposeCorrection
 from tables.models import Staff
 from tables.roles import Role
 from tables.staff import terminal_keys, terminals
@@ -163,3 +165,58 @@ def test_a_browser_spells_statements_as_verifiers_do(enrolled: Enrolled, transac
     given = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
     assert page.evaluate("(given) => terminalKey.canonical(given)", given).encode() == canonical(given)
     assert SoftwareTerminal("x").fingerprint != SoftwareTerminal("y").fingerprint
+
+
+def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
+    enrolled: Enrolled, operator: Staff, transactional_db: None
+) -> None:
+    """Harm: a void, a sale at the cage or a correction that no terminal can sign where the house demands it."""
+    page = enrolled("Cage 1")
+    dealer = floor.dealt_by(floor.staff(Role.DEALER, "dora", "101"))
+    dealer.bets(seat1=1_000)
+    dealer.cards(8, 4, 8)
+    dealer.pay()
+    boss, second = someone(Role.PIT_BOSS, "paula", "301"), someone(Role.PIT_BOSS, "bo", "305")
+    cashier, ada = someone(Role.CASHIER, "cleo", "302"), someone(Role.AUDITOR, "ada", "401")
+    floor.signs(dealer.table, boss, ProposeCorrection(1, 1, 0, "Passed over"))
+    terminal_keys.demand(by=operator)
+    book = dealer.table.book
+
+    signed_in(page, cashier)
+    page.goto("/cage/")
+    page.fill("#amount", " 1,020 ")
+    page.fill("#badge", "302")
+    page.fill("#pin", floor.PIN)
+    with page.expect_navigation():
+        page.click("text=Sell chips")
+    assert "Chips are sold: 1,020" in page.inner_text("[role=status]")
+
+    signed_in(page, boss)
+    page.goto(f"/slips/{dealer.table.pk}/new/fill/")
+    count(page, red=7)
+    sign(page, "301")
+    page.click("text=Make this slip void")
+    page.fill("#reason", "  the wrong  table, „Rocket 2“ ")
+    page.fill("#void-badge", "305")
+    page.fill("#void-pin", floor.PIN)
+    with page.expect_navigation():
+        page.click("text=Ask for the void")
+    assert "Void because: the wrong table" in " ".join(page.inner_text("main").split())
+    sign(page, "401")
+    assert page.inner_text(".paper__state") == "Void"
+
+    page.goto(f"/pit/tables/{dealer.table.pk}/corrections/{timezone.now().year}/1/")
+    page.click("text=Do not sign it")
+    page.fill("#why", "The player\n was  paid")
+    page.fill("#no-badge", "305")
+    page.fill("#no-pin", floor.PIN)
+    with page.expect_navigation():
+        page.click("text=Decline the correction")
+    assert "The player was paid" in page.inner_text("main")
+    assert {ada.role, second.role} == {"auditor", "pit_boss"}
+    for each in (book, Book.objects.get(name=HOUSE)):
+        assert proofs.verify(each).fault is None
+    kinds = LogEntry.objects.filter(subject__in=("slip", "correction", "chips")).order_by("book_id", "seq")
+    assert [entry.kind for entry in kinds if "attested" in entry.content] == [
+        "sold", "fill_requested", "fill_void_asked", "fill_voided", "declined",
+    ]  # fmt: skip
