@@ -65,7 +65,8 @@ def _do(request: HttpRequest, terminal: Terminal) -> None:
                 by=operator,
                 old=post.get("old", "")[:2_000],
             )
-            messages.success(request, f"{terminal.name} has a key: {terminal_keys.state_of(key)}.")
+            says = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
+            messages.success(request, f"{terminal.name} has a key, which {says}.")
         case "vouch" if operator:
             name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
             terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)
