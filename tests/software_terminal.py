@@ -110,7 +110,7 @@ def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attes
 
 def counter_sale(terminal: SoftwareTerminal, by: Staff, cents: int) -> None:
     """Chips are sold at the cage, on a terminal."""
-    key, sold = uuid4(), {"format": attestation.COUNTER, "stage": "sold", "cents": cents}
+    key, sold = uuid4(), {"format": attestation.COUNTER, "stage": "sold", "cents": cents, "chips": ()}
     cage_desk.sell(cents, by=by, key=key, attested=terminal.attests(sold, book="house", by=by, key=key))
 
 

@@ -71,10 +71,10 @@ def _do(request: HttpRequest, terminal: Terminal) -> None:
             name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
             terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)
             messages.success(request, f"{terminal.name} vouches for {name}, which signs from now on.")
-        case "demand" if operator:
+        case "demand" if operator and post.get("sure") == "on":
             terminal_keys.demand(by=operator)
             messages.success(request, "From now on every signature carries one by its terminal.")
-        case "vouch" | "demand":
+        case "vouch" | "demand" if not operator:
             raise Refused("not_permitted", "Only an operator sees to the keys of terminals: sign in here.", 403)
         case _:
             raise Refused("bad_form", "This form was incomplete: load the page again.", 400)

@@ -89,6 +89,7 @@ def test_five_people_sign_on_a_terminal_that_signs_with_them(
     boss = someone(Role.PIT_BOSS, "paula", "301")
     signed_in(page, operator)
     page.goto("/terminal/")
+    page.check("input[name=sure]")
     page.click("text=Take none from now on")
     page.wait_for_selector("text=This house takes none")
     assert attesting.trust().demanded is not None
@@ -184,7 +185,7 @@ def test_each_form_that_is_signed_says_the_same_to_the_browser_and_to_the_house(
 
     signed_in(page, cashier)
     page.goto("/cage/")
-    page.fill("#amount", " 1,020 ")
+    count(page, black=10, red=4)
     page.fill("#badge", "302")
     page.fill("#pin", floor.PIN)
     with page.expect_navigation():

@@ -15,10 +15,7 @@ for (const form of document.querySelectorAll("form")) {
     return pairs.sort(([one], [other]) => other - one);
   };
 
-  const cents = (typed) => {
-    const match = /^\+?(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/.exec(typed.trim());
-    return match ? Number(match[1].replaceAll(",", "")) * 100 + Number((match[2] ?? "0").padEnd(2, "0")) : 0;
-  };
+  const cents = () => counts().reduce((sum, [value, count]) => sum + value * count, 0);
 
   // The page says what is signed; what it leaves open (null) is what was typed.
   const statement = (button) => {
@@ -26,7 +23,7 @@ for (const form of document.querySelectorAll("form")) {
     const typed = {
       badge: () => value("badge"),
       box: () => value("box").trim(),
-      cents: () => cents(value("amount")),
+      cents,
       chips: counts,
       input: () => value("key").toLowerCase(),
       reason: () => value("reason").trim().replace(/\s+/g, field.dataset.words ? " " : (gap) => gap),
