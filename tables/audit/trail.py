@@ -103,7 +103,7 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
     moments, counted_at = dict(rows), entry.at
     if counted_at is None or (through and through not in moments):
-        raise Misconduct(f"it goes by entry {through} of {name}, which has none then")
+        raise Misconduct(f"it goes by what {name} had then, and {name} has no entry {through}")
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
         raise Misconduct(f"it goes by {name} as it stood at another time, after entry {through}")
