@@ -201,7 +201,8 @@ def test_what_terminals_sign_holds(demanding: House) -> None:
 def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: House) -> None:
     """Harm: the house demands it, and a form without it is taken: nobody could tell a forgery from that."""
     boss, begun = floor.crew("requested"), BeginSlip("fill", ((100, 100),))
-    wrong = refused(lambda: floor.signs(demanding.table, boss, begun))
+    bare = {"by": boss, "key": uuid4(), "expected_seq": None}
+    wrong = refused(lambda: dealing.record(demanding.table, begun, **bare))
     assert wrong.code == "not_attested"
     assert "an operator makes one under This terminal" in wrong.sentence
     before = Book.objects.get(name="Rocket 1").head_seq
