@@ -413,7 +413,7 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
     house.cookies[role] = client.cookies.output(attrs=[], header="", sep=";")
     answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - THEIRS}
     reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
-    moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/"}
+    moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/", "terminal/"}
     assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
 
 
