@@ -232,6 +232,10 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
 LOCKOUT_FAILURES_ADDRESS = int(os.environ.get("LOCKOUT_FAILURES_ADDRESS", "100"))
 
+# The fingerprints of the terminals' keys that no other terminal vouches for, as the house has them on paper, separated
+# by commas: with it, a root that somebody entered by the database alone is a fault. Empty: `verify` names the roots.
+TERMINAL_ROOTS = [root.strip() for root in os.environ.get("TERMINAL_ROOTS", "").split(",") if root.strip()]
+
 # Whether a dealer may take a table and deal it from a browser that is no terminal. No house should.
 DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
 

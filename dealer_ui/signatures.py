@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+import msgspec
 from django import forms
 from django.http import HttpRequest
 
+from tables.log.attestation import Attestation
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.staff import signatures, terminals
 
 Signed = TypeVar("Signed")
+_LONGEST: Final = 4_000
 
 
 class Signature(forms.Form):
@@ -20,6 +23,21 @@ class Signature(forms.Form):
 
     badge = forms.RegexField(r"^[0-9]{3,8}\Z")
     pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+
+
+def attested(request: HttpRequest) -> Attestation | None:
+    """The signature of the terminal that this form was sent from; None where it gave none. Raises Refused."""
+    spelled, terminal = request.POST.get("attested", ""), terminals.here(request)
+    if not spelled or terminal is None:
+        return None
+    try:
+        given = msgspec.json.decode(spelled[:_LONGEST], type=Attestation)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise Refused("bad_form", "This form was incomplete: load the page again, then sign once more.", 400) from None
+    if given.terminal != terminal.name:
+        says = f"This form was drawn for {given.terminal}, and this is {terminal.name}: load the page again."
+        raise Refused("not_attested", says, 403)
+    return given
 
 
 def sign(

@@ -17,11 +17,12 @@ from ledger.lanes import turn_at
 from ledger.models import LogEntry
 from ledger.prepared import Statement
 from ledger.proof.chain import Head
+from tables import attesting, writer
 from tables import standing as standings
-from tables import writer
 from tables.games.catalog import GAMES
 from tables.handlers import HANDLINGS, SLIPS_AND_WORDS
 from tables.inputs import Input, IssueSeatPage, SignIn, SignOut
+from tables.log.attestation import Attestation
 from tables.log.catalog import fold
 from tables.log.fold import Standing
 from tables.log.terms import limits_of, rules_of
@@ -52,11 +53,20 @@ class Answer:
     """The table as this input left it, so that a screen need not read it again; unless it was recorded before."""
 
 
-def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expected_seq: int | None) -> Answer:
+def record(
+    table: Table,
+    entered: Input,
+    *,
+    by: Staff | AtSeat,
+    key: UUID,
+    expected_seq: int | None,
+    attested: Attestation | None = None,
+) -> Answer:
     """Make an input durable and acknowledge it, or raise Refused with nothing done.
 
     ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
     depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
+    ``attested`` is the signature of the terminal on which somebody signed by badge and PIN.
     """
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
@@ -73,6 +83,7 @@ def record(table: Table, entered: Input, *, by: Staff | AtSeat, key: UUID, expec
         if expected_seq is not None and _has_moved_on(scene, expected_seq):
             raise _stale(head)
         outcome = handling.enter(scene, entered)
+        outcome = attesting.attest(outcome, attested, head, scene.signature, key)
         standing = _write(head, scene, outcome, request)
     if outcome.refusal:
         outcome.refusal.facts["seq"] = standing.seq

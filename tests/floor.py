@@ -35,6 +35,7 @@ from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
 from tables.staff import terminals
 from tests.ready import ready
+from tests.software_terminal import where_demanded
 
 CHIPS = ((100, "white", "#f4f1e8"), (500, "red", "#c0392b"), (2_500, "green", "#1e8449"), (10_000, "black", "#17202a"))
 SETS_UP = "test"
@@ -222,7 +223,9 @@ def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
 
 def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
     """Somebody signs a slip, whose PIN was right."""
-    return dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+    key = uuid.uuid4()
+    attested = where_demanded(table.book.name, by, entered, key)
+    return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
 
 
 def relieve(table: Table, relief: Staff) -> Answer:

@@ -223,6 +223,6 @@ def _enrolled(request: HttpRequest, code: str) -> HttpResponse:
     signin.sign_out(request)
     terminal, token = terminals.enrol_by_link(code)
     messages.success(request, f"This device is {terminal.name} now.")
-    response = redirect("sign-in")
+    response = redirect("terminal")
     terminals.remember(response, token)
     return response

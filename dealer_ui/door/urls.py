@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dealer_ui.door import sign_in, work
+from dealer_ui.door import sign_in, terminal, work
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("work-as/", work.work_as, name="work-as"),
     path("emergency/", sign_in.emergency, name="emergency"),
     path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
+    path("terminal/", terminal.page, name="terminal"),
     path("enrol/<str:code>/", sign_in.enrol, name="enrol"),
 ]
 

@@ -38,6 +38,9 @@ from tables.inputs import (
     RuleDispute,
     SignCorrection,
 )
+from tables.log import attestation
+from tables.log.attestation import Attestation
+from tables.log.entries.corrections import Correction
 from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.fold import UNREADABLE
 from tables.models import Staff, Table
@@ -297,7 +300,8 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     if request.method == "POST":
         try:
             entered = _signature(request, slip)
-            by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by))
+            attested = signatures.attested(request)
+            by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by, attested))
             did = "declined" if request.POST.get("do") == "decline" else "signed"
             messages.success(request, f"Correction {number} is {did} by {by.name}.")
             return redirect("pit:correction", pk, year, number)
@@ -307,7 +311,23 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     if shown is None:
         raise Http404("There is no such correction.")
     context = _form(request, table, refused) | {"shown": shown, "one": shown.correction}
+    context |= {"sign_terms": _terms(table, shown.correction, "signed")}
+    context |= {"decline_terms": _terms(table, shown.correction, "declined") | {"reason": None}}
     return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
+
+
+def _terms(table: Table, correction: Correction, stage: str) -> dict[str, Any]:
+    """What the terminal signs of a correction."""
+    return {
+        "format": attestation.CORRECTION,
+        "slip": correction.slip,
+        "stage": stage,
+        "round": correction.round,
+        "seat": correction.seat,
+        "cents": correction.difference_cents,
+        "reason": "",
+        "book": table.book.name,
+    }
 
 
 def _signature(request: HttpRequest, slip: str) -> CorrectionInput:
@@ -371,13 +391,19 @@ def _status(refused: Refused | None) -> int:
     return refused.status if refused else 200
 
 
-def _record(request: HttpRequest, table: Table, entered: DisputeInput | CorrectionInput, by: Staff) -> int:
+def _record(
+    request: HttpRequest,
+    table: Table,
+    entered: DisputeInput | CorrectionInput,
+    by: Staff,
+    attested: Attestation | None = None,
+) -> int:
     """Make an input durable; the table's sequence number after it. Raises Refused, also for a form that is not ours."""
     try:
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400) from None
-    return dealing.record(table, entered, by=by, key=key, expected_seq=None).seq
+    return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
 
 
 def _text(request: HttpRequest, name: str) -> str:

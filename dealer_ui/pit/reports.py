@@ -18,12 +18,13 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import charts, dates, exports, signatures
 from dealer_ui.guards import watches
 from dealer_ui.pit.floor import counts
-from ledger import clock
+from ledger.models import HOUSE
 from tables import standing
 from tables.day import closing as days
 from tables.day import figures, hours, outliers, to_date
 from tables.day.figures import COLUMNS, Figures, Report
 from tables.day.outliers import Interval, Looked
+from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
 
@@ -98,9 +99,24 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "proposal": None if closed else proposal,
         "matters": [] if closed else days.open_matters(on, None if unseen else whole) if span == "day" else [],
         "over": runs.end <= timezone.now(),
+        "day_terms": _terms(on, proposal, whole),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
+
+
+def _terms(on: date, proposal: days.Proposal | None, whole: Report) -> dict[str, Any]:
+    """What the terminal signs of a day's figures: those that were signed first, or those that are shown."""
+    digest = proposal.digest if proposal else days.digest_of(on.isoformat(), days.rows(whole.lines))
+    stage = "closed" if proposal else "proposed"
+    return {
+        "format": attestation.DAY,
+        "day": on.isoformat(),
+        "digest": digest,
+        "stage": stage,
+        "input": "",
+        "book": HOUSE,
+    }
 
 
 def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:
@@ -173,18 +189,19 @@ def _rows(parts: Sequence[Part]) -> Iterator[list[tuple[Any, ...]]]:
 def close_day(request: HttpRequest, day: date) -> HttpResponse:
     """Sign a day's figures: a pit boss first, then an operator."""
     try:
+        attested = signatures.attested(request)
         if digest := request.POST.get("digest"):
             by, _ = signatures.sign(
                 request,
-                lambda by: days.close(day, by=by, digest=digest),
-                lambda by: days.refuse_close(day, by=by, digest=digest, moment=clock.agreed()),
+                lambda by: days.close(day, by=by, digest=digest, attested=attested),
+                lambda by: days.rehearse_close(day, by=by, digest=digest, attested=attested),
             )
             messages.success(request, f"{day} is closed by {by.name}.")
         else:
             by, _ = signatures.sign(
                 request,
-                lambda by: days.propose(day, by=by),
-                lambda by: days.refuse_proposal(day, by=by, moment=clock.agreed()),
+                lambda by: days.propose(day, by=by, attested=attested),
+                lambda by: days.rehearse_proposal(day, by=by, attested=attested),
             )
             messages.success(request, f"The figures of {day} are signed by {by.name}: an operator closes the day.")
     except Refused as refused:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import charts, signatures
 from dealer_ui.slips import counting
 from ledger.proof.chips import money
+from tables.log import attestation
 from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
@@ -49,6 +50,8 @@ def cage(request: HttpRequest) -> HttpResponse:
         "chosen": request.POST.get("series", ""),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
+        "terms": dict.fromkeys(("stage", "cents", "chips", "series"))
+        | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
         "asked": counting.asked(request.POST, Denomination.objects.all()),
         "kinds": Denomination.objects.all(),
@@ -72,5 +75,8 @@ def _exchange(request: HttpRequest) -> None:
     exchange, done = deed
     series = request.POST.get("series", "")
     extra = {"series": series} if series and exchange is cage_desk.redeem else {}
-    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key, **extra))
+    attested = signatures.attested(request)
+    by, _ = signatures.sign(
+        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, **extra)
+    )
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

@@ -27,7 +27,9 @@ from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log.series import CHIP_SERIES, DAY, MOMENT, SLIP, SLIPS, Chips, Fact, Series, Stage, offered
+from tables.log import attestation
+from tables.log.attestation import Attestation
+from tables.log.series import CHIP_SERIES, DAY, MOMENT, SLIP, SLIPS, VOID_ASKED, Chips, Fact, Series, Stage, offered
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
@@ -217,6 +219,10 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "box": request.POST.get("box", ""),
         "badge": request.POST.get("badge", ""),
         "key": uuid4(),
+        "terms": _terms(table, series, record.first.name, asks=record.begins_with_chips)
+        | ({"box": None} if record.is_boxed else {})
+        | ({"noted": None} if record.begins_with_note else {})
+        | ({"facts": None} if record.first.asks else {}),
         "refused": refused,
     }
     return render(request, "dealer_ui/slips/begin.html", context, status=refused.status if refused else 200)
@@ -252,10 +258,22 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
         "reason": request.POST.get("reason", ""),
+        "terms": _terms(table, str(name), due.name, asks=due.is_count) | ({"facts": None} if due.asks else {})
+        if due
+        else None,
+        "void_terms": _terms(table, str(name), VOID_ASKED) | {"reason": None},
         "key": uuid4(),
         "refused": refused,
     }
     return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
+
+
+def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) -> dict[str, Any]:
+    """What the terminal signs of a slip, as far as the page knows it; None for what is typed."""
+    chips = None if asks else ()
+    book = table.book.name if table else cage_desk.BOOK
+    terms = {"format": attestation.SLIP, "slip": slip, "stage": stage, "chips": chips, "box": "", "reason": ""}
+    return terms | {"book": book}
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,17 +308,17 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key))
+    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, signatures.attested(request)))
     name = SlipName.parse(spelled)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 
-def _recorded(table: Table | None, entered: SlipInput, key: UUID, by: Staff) -> str:
+def _recorded(table: Table | None, entered: SlipInput, key: UUID, attested: Attestation | None, by: Staff) -> str:
     """The slip's name, once the signature is in the book that it belongs to."""
     if table is None:
-        return cage_desk.sign(entered, by=by, key=key)
-    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None)
+        return cage_desk.sign(entered, by=by, key=key, attested=attested)
+    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
     return table_desk.name_at(table.book_id, answer.entry)
 
 

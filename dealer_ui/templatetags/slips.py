@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,10 +11,11 @@ from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from tables.log import paper
+from tables import attesting
+from tables.log import attestation, paper
 from tables.log.series import Stage, total
 from tables.models import Terminal
-from tables.staff import terminals
+from tables.staff import terminal_keys, terminals
 
 register = template.Library()
 
@@ -22,6 +24,31 @@ register = template.Library()
 def here(context: Mapping[str, Any]) -> Terminal | None:
     """The terminal on which this page is shown."""
     return terminals.here(context["request"])
+
+
+@register.inclusion_tag("dealer_ui/_attests.html", takes_context=True)
+def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What this terminal signs together with whoever types badge and PIN: what the page knows of it, and nothing
+    (None) for what is typed."""
+    terminal = terminals.here(context["request"])
+    if terminal is None or not terms:
+        return {}
+    keys = attesting.trust()
+    key = keys.of(terminal.name)
+    statement = {"badge": None, "input": None, **terms, "terminal": terminal.name}
+    return {
+        "statement": json.dumps(statement),
+        "key": key.fingerprint if key and key.is_trusted else "",
+        "demanded": keys.demanded is not None,
+        "lost": terminal_keys.advice(terminal, key),
+        "words": terms["format"] == attestation.CORRECTION,
+    }
+
+
+@register.filter
+def grouped(fingerprint: str) -> str:
+    """A fingerprint as it is compared by eye: "1f2e 3d4c ..."."""
+    return " ".join(fingerprint[place : place + 4] for place in range(0, len(fingerprint), 4))
 
 
 @register.simple_tag

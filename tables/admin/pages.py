@@ -30,7 +30,7 @@ from ledger.admin_lists import ClosedList
 from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables import standing
+from tables import attesting, standing
 from tables.admin.forms import (
     AlertChannelForm,
     ChipSeriesForm,
@@ -75,7 +75,7 @@ from tables.roles import Role
 from tables.setup import chip_series, house_terms, pay_tables, proposals, table_settings
 from tables.setup.two_people import Draft
 from tables.slips import retiring
-from tables.staff import sign_in, staffing, terminals
+from tables.staff import sign_in, staffing, terminal_keys, terminals
 
 
 def _number(text: str) -> int:
@@ -788,18 +788,28 @@ class TerminalAdmin(SetUp):
     """Terminals: enrolled from the device itself, or by a link that is opened there."""
 
     form = TerminalForm
-    list_display = ("name", "for_table", "is_active", "enrolled_by", "enrolled_at")
+    list_display = ("name", "for_table", "is_active", "key", "enrolled_by", "enrolled_at")
     list_select_related = ("table", "enrolled_by")
     list_filter = ("is_active",)
-    fields = ("name", "table", "is_active", "enrolled_by", "enrolled_at")
-    fixed_fields = ("name", "is_active", "enrolled_by", "enrolled_at")
-    actions_list = ("enrol_here", "enrol_elsewhere")
+    fields = ("name", "table", "is_active", "key", "enrolled_by", "enrolled_at")
+    fixed_fields = ("name", "is_active", "key", "enrolled_by", "enrolled_at")
+    actions_list = ("enrol_here", "enrol_elsewhere", "keys")
     actions_detail = ("link", "lift_lock_out", "revoke")
 
     @admin.display(description="table", ordering="table", empty_value="any")
     def for_table(self, terminal: Terminal) -> Table | None:
         """The only table that may be dealt from it."""
         return terminal.table
+
+    @admin.display(description="key")
+    def key(self, terminal: Terminal) -> str:
+        """What it signs with, as the house's log says."""
+        return terminal_keys.state_of(attesting.trust().of(terminal.name))
+
+    @action(description="This terminal and its key", url_path="keys", permissions=["enrol"])
+    def keys(self, request: HttpRequest) -> HttpResponse:
+        """Keys are made and vouched for on the terminals themselves: their browsers hold them."""
+        return redirect("terminal")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A device is enrolled, not typed in."""
@@ -818,7 +828,7 @@ class TerminalAdmin(SetUp):
                 terminal, token = terminals.enrol(**form.cleaned_data, by=by)
                 sign_in.sign_out(request)
                 messages.success(request, f"This device is {terminal.name} now.")
-                response = redirect("sign-in")
+                response = redirect("terminal")
                 terminals.remember(response, token)
                 return response
             except Refused as refused:

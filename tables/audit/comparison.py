@@ -20,9 +20,10 @@ def compare(step: Step, event: Event, entry: Entry) -> None:
         raise Misconduct(f"the house would have written {due.subject} {due.kind}")
     if step.round != entry.round:
         raise Misconduct(f"its round is {entry.round}, the table is at round {step.round}")
-    # What asked for it, and how that was answered, is known to nobody else.
+    # What asked for it, and how that was answered, is known to nobody else; a terminal's signature is held
+    # against its key (see `Floor.attest`).
     input_facts = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
-    due = msgspec.structs.replace(due, **input_facts)
+    due = msgspec.structs.replace(due, **input_facts, attested=event.attested)
     if due != event and (where := first_difference(due.content(), event.content())):
         raise Misconduct(f"its {where}")
 

@@ -28,6 +28,7 @@ def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kin
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
         raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
     floor.follow(standing, event)
+    floor.attest(event, entry)
     if check := CHECKS.get(type(event)):
         check(event, entry)
     if type(event) in ENACTMENTS:

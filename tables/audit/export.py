@@ -24,6 +24,7 @@ from tables.audit import roots
 from tables.audit.outside.bundle import FORMATS, KEYS, ROOTS, Writer, book_part, leaves_part
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey
+from tables.log.entries.terminal_keys import AboutTerminalKey
 
 
 class NotYet(Exception):
@@ -94,7 +95,9 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
     earlier = _older_seqs(book, first, start, end)
     places = _places(book, earlier)
     if _has_short_bodies(book, end):
-        writer.format = FORMATS[-1]
+        writer.format = max(writer.format, FORMATS[1])
+    if book.name == HOUSE and _has_terminal_keys(book, end):
+        writer.format = FORMATS[2]
     writer.part(book_part(number, "carried"), map(canonical, _carried_entries(book, earlier, places)))
     writer.part(book_part(number, "proofs"), map(canonical, _proofs(places)))
     writer.part(book_part(number, "entries"), _entries(book, start, end))
@@ -105,6 +108,10 @@ def _has_short_bodies(book: Book, last: int) -> bool:
     """Whether a bundle up to an entry needs the second format: once a book has such an entry, all later ones are."""
     body = LogEntry.objects.filter(book=book, seq=last).order_by("seq").values_list("body", flat=True).first()
     return body is not None and not bytes(body).startswith(b"{")
+
+
+def _has_terminal_keys(book: Book, last: int) -> bool:
+    return LogEntry.objects.filter(book=book, subject=AboutTerminalKey.subject, seq__lte=last).exists()
 
 
 def _entries(book: Book, start: int, end: int) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from ledger.house import Difference, difference
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
+from tables import attesting
 from tables.audit.comparison import first_difference
 from tables.games.catalog import GAMES
 from tables.log.catalog import read_as
@@ -16,6 +17,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
+from tables.log.trust import Trust
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.scene import Scene
@@ -29,6 +31,7 @@ class Floor:
         self._book = book
         self._settings: Settings | None = None
         self._table: Table | None = None
+        self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
 
@@ -41,6 +44,16 @@ class Floor:
         """Set the table as an entry says. Raises Misconduct where it could not be set so."""
         if isinstance(event, TableSet):
             self._change(standing, event)
+
+    def attest(self, event: Event, entry: Entry) -> None:
+        """Hold a signature against the keys of terminals, and what the house says of such keys against what it said
+        before. Raises Misconduct. A table's signatures are held against all that the house says: each of its entries
+        says from which entry of the table on it counts."""
+        if self._trust is None:
+            self._trust = attesting.trust()
+        if self.is_the_house:
+            self._trust.follow(event, entry.seq)
+        self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)
 
     def scene(self, standing: Standing, entry: Entry) -> Scene:
         """The table as it was when an entry was written, and who wrote it."""

@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
+from django.conf import settings
 from django.db import DataError
 from django.db.models import Exists, Max, OuterRef
 
@@ -21,11 +22,12 @@ from ledger.cage import chart, transfers
 from ledger.inspection import OUTAGE, unforeseen
 from ledger.log import entries, read_head
 from ledger.models import HOUSE, Book, LogEntry, Recount
+from ledger.proof import p256
 from ledger.proof.chain import Broken, Entry, Fault, Head, walk
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
-from tables import standing
+from tables import attesting, standing
 from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
@@ -93,6 +95,7 @@ def verify(book: Book, since: Verification | None = None, *, noted: bool = True)
             or sealing.wrong_root(book, since=start)
             or ((strayed(book) or notices.fault(book, start)) if book.name == HOUSE else None)
             or (sealed.fault() if book.name == HOUSE and noted else None)
+            or (unlisted_root(listed_roots()) if book.name == HOUSE else None)
         )
     except OUTAGE:
         raise
@@ -185,6 +188,31 @@ def verify_rows() -> list[str]:
     for says in faults[:AT_MOST]:
         raise_alert(house, "row_differs", f"What is kept beside the log is not what it says: {says}", {"what": says})
     return faults
+
+
+def listed_roots() -> list[str]:
+    """The roots that the house has on paper, as it is set up; empty where it keeps no list."""
+    return [p256.read_fingerprint(root) for root in settings.TERMINAL_ROOTS]
+
+
+def roots_in_words() -> list[str]:
+    """The keys of terminals that stand by the house's paper alone, with the time of each."""
+    keys = attesting.trust().roots
+    entries = LogEntry.objects.filter(book__name=HOUSE, seq__in=[key.seq for key in keys])
+    moments = dict(entries.values_list("seq", "at"))
+    days = [f"{moments[key.seq]:%Y-%m-%d %H:%M} UTC, entry {key.seq}" for key in keys]
+    return [
+        f"{key.terminal} has a root key since {day}: {key.fingerprint}" for key, day in zip(keys, days, strict=True)
+    ]
+
+
+def unlisted_root(listed: Sequence[str]) -> Fault | None:
+    """The first root that is not on the house's list; None where there is none, or no list."""
+    unlisted = attesting.trust().unlisted(listed) if listed else []
+    if not unlisted:
+        return None
+    key = unlisted[0]
+    return Fault(HOUSE, key.seq, f"the key {key.fingerprint} of {key.terminal} is a root that is not on the list")
 
 
 # --- one entry after the other ---------------------------------------------------------------------------------

@@ -21,6 +21,13 @@ from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
+from tables.log.entries.terminal_keys import (
+    AboutTerminalKey,
+    SignaturesDemanded,
+    TerminalKeyEnded,
+    TerminalKeyMade,
+    TerminalKeyVouched,
+)
 from tables.log.event import Misconduct
 from tables.log.series import CAGE_COUNTS
 from tables.slips import stock
@@ -138,10 +145,18 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
     moments, counted_at = dict(rows), entry.at
     if counted_at is None or (through and through not in moments):
-        raise Misconduct(f"it counts the cage, and {name} has no entry {through}")
+        raise Misconduct(f"it goes by what {name} had then, and {name} has no entry {through}")
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
-        raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+        raise Misconduct(f"it goes by {name} as it stood at another time, after entry {through}")
+
+
+@checks(TerminalKeyMade, TerminalKeyVouched, TerminalKeyEnded, SignaturesDemanded)
+def check_terminal_key(event: AboutTerminalKey, entry: Entry) -> None:
+    """From which entry of each table on it counts is where that table's log stood then. That the key is one, and who
+    vouched for it, the proof follows entry by entry (``Floor.attest``)."""
+    for name, pk in Book.objects.exclude(name=HOUSE).values_list("name", "pk"):
+        _refuse_other_time(entry, name, pk, event.through.get(name, 0))
 
 
 @checks(RowsTakenOver)

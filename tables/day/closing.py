@@ -16,15 +16,16 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from django.db import connection, transaction
 
-from ledger import house, log, mends
+from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
-from tables import standing
+from tables import attesting, standing
 from tables.day import figures, hours
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.handlers import checks
+from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import Misconduct
@@ -149,7 +150,24 @@ def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
     return _figures(day)
 
 
-def propose(day: date, *, by: Staff) -> Proposal:
+def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> None:
+    """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
+    content = refuse_proposal(day, by=by, moment=clock.agreed())
+    event = DayProposed(**content._asdict(), **_person(by))
+    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+
+
+def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation | None) -> None:
+    """The same of the second one. Raises Refused."""
+    basis = refuse_close(day, by=by, digest=digest, moment=clock.agreed())
+    if basis is None:
+        return
+    first, content = basis
+    event = DayClosed(**content._asdict(), **_person(by), proposal=first.seq, proposed_by=first.username)
+    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+
+
+def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Proposal:
     """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
     _await_writers()
     with transaction.atomic():
@@ -159,7 +177,7 @@ def propose(day: date, *, by: Staff) -> Proposal:
         if earlier and earlier.digest == content.digest and earlier.username == by.username:
             return earlier
         event = DayProposed(**content._asdict(), **_person(by))
-        log.append(head, Draft.of(event, by.signature))
+        log.append(head, Draft.of(attesting.signed(event, attested, head, by.signature), by.signature))
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
     return newest
@@ -185,7 +203,7 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
     return first, content
 
 
-def close(day: date, *, by: Staff, digest: str) -> DayClose:
+def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = None) -> DayClose:
     """Sign a day's figures second, which closes it for good. ``digest`` names the figures that the signer saw.
 
     By the same person again it is answered as before. Raises Refused."""
@@ -203,7 +221,7 @@ def close(day: date, *, by: Staff, digest: str) -> DayClose:
             proposed_by=first.username,
             adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
         )
-        entry = log.append(head, Draft.of(event, by.signature))
+        entry = log.append(head, Draft.of(attesting.signed(event, attested, head, by.signature), by.signature))
         return DayClose.objects.create(
             day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.signed_at
         )

@@ -33,6 +33,7 @@ from tables.log.entries import (
     shoes,
     slips,
     staff,
+    terminal_keys,
     terminals,
 )
 from tables.log.event import Event, Unreadable
@@ -63,6 +64,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     terminals.TerminalAdded, terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked,
     terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,
+    terminal_keys.TerminalKeyMade, terminal_keys.TerminalKeyVouched, terminal_keys.TerminalKeyEnded,
+    terminal_keys.SignaturesDemanded,
     kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
     journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
     journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,

@@ -15,6 +15,7 @@ import msgspec
 
 from ledger.proof.moves import Chart, Move, Posted
 from tables.games.cards import Pack
+from tables.log.attestation import Attestation
 from tables.log.fold import Standing
 
 
@@ -78,6 +79,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     """How the input was refused, where the entry is only the report of it."""
     happened_at: str | None = None
     """When it happened, where the book was held by somebody else then."""
+    attested: Attestation | None = None
+    """The signature of the terminal on which somebody signed it by badge and PIN."""
 
     @property
     def kind(self) -> str:
@@ -106,6 +109,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     def may_make(self) -> frozenset[str]:
         """The kinds of transfer that this very entry may make."""
         return self.moves_of_kinds()[self.kind]
+
+    def signed_terms(self) -> Mapping[str, Any] | None:
+        """What whoever wrote it signed by badge and PIN, for the terminal to sign too; None where nobody signs."""
+        return None
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
         """The standing after it. Raises ValueError where it cannot follow."""

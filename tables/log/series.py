@@ -49,6 +49,9 @@ SLIP: Final = "slip"
 slip that another one is about."""
 
 
+_MINUTE: Final = len("2026-11-22T21:40")
+
+
 class Fact(NamedTuple):
     """What a paper says beside its chips, as whoever signs the step typed it."""
 
@@ -82,6 +85,13 @@ class Stage(NamedTuple):
     """What whoever signs says besides."""
     if_yes: str = ""
     """The fact that has to be a yes for anything to move with this step."""
+
+    def typed(self, facts: Mapping[str, str]) -> dict[str, str] | None:
+        """What somebody typed beside their signature, as a terminal signs it: a moment to the minute, without the zone
+        that the house adds. None where the step asks for nothing."""
+        moments = {fact.name for fact in self.asks if fact.kind == MOMENT}
+        typed = {name: text[:_MINUTE] if name in moments else text for name, text in facts.items()}
+        return typed if self.asks else None
 
     @property
     def to_be(self) -> str:

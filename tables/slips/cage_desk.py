@@ -20,8 +20,9 @@ from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, PLAYERS, TRANSIT, VAULT, money
 from ledger.proof.moves import Chart
-from tables import writer
+from tables import attesting, writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
+from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
@@ -37,6 +38,8 @@ from tables.setup import chip_series
 from tables.slips import signing
 from tables.writer import Request
 
+BOOK: Final = HOUSE
+"""In which book all of it is written."""
 MOST_CENTS: Final = 10**12
 """So much passes no counter in one go: a slip of the finger."""
 
@@ -73,18 +76,26 @@ def holdings() -> Holdings:
     )
 
 
-def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID) -> None:
+def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, attested: Attestation | None = None) -> None:
     """Chips to a player for cash; ``chips`` says which, where that is known. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, as_chips(chips)), by, key)
+    _exchange(SellAtTheCage(amount_cents, as_chips(chips)), by, key, attested)
 
 
-def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, series: str = "") -> None:
+def redeem(
+    amount_cents: int,
+    *,
+    chips: Chips = (),
+    by: Staff,
+    key: UUID,
+    series: str = "",
+    attested: Attestation | None = None,
+) -> None:
     """Cash to a player for chips; ``chips`` says which, where that is known, and ``series`` of which series they are,
     where somebody looked at it. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), series), by, key)
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series), by, key, attested)
 
 
-def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
+def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attested: Attestation | None) -> None:
     amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
@@ -106,6 +117,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
             raise Refused("bad_amount", says, 422)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
         outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips, series=series), moves=moves)])
+        outcome = attesting.attest(outcome, attested, head, by.signature, key)
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -215,7 +227,7 @@ def is_counted_by(viewer: Staff) -> bool:
     return any(stage is not None and viewer.role in stage.by for stage in counting)
 
 
-def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> str:
+def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
     if isinstance(entered, VoidSlip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
@@ -225,6 +237,7 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
+        outcome = attesting.attest(outcome, attested, head, by.signature, key)
         written = list(writer.write(head, outcome, request, by.signature))
         event = written[0].event
         assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs

@@ -32,7 +32,7 @@ from tables.log.entries.terminals import (
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup import house_terms
-from tables.staff import attempts
+from tables.staff import attempts, terminal_keys
 from tables.staff.attempts import Limit, TooMany
 
 _COOKIE: Final = "terminal"
@@ -89,6 +89,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         terminal.token_digest, terminal.is_active = _digest(token), True
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
+        terminal_keys.end(terminal, "another device took its place", by=by.signature)
         note(TerminalEnrolled(**_whole(terminal), link=True), by.signature)
     return terminal, token
 
@@ -99,6 +100,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = _digest(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
+        terminal_keys.end(terminal, "the terminal was revoked", by=by.signature)
         note(TerminalRevoked(**_whole(terminal)), by.signature)
 
 

@@ -25,6 +25,8 @@ def tablet(browser: Any, web: processes.Web, operator: Staff) -> Any:
     page = context.new_page()
     page.goto(terminals.link_for(terminals.add("Tablet", None, by=operator), by=operator))
     page.tap("text=Enrol this device >> nth=-1")
+    page.wait_for_selector(".terminal__print")
+    page.tap("text=Sign in")
     page.wait_for_selector("[data-digit]")
     yield page
     context.close()

@@ -64,6 +64,7 @@ from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
 from tests.carried import alerting, chip_papers, house_terms
+from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -266,6 +267,7 @@ def _fourth_day(house: House) -> None:
     keys.replace_lost("The host's disk is broken, and the key with it")
     sealed.accept_restored("The database was put back from last night's copy", (house.boss, house.olga))
     _day_closed(house, 2)
+    terminals_sign(house.olga, house.cashier, house.second)
     house.later(hours=30)
     assert witness.confirm(house.olga, "Closed for the carnival", keys.signing_key())
     assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]

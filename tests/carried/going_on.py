@@ -3,13 +3,20 @@
 A process of its own, as after an upgrade: nothing that a test keeps in memory of another house is near.
 """
 
+from __future__ import annotations
+
 import os
 import random
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import django
 from django.conf import settings
+
+if TYPE_CHECKING:
+    from tables.inputs import BeginSlip, SignSlip
+    from tables.models import Staff
 
 OWNER_URL = os.environ["DATABASE_OWNER_URL"]
 
@@ -41,7 +48,6 @@ def _deal() -> None:
     from tables import dealing
     from tables.inputs import BeginSlip, SignSlip
     from tables.models import Staff, Table
-    from tables.slips import cage_desk
     from tests.floor import PIN, Hand
     from tests.tables import bundles
 
@@ -62,8 +68,16 @@ def _deal() -> None:
         assert hand.now.round.number > before
         hand("retire_shoe")
         Hand(table, people["bella"])("close_table")
-    slip = cage_desk.sign(BeginSlip("deposit", ((10_000, 1),)), by=people["cosima"], key=uuid4())
-    cage_desk.sign(SignSlip(slip, "approved"), by=people["bettina"], key=uuid4())
+    slip = _signed(people["cosima"], BeginSlip("deposit", ((10_000, 1),)))
+    _signed(people["bettina"], SignSlip(slip, "approved"))
+
+
+def _signed(by: Staff, entered: BeginSlip | SignSlip) -> str:
+    from tables.slips import cage_desk
+    from tests.software_terminal import where_demanded
+
+    key = uuid4()
+    return cage_desk.sign(entered, by=by, key=key, attested=where_demanded("house", by, entered, key))
 
 
 if __name__ == "__main__":

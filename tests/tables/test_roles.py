@@ -58,6 +58,7 @@ OPEN = Guard(everybody(200), everybody(200))
 SIGNING_IN = Guard(everybody(200), everybody(422))
 SIGNING_OUT = Guard(everybody(405), everybody(IN))
 A_DEAD_LINK = Guard(everybody(410), everybody(410))
+ITS_KEY = Guard(everybody(200), (403, 400, 400, 400, 400, 400))
 TO_ONES_OWN = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
 WORK_AS = Guard((IN, 200, 200, 200, 200, 200), (IN, 403, 403, 403, 403, 403))
@@ -130,6 +131,7 @@ MOVED = admin(302, 302, 302, 302)
 NO_AUTOCOMPLETE = admin(403, 403, 405, 405)
 SET = admin(200, 200, 200, 403)
 BIND = admin(200, 200, 302, 403)
+KEYS = admin(302, 403, 302, 403)
 ADD = admin(200, 403, 200, 403)
 ASK_THEN_DO = admin(200, 403, 302, 403)
 
@@ -142,6 +144,7 @@ DECLARED: dict[str, Guard] = {
     "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
+    "terminal/": ITS_KEY,
     "enrol/<str:code>/": A_DEAD_LINK,
     "tables/": PICK_A_TABLE,
     "tables/<int:pk>/": AT_THE_TABLE,
@@ -250,6 +253,7 @@ DECLARED: dict[str, Guard] = {
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
     "admin/tables/table/<path:object_id>/retire/": ADD,
     "admin/tables/denomination/<path:object_id>/retire/": ADD,
+    "admin/tables/terminal/keys/": KEYS,
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
@@ -465,7 +469,7 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
     theirs = THEIRS | (OF_THE_CHIPS if role == Role.CAGE_MANAGER else set())
     answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - theirs}
     reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
-    moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/"}
+    moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/", "terminal/"}
     assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
 
 

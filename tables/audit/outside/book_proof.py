@@ -33,6 +33,7 @@ from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.terms import Settings, settings_after
+from tables.log.trust import Trust
 
 HOUSE: Final = "house"
 Say = Callable[[str], None]
@@ -60,6 +61,8 @@ class _State:
     settings: Settings | None = None
     corrections: tuple[Correction, ...] = ()
     """Those that wait for a second signature."""
+    trust: Trust = field(default_factory=Trust)
+    """The keys of terminals, as the house's book tells them."""
 
     def carry(self, entry: Entry) -> None:
         """Fold an entry that was proved on an earlier day."""
@@ -68,6 +71,7 @@ class _State:
             self.set(event)
         if isinstance(event, AboutCorrection):
             self.corrections = event.open
+        self.trust.follow(event, entry.seq)
         self.standing = fold(self.standing, event, seq=entry.seq, round=entry.round)
         self.seals.resume(self.standing, entry.seq, event)
 
@@ -77,8 +81,18 @@ class _State:
     def same(self, other: _State) -> bool:
         """Whether two states are one, whatever entry they were read through."""
         alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
-        ours, theirs = ((state.settings, state.seals.live, state.corrections) for state in (self, other))
+        ours, theirs = ((state.settings, state.seals.live, state.corrections, state.trust) for state in (self, other))
         return alike[0] == alike[1] and ours == theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """An entry that somebody signed, to be held against the keys of terminals."""
+
+    event: Event
+    seq: int
+    by: str
+    key: UUID | None
 
 
 class BookProof:
@@ -108,6 +122,9 @@ class BookProof:
         self.at_the_cage = Part(0, 0, 0)
         self.cage_counts: list[Count] = []
         """In the house's book: each to be held against what the other books left in the cage."""
+        self.signatures: list[Signature] = []
+        self.trust = Trust()
+        """In the house's book: which keys of terminals every book's signatures are held against."""
 
     def run(self) -> None:
         try:
@@ -128,6 +145,7 @@ class BookProof:
 
     def _run(self) -> None:
         opening, state = self.opening, self._opening_state()
+        self.trust = state.trust
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
@@ -211,9 +229,12 @@ class BookProof:
         self._cage(event, entry, posted, replay)
         if self.name == HOUSE:
             self._house(event)
+            state.trust.follow(event, entry.seq)
         else:
             self._table(event, entry, replay.standing, state)
         replay.follow(entry, event, posted)
+        if event.attested is not None or event.signed_terms() is not None:
+            self.signatures.append(Signature(event, entry.seq, entry.by, entry.key))
         self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
         self.entries[entry.seq] = entry

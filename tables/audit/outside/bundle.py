@@ -12,9 +12,10 @@ from typing import IO, Any, Final
 
 from ledger.proof.spelling import canonical
 
-FORMATS: Final = ("audit-bundle/1", "audit-bundle/2")
+FORMATS: Final = ("audit-bundle/1", "audit-bundle/2", "audit-bundle/3")
 """The versions of the format that a verifier reads. A bundle has the first if each of its entries is of format 1 (see
-``ledger/proof/spelling.py``), so that days of that time are exported now as they were then."""
+``ledger/proof/spelling.py``), so that days of that time are exported now as they were then; it has the third once the
+house has keys of terminals, which a verifier of before does not know."""
 
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys.jsonl"

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from ledger.proof import merkle, seals
+from ledger.proof import merkle, p256, seals
 from ledger.proof.chips import short_places
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
@@ -27,12 +27,19 @@ from tables.log.event import Misconduct
 from tables.log.fold import UNREADABLE
 
 
-def verify(path: Path, *, key: str | None = None, others: Sequence[Path] = (), say: Say = print) -> None:
+def verify(
+    path: Path,
+    *,
+    key: str | None = None,
+    others: Sequence[Path] = (),
+    terminal_roots: Sequence[str] = (),
+    say: Say = print,
+) -> None:
     """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
     with Bundle(path) as bundle:
         damage = bundle.damaged()
         try:
-            _Verifier(bundle, say).run(key, others)
+            _Verifier(bundle, say).run(key, others, terminal_roots)
         except Wrong as wrong:
             if damage and damage[0].part != wrong.part:
                 raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
@@ -54,7 +61,7 @@ class _Verifier:
         self.keys: list[Document] = []
         self.leaves: dict[str, dict[str, Document]] = {}
 
-    def run(self, key: str | None, others: Sequence[Path]) -> None:
+    def run(self, key: str | None, others: Sequence[Path], terminal_roots: Sequence[str]) -> None:
         self.keys = _keys(self.bundle)
         chain = _chain(self.bundle, [document["key"] for document in self.keys])
         self.days = {document["day"]: document for document in chain}
@@ -68,6 +75,7 @@ class _Verifier:
         for book in books.values():
             book.run()
         self._cage(books)
+        self._terminals(books, terminal_roots)
         for day in self._range(chain):
             for place, cents in _shortfalls(self.leaves[day].values()):
                 self.say(f"note   {day}: all books leave {cents} cents in {place}: what came there is not told")
@@ -107,6 +115,40 @@ class _Verifier:
             if canonical(ours) != canonical(noted_day):
                 raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
         self.say(f"holds  {other.name}: its {min(len(chain), len(theirs))} days are the same ones")
+
+    # --- terminals
+
+    def _terminals(self, books: Mapping[str, BookProof], listed: Sequence[str]) -> None:
+        """Each signature of a terminal is by a key that was trusted then; and there is one where there has to be."""
+        if HOUSE not in books:
+            return
+        trust, signatures, attested = books[HOUSE].trust, 0, 0
+        if listed and (unlisted := trust.unlisted(listed)):
+            key = unlisted[0]
+            says = f"the key {key.fingerprint} of {key.terminal} is a root, and not among those that you have on paper"
+            raise Wrong(books[HOUSE].part, f"{HOUSE}, entry {key.seq}: {says}")
+        for name, book in books.items():
+            for signature in book.signatures:
+                try:
+                    trust.refuse(signature.event, book=name, seq=signature.seq, by=signature.by, key=signature.key)
+                except Misconduct as wrong:
+                    raise Wrong(book.part, f"{name}, entry {signature.seq}: {wrong}") from None
+                signatures += 1
+                attested += signature.event.attested is not None
+        self._refuse_twice(books)
+        if trust.keys:
+            self.say(f"holds  the terminals: {attested} of {signatures} signatures carry one by a key that is trusted")
+        if not listed:
+            for key in trust.roots:
+                self.say(f"note   {key.terminal} has a root key, {key.fingerprint}: hold it against the house's paper")
+
+    def _refuse_twice(self, books: Mapping[str, BookProof]) -> None:
+        """One signature of a terminal is for one entry: the input that it names is used once in its book."""
+        for name, book in books.items():
+            keys = [signature.key for signature in book.signatures if signature.event.attested and signature.key]
+            if len(set(keys)) < len(keys):
+                twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+                raise Wrong(book.part, f"{name}: two entries carry the signature of one input, {twice}")
 
     # --- the cage
 
@@ -267,19 +309,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle to verify")
     parser.add_argument("--key", metavar="PUBKEY", help="the house's public key, as you know it from elsewhere")
     parser.add_argument(
+        "--terminal-root",
+        nargs="+",
+        default=[],
+        metavar="FINGERPRINT",
+        help="the keys of terminals that the house has on paper: any other root does not hold",
+    )
+    parser.add_argument(
         "--roots", type=Path, nargs="+", default=[], metavar="BUNDLE", help="bundles you were given before"
     )
 
 
-def report(bundle: Path, key: str | None, roots: Sequence[Path], say: Say = print) -> int:
+def report(
+    bundle: Path, key: str | None, roots: Sequence[Path], terminal_roots: Sequence[str] = (), say: Say = print
+) -> int:
     """Verify and say so; the exit code: 0 holds, 1 does not, 2 could not be asked."""
     try:
         trusted = None if key is None else seals.read_public(key)
-    except BadKey as wrong:
+        listed = [p256.read_fingerprint(fingerprint) for fingerprint in terminal_roots]
+    except (BadKey, p256.BadKey) as wrong:
         say(str(wrong))
         return 2
     try:
-        verify(bundle, key=trusted, others=roots, say=say)
+        verify(bundle, key=trusted, others=roots, terminal_roots=listed, say=say)
     except Wrong as wrong:
         say(f"DOES NOT HOLD  {wrong}")
         return 1
@@ -292,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
     options = parser.parse_args(arguments)
-    return report(options.bundle, options.key, options.roots)
+    return report(options.bundle, options.key, options.roots, options.terminal_root)
 
 
 if __name__ == "__main__":

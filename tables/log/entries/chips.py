@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
+from tables.log import attestation
 from tables.log.event import Context, Event, Misconduct
 from tables.log.series import Chips, total
 from tables.log.settlement import at_the_counter, sold
@@ -74,6 +75,10 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Which passed the counter; none in entries of before they were written."""
     series: str = ""
     """The series of chips, where somebody looked at it."""
+
+    def signed_terms(self) -> Mapping[str, Any] | None:
+        terms = {"format": attestation.COUNTER, "stage": self.kind, "cents": self.amount_cents, "chips": self.chips}
+        return terms | ({"series": self.series} if self.series else {})
 
     def moved(self, context: Context) -> Sequence[Move]:
         amount = self.amount_cents

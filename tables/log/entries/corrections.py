@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import msgspec
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
+from tables.log import attestation
 from tables.log.event import Author, Context
 from tables.log.settlement import correction_moves
 
@@ -66,6 +67,19 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         return ()
 
+    def terms(self, reason: str = "") -> Mapping[str, Any]:
+        """What somebody signs or declines: the chips that change hands, for which seat of which round."""
+        correction = self.correction
+        return {
+            "format": attestation.CORRECTION,
+            "slip": correction.slip,
+            "stage": self.kind,
+            "round": correction.round,
+            "seat": correction.seat,
+            "cents": correction.difference_cents,
+            "reason": reason,
+        }
+
     def clause(self, what: str) -> str:
         """What is done with the correction, in words."""
         correction, cents = self.correction, self.correction.difference_cents
@@ -94,6 +108,9 @@ class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults
     off_cents: int
     difference_cents: int
 
+    def signed_terms(self) -> Mapping[str, Any]:
+        return self.terms()
+
     def moved(self, context: Context) -> Sequence[Move]:
         off = 0 if self.counted else self.correction.off_cents
         return correction_moves(context.chart, self.correction.difference_cents, off)
@@ -108,6 +125,9 @@ class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     kinds: ClassVar[tuple[str, ...]] = ("declined",)
 
     text: str
+
+    def signed_terms(self) -> Mapping[str, Any]:
+        return self.terms(self.text)
 
     def words(self) -> str:
         return self.clause(f"declined: {self.text}")

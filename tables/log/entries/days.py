@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
 
+from tables.log import attestation
 from tables.log.event import Event
 
 
@@ -25,6 +27,10 @@ class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
     username: str
     name: str
     role: str
+
+    def signed_terms(self) -> Mapping[str, Any]:
+        """The day, and its figures by their digest."""
+        return {"format": attestation.DAY, "day": self.day, "digest": self.digest, "stage": self.kind}
 
 
 class DayProposed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
-from tables.log import paper
+from tables.log import attestation, paper
 from tables.log.event import Author, Context, Misconduct
 from tables.log.fold import Standing
 from tables.log.paper import Signature, Signed, Slip, Wrong
@@ -101,6 +101,23 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         """The signature alone."""
         fields = {name: getattr(self, name) for name in Signature.__struct_fields__}
         return Signature(**fields | {"finished": self.finished.read() if self.finished else None})
+
+    def signed_terms(self) -> Mapping[str, Any]:
+        """The slip by its name; by its series alone where this signature begins it, for nobody knows its number yet."""
+        is_first = len(self.now.signed) == 1
+        stage = self.after.latest
+        beside = stage.typed(self.facts) if stage else None
+        noted = {"noted": self.noted} if is_first and self.after.series.begins_with_note else {}
+        return {
+            "format": attestation.SLIP,
+            "slip": self.now.series if is_first else self.slip,
+            "stage": self.stage,
+            "chips": self.chips,
+            "box": self.box,
+            "reason": self.reason,
+            **noted,
+            **({} if beside is None else {"facts": beside}),
+        }
 
     @classmethod
     def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:

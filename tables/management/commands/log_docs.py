@@ -16,7 +16,7 @@ from tables.management.commands.game_docs import rewritten
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "the-log.md"
 START: Final = "<!-- from the catalog: ./run manage log_docs -->"
-OF_EVERY_ENTRY: Final = frozenset({"request", "refused", "happened_at"})
+OF_EVERY_ENTRY: Final = frozenset({"request", "refused", "happened_at", "attested"})
 """Fields that any entry may have; the page tells them once."""
 
 

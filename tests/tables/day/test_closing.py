@@ -19,12 +19,14 @@ from tables.day import closing, figures, hours
 from tables.log.catalog import read_as, told
 from tables.log.entries.days import DayClosed, DayProposed
 from tables.log.event import Misconduct
-from tables.models import DayClose, Staff
+from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.staff import terminal_keys
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt, signs
+from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
 from tests.tables.day.test_figures import box, count, plays, record
 
@@ -339,3 +341,37 @@ def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, op
     assert {one.code for one in results if isinstance(one, Refused)} == {"day_closed"}
     assert len({one.pk for one in results if isinstance(one, DayClose)}) == 1
     assert LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed").count() == 1
+
+
+def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
+    """Harm: figures that five people counted are closed by whoever has the database's password, signed by two."""
+    boss, second = floor.staff(Role.PIT_BOSS, "bo", "301"), floor.staff(Role.OPERATOR, "omar", "302")
+    browser = floor.client(boss)
+    terminal = SoftwareTerminal(Terminal.objects.latest("pk").name)
+    terminal.makes_key(operator)
+    terminal_keys.demand(by=operator)
+    assert refused(lambda: closing.propose(over, by=boss)).code == "not_attested"
+    sent, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
+
+    def page() -> str:
+        return browser.get("/pit/reports/", {"day": str(over)}).content.decode()
+
+    form = fills_in(terminal, page(), sent)
+    wrong = fills_in(terminal, page().replace(str(over), "2026-01-01"), sent)
+    browser.post(url, wrong)
+    assert "signature does not hold" in page()
+    browser.post(url, wrong | {"pin": "9999"})
+    assert "signature does not hold" in page(), "a wrong PIN is answered otherwise than a right one"
+    assert closing.proposal(over) is None
+    browser.post(url, form)
+    proposed = closing.proposal(over)
+    assert proposed is not None
+    closes_it = {"badge": "302", "pin": floor.PIN, "digest": proposed.digest}
+    browser.post(url, closes_it)
+    assert "This terminal did not sign" in page()
+    assert closing.closed(over) is None
+    browser.post(url, fills_in(terminal, page(), closes_it))
+    found = closing.closed(over)
+    assert found is not None
+    assert found.close.closed_by == second.username
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None

@@ -1,0 +1,80 @@
+"""This terminal: its key, made in its browser, and the keys of others that it vouches for."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from ledger.models import HOUSE
+from tables import attesting
+from tables.models import Staff, Terminal
+from tables.refusals import Refused
+from tables.staff import terminal_keys, terminals
+
+
+@require_http_methods(["GET", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    """What this device signs with. A key is made here, and an operator sees to those of other terminals."""
+    terminal, refused = terminals.identify(request), None
+    if request.method == "POST":
+        try:
+            if terminal is None:
+                raise Refused("not_enrolled", "This browser is no terminal: an operator enrols it first.", 403)
+            _do(request, terminal)
+            return redirect("terminal")
+        except Refused as refusal:
+            refused = refusal
+    context = {"terminal": terminal, "refused": refused} | (_keys(request, terminal) if terminal else {})
+    return render(request, "dealer_ui/door/terminal.html", context, status=refused.status if refused else 200)
+
+
+def _operator(request: HttpRequest) -> Staff | None:
+    staff = request.user
+    return staff if isinstance(staff, Staff) and staff.has_perm("tables.enrol_terminal") else None
+
+
+def _keys(request: HttpRequest, terminal: Terminal) -> dict[str, object]:
+    keys, operator = attesting.trust(), _operator(request)
+    key = keys.of(terminal.name)
+    active = set(Terminal.objects.filter(is_active=True).values_list("name", flat=True))
+    return {
+        "key": key,
+        "operator": operator,
+        "may_make": terminal_keys.may_make(terminal, operator, keys),
+        "challenge": terminal_keys.challenge_for(terminal),
+        "waiting": [other for other in keys.waiting if other.terminal != terminal.name] if operator else [],
+        "roots": keys.roots if operator else [],
+        "demanded": keys.demanded is not None,
+        "without": sorted(active - {other.terminal for other in keys.keys.values() if other.is_trusted}),
+        "book": HOUSE,
+    }
+
+
+def _do(request: HttpRequest, terminal: Terminal) -> None:
+    """One of the forms of the page. Raises Refused."""
+    operator, post = _operator(request), request.POST
+    match post.get("do"):
+        case "make":
+            key = terminal_keys.make(
+                terminal,
+                post.get("key", "")[:2_000],
+                post.get("proof", "")[:2_000],
+                post.get("challenge", "")[:2_000],
+                by=operator,
+                old=post.get("old", "")[:2_000],
+            )
+            says = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
+            messages.success(request, f"{terminal.name} has a key, which {says}.")
+        case "vouch" if operator:
+            name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
+            terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)
+            messages.success(request, f"{terminal.name} vouches for {name}, which signs from now on.")
+        case "demand" if operator and post.get("sure") == "on":
+            terminal_keys.demand(by=operator)
+            messages.success(request, "From now on every signature carries one by its terminal.")
+        case "vouch" | "demand" if not operator:
+            raise Refused("not_permitted", "Only an operator sees to the keys of terminals: sign in here.", 403)
+        case _:
+            raise Refused("bad_form", "This form was incomplete: load the page again.", 400)

@@ -1,0 +1,86 @@
+"""The keys of terminals: which of them may sign, by whose word, and since when every signature has to carry one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from tables.log.event import Event
+
+
+class Vouch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trusted terminal's signature for another key."""
+
+    terminal: str
+    key: str
+    """The fingerprint of the key that signed."""
+    signature: str
+
+
+class AboutTerminalKey(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about terminals' keys."""
+
+    subject: ClassVar[str] = "terminal_key"
+    of_the_house: ClassVar[bool] = True
+
+    through: dict[str, int]
+    """How far each table's book was written then: what it says is so for the entries after that."""
+
+
+class TerminalKeyMade(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
+    """A terminal's browser made a key, and proved that it has it."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("made",)
+
+    name: str
+    key: str
+    """The public key: SubjectPublicKeyInfo, in base64."""
+    challenge: str
+    proof: str
+    """The key's signature under the house's challenge."""
+    root: bool = False
+    """Whether no terminal could vouch for it: it stands by the house's paper alone."""
+    vouched: Vouch | None = None
+    """The terminal's old key, where that one vouches for it."""
+
+    def words(self) -> str:
+        how = ": a root, to be kept on paper" if self.root else "" if self.vouched else ", for which none vouches yet"
+        return f"{self.name} has a key to sign with{how}"
+
+
+class TerminalKeyVouched(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
+    """A trusted terminal vouched for another one's key."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("vouched",)
+
+    name: str
+    key: str
+    """Its fingerprint."""
+    vouched: Vouch
+
+    def words(self) -> str:
+        return f"{self.vouched.terminal} vouches for the key of {self.name}"
+
+
+class TerminalKeyEnded(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
+    """A terminal's key signs nothing any more; what it signed before stays good."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("ended",)
+
+    name: str
+    key: str
+    """Its fingerprint."""
+    reason: str
+
+    def words(self) -> str:
+        return f"The key of {self.name} signs nothing any more: {self.reason}"
+
+
+class SignaturesDemanded(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
+    """From now on every signature carries one by its terminal's key. There is no way back."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("demanded",)
+
+    def words(self) -> str:
+        return "From now on every signature carries one by its terminal"

@@ -1,0 +1,150 @@
+"""A terminal whose key is made from its name: for tests, and for nothing else. A real one is made in a browser."""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+from uuid import UUID, uuid4
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from ledger.proof import p256
+from ledger.proof.slip_name import SlipName
+from ledger.proof.spelling import canonical
+from tables import attesting, dealing
+from tables.dealing import Answer
+from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.log import attestation, paper
+from tables.log.attestation import Attestation
+from tables.log.series import SLIPS, Stage
+from tables.models import Staff, Table, Terminal
+from tables.slips import cage_desk
+from tables.staff import terminal_keys, terminals
+
+ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""How many points the curve has: a private key is less."""
+
+
+@dataclass(frozen=True)
+class SoftwareTerminal:
+    """A terminal, and what its browser would sign."""
+
+    name: str
+    seed: str = ""
+    """Another one makes another key of the same terminal."""
+
+    @cached_property
+    def private(self) -> ec.EllipticCurvePrivateKey:
+        number = int.from_bytes(sha256(f"{self.name}/{self.seed}".encode()).digest()) % (ORDER - 1) + 1
+        return ec.derive_private_key(number, ec.SECP256R1())
+
+    @cached_property
+    def public(self) -> str:
+        der = self.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return base64.b64encode(der).decode()
+
+    @property
+    def fingerprint(self) -> str:
+        return p256.fingerprint(self.public)
+
+    def signs(self, statement: Any) -> str:
+        """Its signature under a statement, as a browser spells it."""
+        how = ec.ECDSA(SHA256(), deterministic_signing=True)  # a house that is kept is the same in every run
+        pair = decode_dss_signature(self.private.sign(canonical(statement), how))
+        return base64.b64encode(b"".join(half.to_bytes(32) for half in pair)).decode()
+
+    def attests(self, terms: Any, *, book: str, by: Staff, key: UUID | None) -> Attestation:
+        """What its browser adds to a form that somebody signs on it."""
+        statement = attestation.statement(terms, book=book, by=by.signature, terminal=self.name, key=key)
+        return Attestation(self.name, self.fingerprint, self.signs(statement))
+
+    @property
+    def terminal(self) -> Terminal:
+        return Terminal.objects.get(name=self.name)
+
+    def enrolled(self, by: Staff) -> "SoftwareTerminal":
+        """The same, enrolled by an operator and with its key entered."""
+        terminals.enrol(self.name, None, by=by)
+        self.makes_key(by)
+        return self
+
+    def makes_key(self, by: Staff | None, old: str = "") -> None:
+        challenge = terminal_keys.challenge_for(self.terminal)
+        proof = self.signs(attestation.proof_of_key(self.name, self.public, challenge))
+        terminal_keys.make(self.terminal, self.public, proof, challenge, by=by, old=old)
+
+    def vouches(self, other: "SoftwareTerminal", by: Staff) -> None:
+        signature = self.signs(attestation.voucher(other.name, other.fingerprint, self.name))
+        terminal_keys.vouch(self.terminal, other.name, other.fingerprint, signature, by=by)
+
+
+def terms(entered: SlipInput) -> dict[str, Any]:
+    """What the page of a slip gives its terminal to sign."""
+    blank = {"format": attestation.SLIP, "chips": (), "box": "", "reason": ""}
+    match entered:
+        case BeginSlip(series, chips, box):
+            record = SLIPS[series]
+            noted = {"noted": paper.as_chips(entered.noted)} if record.begins_with_note else {}
+            first = {"slip": series, "stage": record.first.name, "chips": paper.as_chips(chips), "box": box}
+            return blank | first | noted | _beside(record.first, entered.facts)
+        case SignSlip(slip, stage, chips):
+            step = SLIPS[SlipName.parse(slip).series].stage(stage)
+            beside = _beside(step, entered.facts) if step else {}
+            return blank | {"slip": slip, "stage": stage, "chips": paper.as_chips(chips)} | beside
+        case VoidSlip(slip, reason):
+            return blank | {"slip": slip, "stage": "void_asked", "reason": reason}
+
+
+def _beside(step: Stage, facts: Mapping[str, str]) -> dict[str, Any]:
+    typed = step.typed({name: text.strip() for name, text in facts.items() if text.strip()})
+    return {} if typed is None else {"facts": typed}
+
+
+def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attestation | None:
+    """What a terminal adds in a house that takes no signature without it: any whose key is made from its name."""
+    keys = attesting.trust()
+    if keys.demanded is None or not isinstance(entered, SlipInput):
+        return None
+    trusted = {key.terminal: key.fingerprint for key in keys.keys.values() if key.is_trusted}
+    made = [SoftwareTerminal(name) for name in sorted(trusted)]
+    terminal = next(terminal for terminal in made if terminal.fingerprint == trusted[terminal.name])
+    return terminal.attests(terms(entered), book=book, by=by, key=key)
+
+
+def counter_sale(terminal: SoftwareTerminal, by: Staff, cents: int) -> None:
+    """Chips are sold at the cage, on a terminal."""
+    key, sold = uuid4(), {"format": attestation.COUNTER, "stage": "sold", "cents": cents, "chips": ()}
+    cage_desk.sell(cents, by=by, key=key, attested=terminal.attests(sold, book="house", by=by, key=key))
+
+
+def signs_on(terminal: SoftwareTerminal, table: Table | None, by: Staff, entered: SlipInput) -> Answer | str:
+    """Somebody whose PIN was right signs a slip on a terminal: of a table, or of the house."""
+    key = uuid4()
+    book = table.book.name if table else "house"
+    attested = terminal.attests(terms(entered), book=book, by=by, key=key)
+    if table is None:
+        return cage_desk.sign(entered, by=by, key=key, attested=attested)
+    return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
+
+
+def fills_in(terminal: SoftwareTerminal, page: str, form: dict[str, str], **typed: Any) -> dict[str, str]:
+    """A form as the script of its page sends it: with the terminal's signature under what the page says, and what was
+    typed where the page says nothing."""
+    spelled = re.search(r'data-attests="([^"]*)"', page)
+    assert spelled, "the page has nothing for the terminal to sign"
+    asked = json.loads(html.unescape(spelled[1]))
+    typed |= {"badge": form["badge"]} | ({"input": form["key"]} if "key" in form else {})
+    typed.setdefault("series", "")
+    statement = {name: typed[name] if value is None else value for name, value in asked.items()}
+    if statement.get("series") == "":
+        del statement["series"]
+    given = {"terminal": terminal.name, "key": terminal.fingerprint, "signature": terminal.signs(statement)}
+    return form | {"attested": json.dumps(given)}

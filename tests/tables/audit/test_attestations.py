@@ -1,0 +1,535 @@
+"""Signatures that nobody gave: whoever has the application's database role can write them, and no proof believes it."""
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+from zipfile import ZipFile
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from django.core.management import call_command
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+from msgspec import structs
+
+from ledger import cage, house, log, slips
+from ledger.log import Draft
+from ledger.models import HOUSE, Alert, Book, LogEntry
+from ledger.proof import seals
+from ledger.proof.slip_name import SlipName
+from ledger.proof.spelling import canonical
+from ledger.slips import Signing
+from tables import attesting, dealing, standing
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier, zipapp
+from tables.audit.outside.bundle import MANIFEST, Wrong
+from tables.day import hours
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log import attestation, paper
+from tables.log.attestation import Attestation, PasskeyAnswer
+from tables.log.entries.slips import signed
+from tables.log.entries.terminal_keys import SignaturesDemanded, TerminalKeyEnded, TerminalKeyMade, Vouch
+from tables.log.paper import Signature
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import terminal_keys, terminals
+from tests import floor
+from tests.clock import travelling
+from tests.floor import Hand
+from tests.software_terminal import SoftwareTerminal, signs_on, terms
+from tests.tables.bundles import exported
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STAGES = ("issued", "carried", "received", "confirmed")
+
+
+@dataclass
+class House:
+    """A table that somebody deals, an operator, and two terminals that sign."""
+
+    dealer: Hand
+    operator: Staff
+    cage: SoftwareTerminal
+    tablet: SoftwareTerminal
+
+    @property
+    def table(self) -> Table:
+        return self.dealer.table
+
+    def signer(self, stage: str) -> Staff:
+        """Who signs a step of a fill: the dealer at the table, or one of the crew."""
+        return self.dealer.by if stage == "received" else floor.crew(stage)
+
+    def fill(self, cents: int = 10_000, *, steps: int = 5) -> str:
+        """A fill that is signed on the tablet, step by step."""
+        begun = BeginSlip("fill", ((100, cents // 100),))
+        signs_on(self.tablet, self.table, self.signer("requested"), begun)
+        name = standing.of(self.table).slips[-1].name
+        for stage in STAGES[: steps - 1]:
+            signs_on(self.tablet, self.table, self.signer(stage), SignSlip(name, stage))
+        return name
+
+
+def made() -> House:
+    """The house, with a root and a terminal that it vouches for."""
+    dealer, _ = floor.dealt()
+    operator = floor.staff(Role.OPERATOR, "olga")
+    cage_desk_terminal = SoftwareTerminal("Cage 1").enrolled(operator)
+    tablet = SoftwareTerminal("Tablet").enrolled(operator)
+    cage_desk_terminal.vouches(tablet, operator)
+    return House(dealer, operator, cage_desk_terminal, tablet)
+
+
+@pytest.fixture
+def casino() -> House:
+    return made()
+
+
+@pytest.fixture
+def demanding(casino: House) -> House:
+    """The same, where every signature carries one by its terminal."""
+    terminal_keys.demand(by=casino.operator)
+    return casino
+
+
+def fault(book: str) -> tuple[int, str]:
+    found = proofs.verify(Book.objects.get(name=book)).fault
+    assert found is not None, "the forgery was believed"
+    return found.seq, found.what
+
+
+def holds() -> None:
+    for book in Book.objects.order_by("name"):
+        assert proofs.verify(book).fault is None
+
+
+def refused(deed: Callable[[], object]) -> Refused:
+    with pytest.raises(Refused) as caught:
+        deed()
+    return caught.value
+
+
+# --- who forges ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Forger:
+    """Whoever has the database's password: writes slips as the floor does, and has nobody's PIN and no terminal."""
+
+    table: Table
+    attested: Callable[[Any, str, UUID], Attestation | None] = lambda terms, by, key: None
+
+    def signs(self, by: Staff, stage: str, slip: str, chips: Sequence[tuple[int, int]] = ()) -> None:
+        """One signature of a fill, with its entry, its chips and its row, hashed and chained as any other."""
+        with transaction.atomic():
+            head = log.lock(self.table.book_id)
+            now, key = standing.at(head), uuid4()
+            dealer = now.dealer.username if now.dealer else None
+            signature = Signature(
+                slip=slip, stage=stage, username=by.username, name=by.name, badge=by.badge, role=by.role,
+                chips=paper.as_chips(chips),
+            )  # fmt: skip
+            after = paper.sign(now.slips, signature, head.seq + 1, dealer)
+            event = signed(signature, after, now.slips, None)
+            event = structs.replace(event, attested=self.attested(event.signed_terms(), by.signature, key))
+            moves = paper.moves(cage.chart(head.book_id), after)
+            head = cage.post(head, Draft.of(event, by.signature, key=key), moves)
+            begins = after.series.about_cents(after.chips) if len(after.signed) == 1 else None
+            slips.write(Signing(SlipName.parse(slip), stage, by.username, by.role, begins), head.book_id, head.seq)
+
+    def fill(self, crew: Callable[[str], Staff]) -> str:
+        """A whole fill of five signatures: the chips leave the cage."""
+        with transaction.atomic():
+            slip = str(slips.next_name("fill"))
+            self.signs(crew("requested"), "requested", slip, ((100, 500),))
+        for stage in STAGES:
+            self.signs(crew(stage), stage, slip)
+        return slip
+
+
+def person(by: str) -> Staff:
+    """Whom an entry says that it is by."""
+    badge, name = by.split(" ", 1)
+    return Staff(badge=badge, name=name)
+
+
+def enters(event: Any, by: str) -> int:
+    """The forger writes into the house's book."""
+    with transaction.atomic():
+        return log.append(house.lock(), Draft.of(event, by)).seq
+
+
+def copies(of: House) -> dict[str, Attestation]:
+    """What a terminal signed last of each step, as the log has it for everybody."""
+    entries = LogEntry.objects.filter(book=of.table.book, subject="slip").order_by("seq")
+    return {
+        entry.content["stage"]: Attestation(**entry.content["attested"])
+        for entry in entries
+        if "attested" in entry.content
+    }
+
+
+def heads() -> dict[str, int]:
+    return dict(Book.objects.exclude(name=HOUSE).filter(head_seq__gt=0).values_list("name", "head_seq"))
+
+
+# --- honest ones -----------------------------------------------------------------------------------------------
+
+
+def test_what_terminals_sign_holds(demanding: House) -> None:
+    """Harm: an honest floor is accused, or nothing of it is checked."""
+    name = demanding.fill()
+    slip = signs_on(demanding.cage, None, floor.staff(Role.CASHIER, "cleo"), BeginSlip("deposit", ((10_000, 1),)))
+    assert slip.startswith("deposit/")
+    voids = VoidSlip(name, "it was for another table")
+    signs_on(demanding.cage, demanding.table, floor.staff(Role.PIT_BOSS, "bo"), voids)
+    holds()
+
+
+def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: House) -> None:
+    """Harm: the house demands it, and a form without it is taken: nobody could tell a forgery from that."""
+    boss, begun = floor.crew("requested"), BeginSlip("fill", ((100, 100),))
+    bare = {"by": boss, "key": uuid4(), "expected_seq": None}
+    wrong = refused(lambda: dealing.record(demanding.table, begun, **bare))
+    assert wrong.code == "not_attested"
+    assert "an operator makes one under This terminal" in wrong.sentence
+    before = Book.objects.get(name="Rocket 1").head_seq
+    attested = demanding.tablet.attests(terms(BeginSlip("fill", ((100, 900),))), book="Rocket 1", by=boss, key=uuid4())
+    wrong = refused(
+        lambda: dealing.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
+    )
+    assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
+    assert standing.of(demanding.table).slips == ()
+    assert Book.objects.get(name="Rocket 1").head_seq == before
+
+
+def test_a_house_that_does_not_demand_it_signs_as_before(casino: House) -> None:
+    """Harm: terminals that were enrolled before there were keys stop the floor at the upgrade."""
+    boss = floor.crew("requested")
+    floor.signs(casino.table, boss, BeginSlip("fill", ((100, 100),)))
+    casino.fill()
+    holds()
+
+
+def test_the_same_form_twice_is_one_signature(demanding: House) -> None:
+    """Harm: a slow answer and a second press: a browser's signature is another one each time."""
+    boss, key, begun = floor.crew("requested"), uuid4(), BeginSlip("fill", ((100, 100),))
+    answers = []
+    for _ in range(2):
+        attested = demanding.tablet.attests(terms(begun), book="Rocket 1", by=boss, key=key)
+        answers.append(dealing.record(demanding.table, begun, by=boss, key=key, expected_seq=None, attested=attested))
+    assert answers[1].again
+    assert answers[0].entry == answers[1].entry
+
+
+# --- forgeries -------------------------------------------------------------------------------------------------
+
+
+def test_a_fill_of_five_signatures_that_nobody_gave_is_named(demanding: House) -> None:
+    """Harm: whoever reads the password of the application's database takes chips out of the cage, signed by five."""
+    demanding.fill()
+    begins = Book.objects.get(name="Rocket 1").head_seq + 1
+    Forger(demanding.table).fill(demanding.signer)
+    seq, what = fault("Rocket 1")
+    assert seq == begins
+    assert "signed it by no terminal's key" in what
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_before_it_is_demanded_the_same_fill_is_believed(casino: House) -> None:
+    """What the demand is for: until then nobody can tell."""
+    Forger(casino.table).fill(casino.signer)
+    holds()
+
+
+def test_a_signature_of_another_slip_is_named(demanding: House) -> None:
+    """Harm: the signatures of one fill are copied under another."""
+    demanding.fill()
+    signatures = copies(demanding)
+    begins = Book.objects.get(name="Rocket 1").head_seq + 1
+    forger = Forger(demanding.table, lambda terms, by, key: signatures[terms["stage"]])
+    forger.fill(demanding.signer)
+    assert fault("Rocket 1") == (begins, "Tablet did not sign it: its signature is of something else")
+
+
+@pytest.mark.parametrize(
+    "change", [{"chips": ((100, 100_000),)}, {"box": "7"}, {"reason": "because"}, {"slip": "credit"}, {"stage": "x"}]
+)
+def test_what_was_signed_cannot_be_changed(demanding: House, change: dict[str, Any]) -> None:
+    """Harm: five people sign a fill of 100, and the log says 100,000."""
+    keys = attesting.trust()
+    boss, key = floor.crew("requested"), uuid4()
+    given = terms(BeginSlip("fill", ((100, 100),)))
+    attested = demanding.tablet.attests(given, book="Rocket 1", by=boss, key=key)
+    public = keys.keys[attested.key].public
+    whole = {"book": "Rocket 1", "by": boss.signature, "terminal": "Tablet", "key": key}
+    assert attested.holds(public, attestation.statement(given, **whole))
+    assert not attested.holds(public, attestation.statement(given | change, **whole))
+    for other in ({"book": "Rocket 2"}, {"by": "9 Nobody"}, {"terminal": "Cage 1"}, {"key": uuid4()}):
+        assert not attested.holds(public, attestation.statement(given, **whole | other))
+
+
+def test_a_changed_amount_is_named(demanding: House) -> None:
+    """Harm: the same, as it lies in the log: the terminal's own signature under another amount."""
+    boss = floor.crew("requested")
+
+    def signed_less(terms: Any, by: str, key: UUID) -> Attestation:
+        return demanding.tablet.attests({**terms, "chips": ((100, 1),)}, book="Rocket 1", by=boss, key=key)
+
+    begins = Book.objects.get(name="Rocket 1").head_seq + 1
+    Forger(demanding.table, signed_less).signs(boss, "requested", "fill/2099/1", ((100, 500),))
+    assert fault("Rocket 1") == (begins, "Tablet did not sign it: its signature is of something else")
+
+
+def own_key(forger: SoftwareTerminal, **adds: Any) -> TerminalKeyMade:
+    proof = forger.signs(attestation.proof_of_key(forger.name, forger.public, "00"))
+    return TerminalKeyMade(name=forger.name, key=forger.public, challenge="00", proof=proof, through=heads(), **adds)
+
+
+def test_a_key_of_the_forgers_own_signs_nothing(demanding: House) -> None:
+    """Harm: who can append a fill can append an enrolment before it, with a key that they hold."""
+    mine = SoftwareTerminal("Tablet", "the forger's")
+    enters(own_key(mine), demanding.operator.signature)
+    forger = Forger(
+        demanding.table,
+        lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key),
+    )
+    begins = Book.objects.get(name="Rocket 1").head_seq + 1
+    forger.fill(demanding.signer)
+    seq, what = fault("Rocket 1")
+    assert seq == begins
+    assert what.endswith("which was not trusted then")
+
+
+def test_nobody_makes_a_root_of_their_own(demanding: House) -> None:
+    """Harm: the forger's key is entered as the house's first."""
+    mine = SoftwareTerminal("Tablet", "the forger's")
+    seq = enters(own_key(mine, root=True), demanding.operator.signature)
+    assert fault(HOUSE) == (
+        seq,
+        f"the key {mine.fingerprint} is entered as a root, where a terminal could vouch for it",
+    )
+    assert mine.fingerprint not in attesting.trust().keys
+
+
+def test_nobody_vouches_for_themselves(demanding: House) -> None:
+    """Harm: the forger's key is vouched for by a signature that no terminal gave, or by the key itself."""
+    mine = SoftwareTerminal("Tablet", "the forger's")
+    own = mine.signs(attestation.voucher("Tablet", mine.fingerprint, "Cage 1"))
+    vouched = Vouch("Cage 1", demanding.cage.fingerprint, own)
+    seq = enters(own_key(mine, vouched=vouched), demanding.operator.signature)
+    assert fault(HOUSE) == (seq, f"Cage 1 did not vouch for the key {mine.fingerprint} of Tablet")
+
+
+def test_a_root_after_the_end_of_all_others_is_named_by_paper(demanding: House) -> None:
+    """Harm: the forger ends every key first, and then enters the first one of a house that has none."""
+    for terminal in (demanding.cage, demanding.tablet):
+        ended = TerminalKeyEnded(name=terminal.name, key=terminal.fingerprint, reason="lost", through=heads())
+        enters(ended, demanding.operator.signature)
+    mine = SoftwareTerminal("Cage 2", "the forger's")
+    seq = enters(own_key(mine, root=True), demanding.operator.signature)
+    says = f"the key {mine.fingerprint} of Cage 2 is a root that is not on the list"
+    assert len(proofs.roots_in_words()) == 2
+    assert "Cage 2 has a root key since" in proofs.roots_in_words()[1]
+    with override_settings(TERMINAL_ROOTS=[demanding.cage.fingerprint.upper()]):
+        assert fault(HOUSE) == (seq, says)
+    with override_settings(TERMINAL_ROOTS=[demanding.cage.fingerprint, mine.fingerprint]):
+        assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    with pytest.raises(SystemExit):
+        call_command("verify", terminal_root=[demanding.cage.fingerprint])
+
+
+# --- keys come and go ------------------------------------------------------------------------------------------
+
+
+def test_what_was_signed_before_a_key_ended_stays_good(demanding: House) -> None:
+    """Harm: a tablet is lost, and with it every fill that was signed on it."""
+    demanding.fill()
+    terminals.revoke(demanding.tablet.terminal, by=demanding.operator)
+    holds()
+    wrong = refused(demanding.fill)
+    assert "had ended before" in wrong.sentence
+    forger = Forger(
+        demanding.table,
+        lambda terms, by, key: demanding.tablet.attests(terms, book="Rocket 1", by=person(by), key=key),
+    )
+    forger.fill(demanding.signer)
+    assert "had ended before" in fault("Rocket 1")[1]
+
+
+def test_a_terminals_old_key_vouches_for_its_new_one(demanding: House) -> None:
+    """Harm: a browser is set up anew, and every terminal has to be walked to."""
+    new = SoftwareTerminal("Tablet", "new")
+    old = demanding.tablet.signs(attestation.voucher("Tablet", new.fingerprint, "Tablet"))
+    demanding.fill()
+    new.makes_key(demanding.operator, old)
+    demanding.tablet = new
+    demanding.fill()
+    holds()
+    assert [key.fingerprint for key in attesting.trust().keys.values() if key.is_trusted] == [
+        demanding.cage.fingerprint,
+        new.fingerprint,
+    ]
+
+
+def test_a_lost_key_is_replaced_by_one_that_waits(demanding: House) -> None:
+    """Harm: whoever empties a browser makes it sign by a key that nobody looked at."""
+    new = SoftwareTerminal("Tablet", "after the site data was cleared")
+    assert refused(lambda: new.makes_key(None)).code == "not_permitted"
+    new.makes_key(demanding.operator)
+    demanding.tablet = new
+    assert refused(demanding.fill).code == "key_waits"
+    demanding.cage.vouches(new, demanding.operator)
+    demanding.fill()
+    holds()
+
+
+def test_the_last_terminals_key_is_lost(demanding: House) -> None:
+    """Harm: the house can never sign again; or a new root comes without anybody hearing of it."""
+    terminals.revoke(demanding.tablet.terminal, by=demanding.operator)
+    new = SoftwareTerminal("Cage 1", "after the fire")
+    new.makes_key(demanding.operator)
+    assert [key.fingerprint for key in attesting.trust().roots] == [demanding.cage.fingerprint, new.fingerprint]
+    assert Alert.objects.filter(kind="terminal_root").count() == 1
+    demanding.tablet = new
+    demanding.fill()
+    holds()
+
+
+def test_a_device_that_takes_a_terminals_place_signs_by_its_own_key(demanding: House) -> None:
+    """Harm: the tablet is replaced, and the old one goes on signing."""
+    code = terminals.link_for(demanding.tablet.terminal, by=demanding.operator).split("/")[2]
+    terminals.enrol_by_link(code)
+    assert attesting.trust().of("Tablet") is None
+    SoftwareTerminal("Tablet", "the new device").makes_key(None)
+    assert [key.terminal for key in attesting.trust().waiting] == ["Tablet"]
+    holds()
+
+
+def test_a_demand_needs_a_terminal_that_can_sign(db: None) -> None:
+    """Harm: one press, and nobody in the house can sign anything."""
+    operator = floor.staff(Role.OPERATOR, "olga")
+    assert refused(lambda: terminal_keys.demand(by=operator)).code == "bad_key"
+    assert refused(lambda: terminal_keys.demand(by=floor.staff(Role.PIT_BOSS, "bo"))).code == "not_permitted"
+    seq = enters(SignaturesDemanded(through=heads()), operator.signature)
+    assert fault(HOUSE)[0] == seq
+
+
+def test_a_challenge_is_for_one_device(casino: House) -> None:
+    """Harm: a proof that was caught elsewhere enters a key."""
+    challenge = terminal_keys.challenge_for(casino.cage.terminal)
+    new = SoftwareTerminal("Tablet", "new")
+    deed = lambda: terminal_keys.make(casino.tablet.terminal, new.public, "", challenge, by=casino.operator)  # noqa: E731
+    assert refused(deed).code == "old_form"
+    challenge = terminal_keys.challenge_for(casino.tablet.terminal)
+    assert refused(deed).code == "bad_key"
+
+
+# --- bundles ---------------------------------------------------------------------------------------------------
+
+
+def verified(path: Path, *roots: str) -> list[str]:
+    """What the verifier says of a bundle that holds. Raises Wrong."""
+    lines: list[str] = []
+    verifier.verify(path, terminal_roots=roots, say=lines.append)
+    return [line for line in lines if "terminal" in line or "root key" in line]
+
+
+def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path: Path) -> None:
+    """Harm: an auditor believes five signatures that nobody gave, because the keys were enrolled on another day."""
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
+        casino, today, bundles = made(), hours.day_of(timezone.now()), []
+
+        def nightfall() -> None:
+            nonlocal today
+            clock.pass_until(hours.span(today).end + timedelta(hours=1))
+            sealing.seal_finished()
+            bundles.append(tmp_path / f"{today}.zip")
+            bundles[-1].write_bytes(exported(today, today))
+            today += timedelta(days=1)
+
+        casino.fill()
+        nightfall()
+        terminal_keys.demand(by=casino.operator)
+        casino.fill()
+        nightfall()
+        casino.fill()
+        signatures = copies(casino)
+        nightfall()
+        Forger(casino.table).fill(casino.signer)
+        nightfall()
+        Forger(casino.table, lambda terms, by, key: signatures[terms["stage"]]).fill(casino.signer)
+        nightfall()
+        mine = SoftwareTerminal("Tablet", "the forger's")
+        enters(own_key(mine), casino.operator.signature)
+        own = Forger(casino.table, lambda terms, by, key: mine.attests(terms, book="Rocket 1", by=person(by), key=key))
+        own.fill(casino.signer)
+        nightfall()
+
+    held = "holds  the terminals: 5 of {} signatures carry one by a key that is trusted"
+    root = f"note   Cage 1 has a root key, {casino.cage.fingerprint}: hold it against the house's paper"
+    first = verified(bundles[0])
+    assert first[0].startswith("holds  the terminals: 5 of ")
+    assert first[1:] == [root]
+    for honest in bundles[1:3]:
+        assert verified(honest) == [held.format(5), root]
+        assert verified(honest, casino.cage.fingerprint) == [held.format(5)]
+    with pytest.raises(Wrong, match="is a root, and not among those that you have on paper"):
+        verified(bundles[2], mine.fingerprint)
+    with pytest.raises(Wrong, match="signed it by no terminal's key, and since entry"):
+        verified(bundles[3])
+    with pytest.raises(Wrong, match="Tablet did not sign it: its signature is of something else"):
+        verified(bundles[4])
+    with pytest.raises(Wrong, match=f"by the key {mine.fingerprint} of Tablet, which was not trusted then"):
+        verified(bundles[5])
+    with ZipFile(bundles[0]) as bundle:
+        assert b'"audit-bundle/3"' in bundle.read(MANIFEST)
+    application = tmp_path / "verifier.pyz"
+    zipapp.build(application)
+    for bundle_file, code in ((bundles[2], 0), (bundles[3], 1)):
+        asked = [sys.executable, str(application), str(bundle_file), "--terminal-root", casino.cage.fingerprint.upper()]
+        answered = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert answered.returncode == code, answered.stdout + answered.stderr
+
+
+# --- passkeys --------------------------------------------------------------------------------------------------
+
+
+def answer(
+    private: ec.EllipticCurvePrivateKey, statement: Any, *, flags: int = 5, kind: str = "webauthn.get"
+) -> Attestation:
+    """What a passkey makes of a statement's digest."""
+    challenge = base64.urlsafe_b64encode(sha256(canonical(statement)).digest()).rstrip(b"=").decode()
+    client = json.dumps({"type": kind, "challenge": challenge, "origin": "https://casino.example"}).encode()
+    authenticator = sha256(b"casino.example").digest() + bytes([flags]) + (7).to_bytes(4)
+    signature = private.sign(authenticator + sha256(client).digest(), ec.ECDSA(SHA256()))
+    spelled = [base64.b64encode(part).decode() for part in (signature, authenticator, client)]
+    return Attestation("Cage 1", "", spelled[0], PasskeyAnswer(spelled[1], spelled[2]))
+
+
+def test_a_passkey_signs_a_statement() -> None:
+    """Harm: a passkey's signature under something else, or without its owner's finger, passes for one."""
+    passkey = SoftwareTerminal("a passkey")
+    given = {"format": attestation.SLIP, "slip": "fill/2026/1"}
+    assert answer(passkey.private, given).holds(passkey.public, given)
+    assert not answer(passkey.private, given).holds(passkey.public, given | {"slip": "fill/2026/2"})
+    assert not answer(passkey.private, given).holds(SoftwareTerminal("another").public, given)
+    assert not answer(passkey.private, given, flags=1).holds(passkey.public, given)
+    assert not answer(passkey.private, given, flags=0).holds(passkey.public, given)
+    assert not answer(passkey.private, given, kind="webauthn.create").holds(passkey.public, given)
+    plain = structs.replace(answer(passkey.private, given), passkey=None)
+    assert not plain.holds(passkey.public, given)
