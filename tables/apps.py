@@ -21,5 +21,6 @@ class TablesConfig(AppConfig):
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
         from tables.slips import table_desk  # noqa: F401
+        from tables.staff import checking  # noqa: F401
 
         checks.register(pepper.check, checks.Tags.security, deploy=True)

@@ -34,7 +34,13 @@ _VIEW_ALL: Final = frozenset(
 PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.DEALER: frozenset({"tables.deal"}),
     Role.PIT_BOSS: frozenset(
-        {"tables.watch_floor", "tables.run_floor", "tables.watch_worth", "ledger.acknowledge_alert"}
+        {
+            "tables.watch_floor",
+            "tables.run_floor",
+            "tables.watch_worth",
+            "tables.confirm_code",
+            "ledger.acknowledge_alert",
+        }
     ),
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
@@ -43,6 +49,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_househours",
         "tables.add_paytable",
         "tables.close_day",
+        "tables.confirm_code",
         "ledger.acknowledge_alert",
     },
     Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
@@ -54,8 +61,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
 cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
 ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
-what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
-delete."""
+what each ruling on a round is worth. ``confirm_code``: give the second half of the code with which somebody makes a
+PIN or a password. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may delete."""
 
 
 def may(role: Role, permission: str) -> bool:

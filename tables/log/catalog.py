@@ -53,6 +53,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
     staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
     staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.CertificateIssued,
+    staff.CodeAsked, staff.CodeConfirmed, staff.CodeWithdrawn, staff.SecretReset, staff.SecretMade,
+    staff.PasskeyRegistered, staff.PasskeyWithdrawn,
     terminals.TerminalAdded, terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked,
     terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,
