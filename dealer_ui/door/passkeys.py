@@ -78,7 +78,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """It opens nothing any more; one that is lost with its owner's way in, an operator withdraws in the administration."""
+    """It opens nothing any more; one that was lost, an operator withdraws in the administration."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     row = get_object_or_404(Passkey, pk=pk, staff=staff)

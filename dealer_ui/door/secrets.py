@@ -6,6 +6,7 @@ from typing import Final
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -62,8 +63,10 @@ def pin(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             staff = _make_pin(request, terminal, by_code)
+            if request.user == staff:
+                update_session_auth_hash(request, staff)  # who deals goes on
             messages.success(request, f"{staff.name}, your PIN is made. Nobody else knows it; tell it to nobody.")
-            return redirect("sign-in")
+            return redirect("/" if request.user == staff else "sign-in")
         except Refused as refusal:
             refused = refusal
     context = {"terminal": terminal, "by_code": by_code, "refused": refused, "no_terminal": terminals.NO_TERMINAL}

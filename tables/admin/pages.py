@@ -440,7 +440,7 @@ class StaffAdmin(SetUp):
             return self.ask(request, title, halves=shown, staff=staff, called=called)
         says = (
             f"You get the first half of a code and give it to {staff} alone; another operator or a pit boss confirms it"
-            f" under “Codes”, and gives them the second half. With both, {staff} makes a {called} that nobody else knows."
+            f" under “Codes”, and gives them the second half. With both, {staff} makes a {called} of their own."
         )
         if ages.had_one(staff, secret):
             says += f" The {called} of now is void once the code is confirmed: an alert says who reset it."

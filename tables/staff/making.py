@@ -97,7 +97,7 @@ def first_secrets(
 ) -> Staff:
     """What two people and the owner do to give somebody their first PIN and password, one after the other: for the demo
     and for tests, which play all three. ``chosen``: pin, password; ``confirms`` is None where there is nobody else."""
-    for secret in (PASSWORD, PIN):
+    for secret in (PIN, PASSWORD):  # who has a password can act, and from then on nobody gives codes alone
         new = chosen.get(secret)
         if new:
             shown = codes.ask(staff, secret, by=asks)

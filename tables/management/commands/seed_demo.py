@@ -25,10 +25,10 @@ from tables.inputs import BeginSlip, SignSlip
 from tables.log.entries.chips import ChipsIssued, SoldAtTheCage
 from tables.log.event import Event
 from tables.log.terms import Settings, made_rules
-from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
+from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import denominations, table_settings
-from tables.staff import staffing, terminals
+from tables.staff import making, staffing, terminals
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
 
@@ -44,6 +44,7 @@ class Login(NamedTuple):
 
 
 OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "9382")
+SECOND: Final = Login(Role.OPERATOR, "olive", "Olive Osei", "702", "6043")
 PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "7391")
 STAFF: Final = (
     Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
@@ -58,6 +59,7 @@ STAFF: Final = (
     Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
     Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "7519"),
     OPERATOR,
+    SECOND,
     Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
 )
 FILL: Final = (
@@ -189,15 +191,31 @@ class Command(BaseCommand):
 
 
 def seed_staff() -> Staff:
-    """Take on whoever is missing; returns the operator, by whom they are taken on."""
+    """Take on whoever is missing, as a new house does: the first operator alone gives the second one a code, and two
+    people give everybody else theirs. Each makes their own password and PIN. Returns the first operator."""
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
-        staffing.change_staff(operator, {"badge": OPERATOR.badge, "pin": OPERATOR.pin}, by=operator)
+        operator = staffing.change_staff(operator, {"badge": OPERATOR.badge}, by=operator)
+    terminal = seed_terminal(next(iter(TERMINALS)), operator)
+    if not operator.has(PIN):
+        operator = making.first_secrets(operator, asks=operator, confirms=None, terminal=terminal, pin=OPERATOR.pin)
+    second = _taken_on(SECOND, operator, None, terminal)
     for login in STAFF:
-        if not Staff.objects.filter(username=login.username).exists():
-            staffing.add_staff(**login._asdict(), password=PASSWORD, by=operator)
+        _taken_on(login, operator, second, terminal)
     return operator
+
+
+def _taken_on(login: Login, operator: Staff, second: Staff | None, terminal: Terminal) -> Staff:
+    staff = Staff.objects.filter(username=login.username).first()
+    if staff is not None:
+        return staff
+    staff = staffing.add_staff(
+        username=login.username, name=login.name, role=login.role.value, badge=login.badge, by=operator
+    )
+    return making.first_secrets(
+        staff, asks=operator, confirms=second, terminal=terminal, password=PASSWORD, pin=login.pin
+    )
 
 
 def seed_chips(operator: Staff) -> None:

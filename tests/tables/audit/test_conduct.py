@@ -42,8 +42,6 @@ from tables.log.entries.seats import SeatPageRevoked
 from tables.log.entries.staff import (
     EmergencyCodeMade,
     EmergencySignIn,
-    StaffAdded,
-    StaffChanged,
     StaffLockedOut,
     StaffLockOutLifted,
     StaffSignedIn,
@@ -211,7 +209,7 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 
 BELIEVED = {
     SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
-    StaffAdded, StaffChanged, StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
+    StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
     EmergencySignIn, TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
