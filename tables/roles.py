@@ -26,7 +26,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -47,6 +47,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     | {
         "tables.enrol_terminal",
         "tables.add_househours",
+        "tables.add_houseterms",
         "tables.add_paytable",
         "tables.close_day",
         "tables.confirm_code",

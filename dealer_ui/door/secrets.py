@@ -136,7 +136,7 @@ def codes(request: HttpRequest) -> HttpResponse:
         "codes": [(code, CALLED[code.secret]) for code in rows],
         "shown": shown,
         "called": CALLED[shown.code.secret] if shown else "",
-        "hours": one_time_codes.HOURS,
+        "hours": one_time_codes.hours(),
         "refused": refused,
     }
     return render(request, "dealer_ui/door/codes.html", context, status=refused.status if refused else 200)

@@ -7,7 +7,6 @@ deals goes on, and is told when they sign in the next time.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
 from django.contrib.auth.hashers import check_password
 from django.utils import timezone
@@ -15,20 +14,15 @@ from django.utils import timezone
 from tables import pepper
 from tables.models import SecretVersion, Staff
 from tables.refusals import Refused
-
-DAYS: Final = {"pin": 90, "password": 90}
-"""So many days until it must be another; 0: never."""
-WARN_DAYS: Final = 14
-LAST: Final = 4
-"""So many of those before may not be used again."""
+from tables.setup import house_terms
 
 
 def days_left(staff: Staff, secret: str) -> int | None:
     """Until it must be another; none left, 0 or less. None where it may get as old as it likes."""
-    made_at = getattr(staff, f"{secret}_made_at")
-    if not DAYS[secret] or made_at is None or not staff.has(secret):
+    made_at, life = getattr(staff, f"{secret}_made_at"), house_terms.number(f"{secret}_days")
+    if not life or made_at is None or not staff.has(secret):
         return None
-    left: timedelta = made_at + timedelta(days=DAYS[secret]) - timezone.now()
+    left: timedelta = made_at + timedelta(days=life) - timezone.now()
     return left.days + 1 if left > timedelta(0) else 0
 
 
@@ -43,7 +37,7 @@ def refuse_expired(staff: Staff) -> None:
     right or wrong: so it tells nothing of the PIN."""
     if is_expired(staff, "pin"):
         says = (
-            f"The PIN of badge {staff.badge} is older than {DAYS['pin']} days, and signs nothing but its own change:"
+            f"The PIN of badge {staff.badge} is older than {house_terms.number('pin_days')} days, and signs nothing but its own change:"
             " change it first, under “Your PIN” on the sign-in page of any terminal."
         )
         raise Refused("pin_expired", says, 403)
@@ -52,7 +46,7 @@ def refuse_expired(staff: Staff) -> None:
 def warning(staff: Staff, secret: str, called: str) -> str:
     """What somebody is told who signs in; empty where there is time."""
     left = days_left(staff, secret)
-    if left is None or left > WARN_DAYS:
+    if left is None or left > house_terms.number("secret_warn_days"):
         return ""
     when = "tomorrow" if left == 1 else f"in {left} days"
     return f"Your {called} runs out {when}: change it under Your account."
@@ -63,12 +57,13 @@ def warning(staff: Staff, secret: str, called: str) -> str:
 
 def refuse_used(staff: Staff, secret: str, new: str) -> None:
     """Raises Refused for one of the last secrets, the present one among them. Each costs a hash."""
+    most = house_terms.number("secrets_barred")
     kept = [getattr(staff, secret)] if staff.has(secret) else []
     versions = SecretVersion.objects.filter(staff=staff, secret=secret).exclude(kept="").exclude(kept__in=kept)
-    for sealed in [*kept, *versions.values_list("kept", flat=True)][: LAST or 1]:
+    for sealed in [*kept, *versions.values_list("kept", flat=True)][:most]:
         if check_password(new, _hash(sealed, staff, secret)):
             called = {"pin": "PIN", "password": "password"}[secret]
-            says = f"You used this {called} before: choose one that is not among your last {LAST}."
+            says = f"You used this {called} before: choose one that is not among your last {most}."
             raise Refused("used_before", says, 422, fields={secret: says})
 
 

@@ -25,10 +25,9 @@ from tables.log.entries.staff import CALLED, CodeAsked, CodeConfirmed, CodeWithd
 from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.staff import ages
 
-HOURS: Final = 24
-"""So long a code is good from its confirmation on; and so long it waits for that."""
 _DIGITS: Final = 8
 """Of each half. Whoever knows one of them has to guess the other, and is counted."""
 
@@ -42,6 +41,11 @@ class Halves:
     code: OneTimeCode
     first: str = ""
     second: str = ""
+
+
+def hours() -> int:
+    """So long a code is good from its confirmation on; and so long it waits for that."""
+    return house_terms.number("code_hours")
 
 
 def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
@@ -109,7 +113,7 @@ def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
     staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
     head = house.lock()
     code.second = _sealed(half, staff, secret, "second")
-    code.confirmed_by, code.until = by, head.moment + timedelta(hours=HOURS)
+    code.confirmed_by, code.until = by, head.moment + timedelta(hours=hours())
     event = CodeConfirmed(
         half=digest_of(code.second), asked=code.asked_seq, until=code.until.isoformat(), alone=alone,
         **_about(staff, secret, by),
@@ -237,8 +241,8 @@ def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
         raise Refused("own_code", "It is for you: another person has to confirm it.", 403)
     if not code.staff.is_active:
         raise Refused("not_active", f"{code.staff.name} does not work here any more.", 409)
-    if moment > code.asked_at + timedelta(hours=HOURS):
-        raise Refused("too_old", f"It was asked for more than {HOURS} hours ago: it has to be asked for again.", 409)
+    if moment > code.asked_at + timedelta(hours=hours()):
+        raise Refused("too_old", f"It was asked for more than {hours()} hours ago: it has to be asked for again.", 409)
 
 
 def _permit(by: Staff, permission: str, says: str) -> None:

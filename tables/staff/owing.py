@@ -15,10 +15,9 @@ from django.utils.deprecation import MiddlewareMixin
 from tables.log.entries.staff import CALLED
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.setup import house_terms
 from tables.staff import ages
 
-MUST_HAVE_PASSKEYS: Final[frozenset[str]] = frozenset()
-"""The roles that sign in by passkey alone, once they have one."""
 _OWES: Final = "owes"
 _OPEN: Final = ("account", "password", "sign-in", "sign-out", "passkey-options", "passkey-register")
 _SAYS: Final = {
@@ -32,7 +31,7 @@ def after_password(staff: Staff, *, is_busy: bool) -> str:
     Refused where their role does not sign in so."""
     if is_busy:
         return ""
-    if staff.role in MUST_HAVE_PASSKEYS:
+    if staff.role in house_terms.words("passkey_roles"):
         if staff.passkeys.filter(is_active=True).exists():
             raise Refused("passkey_due", "Your role signs in by passkey: use yours.", 403)
         return "passkey"

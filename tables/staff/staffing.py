@@ -21,10 +21,11 @@ from tables import standing
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PASSWORD, PIN, PIN_DIGITS, PIN_RULE, Staff, Table
+from tables.models import PASSWORD, PIN, PIN_DIGITS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import ages, attempts, codes, emergency
 
@@ -197,8 +198,8 @@ def _password_faults(staff: Staff, password: str) -> Faults:
 
 def refuse_rule(secret: str, new: str) -> None:
     """Raises Refused for what nobody may have as a PIN."""
-    if secret == PIN and not re.fullmatch(PIN_DIGITS, new):
-        _refuse({"pin": PIN_RULE})
+    if secret == PIN and (not re.fullmatch(PIN_DIGITS, new) or len(new) < house_terms.number("pin_digits_min")):
+        _refuse({"pin": pin_rule()})
     if secret == PIN and (len(set(new)) == 1 or new in "01234567890" or new in "09876543210"):
         _refuse({"pin": _FIRST_TRIED})
 
@@ -215,6 +216,12 @@ def refuse_secret(staff: Staff, secret: str, new: str) -> None:
 
 
 _FIRST_TRIED: Final = "This PIN is among the first that anybody would try: choose another."
+
+
+def pin_rule() -> str:
+    """What a new PIN has to be, in words."""
+    least = house_terms.number("pin_digits_min")
+    return f"A PIN has {least} to 8 digits." if least < 8 else "A PIN has 8 digits."
 
 
 def _is_last_operator(staff: Staff, after: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """A PIN is its owner's: one-time codes of two people, attacked as an insider would."""
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -198,9 +199,11 @@ def test_half_a_code_opens_nothing(
     assert makes(tablet, whole) == 302
 
 
-def test_guesses_at_a_code_are_counted(dora: Staff, olga: Staff, boss: Staff, tablet: Client, settings: Any) -> None:
+def test_guesses_at_a_code_are_counted(
+    dora: Staff, olga: Staff, boss: Staff, tablet: Client, terms: Callable[..., None]
+) -> None:
     """Harm: who knows one half tries the other one, at leisure."""
-    settings.LOCKOUT_FAILURES = 3
+    terms(lockout_failures=3)
     first, second = given(dora, olga, boss)
     for number in range(3):
         assert makes(tablet, (first, f"{number:08}")) == 403
@@ -264,7 +267,7 @@ def test_a_code_expires_and_an_old_question_is_not_confirmed(
     OneTimeCode.objects.update(until=timezone.now())
     assert makes(tablet, halves) == 403
     shown = codes.ask(dora, "pin", by=olga)
-    OneTimeCode.objects.update(asked_at=timezone.now() - timedelta(hours=codes.HOURS + 1))
+    OneTimeCode.objects.update(asked_at=timezone.now() - timedelta(hours=codes.hours() + 1))
     with pytest.raises(Refused) as refused:
         codes.confirm(shown.code, by=boss)
     assert code_of(refused) == "too_old"
@@ -366,9 +369,7 @@ def test_a_proof_finds_a_signature_that_a_reset_barred(
 # --- Age and re-use --------------------------------------------------------------------------------------------
 
 
-def test_an_old_pin_signs_nothing_but_its_own_change(
-    paper: Any, boss: Staff, tablet: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_pin_signs_nothing_but_its_own_change(paper: Any, boss: Staff, tablet: Client) -> None:
     """Harm: a PIN that somebody looked over a shoulder for years ago."""
     table, slip = paper
     Staff.objects.filter(pk=boss.pk).update(pin_made_at=timezone.now() - timedelta(days=91))
@@ -400,7 +401,7 @@ def test_a_dealer_in_mid_round_goes_on_with_an_old_pin_and_is_told_at_the_next_s
     assert "Your PIN" in answer.content.decode()
 
 
-def test_the_last_secrets_are_not_used_again(olga: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_secrets_are_not_used_again(olga: Staff) -> None:
     """Harm: who must change a PIN changes it there and back."""
     terminal = terminals.enrol("T", None, by=olga)[0]
     pins = [PIN, "741963", "852074", "963185", "147036"]
@@ -472,10 +473,10 @@ def test_a_secret_that_an_operator_gave_is_found(dora: Staff, olga: Staff, boss:
     assert any("gives dora a secret that is not of their own making" in fault for fault in faults), faults
 
 
-def test_ages_are_off_where_the_house_says_so(olga: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ages_are_off_where_the_house_says_so(olga: Staff, terms: Callable[..., None]) -> None:
     """Harm: a house whose regulator forbids forced changes cannot say so."""
     Staff.objects.filter(pk=olga.pk).update(pin_made_at=timezone.now() - timedelta(days=4_000))
     olga.refresh_from_db()
     assert ages.is_expired(olga, "pin")
-    monkeypatch.setitem(ages.DAYS, "pin", 0)
+    terms(pin_days=0)
     assert not ages.is_expired(olga, "pin")
