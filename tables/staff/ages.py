@@ -36,8 +36,9 @@ def refuse_expired(staff: Staff) -> None:
     """Raises Refused for somebody whose PIN is too old. Asked before the PIN is looked at, and answered whether it is
     right or wrong: so it tells nothing of the PIN."""
     if is_expired(staff, "pin"):
+        most = house_terms.number("pin_days")
         says = (
-            f"The PIN of badge {staff.badge} is older than {house_terms.number('pin_days')} days, and signs nothing but its own change:"
+            f"The PIN of badge {staff.badge} is older than {most} days, and signs nothing but its own change:"
             " change it first, under “Your PIN” on the sign-in page of any terminal."
         )
         raise Refused("pin_expired", says, 403)

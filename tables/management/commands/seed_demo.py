@@ -43,24 +43,24 @@ class Login(NamedTuple):
     pin: str | None = None
 
 
-OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "9382")
-SECOND: Final = Login(Role.OPERATOR, "olive", "Olive Osei", "702", "6043")
-PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "7391")
+OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "938239")
+SECOND: Final = Login(Role.OPERATOR, "olive", "Olive Osei", "702", "604306")
+PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "739137")
 STAFF: Final = (
-    Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
-    Login(Role.DEALER, "dan", "Dan Duarte", "102", "2468"),
+    Login(Role.DEALER, "dora", "Dora Dean", "101", "135731"),
+    Login(Role.DEALER, "dan", "Dan Duarte", "102", "246842"),
     PIT_BOSS,
-    Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "8264"),
-    Login(Role.CASHIER, "cara", "Cara Conti", "301", "5937"),
-    Login(Role.SECURITY, "sam", "Sam Silva", "401", "6815"),
-    Login(Role.SECURITY, "sue", "Sue Sato", "402", "9174"),
-    Login(Role.SECURITY, "sol", "Sol Stone", "403", "3748"),
-    Login(Role.COUNTER, "cole", "Cole Chen", "501", "2749"),
-    Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
-    Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "7519"),
+    Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "826428"),
+    Login(Role.CASHIER, "cara", "Cara Conti", "301", "593795"),
+    Login(Role.SECURITY, "sam", "Sam Silva", "401", "681586"),
+    Login(Role.SECURITY, "sue", "Sue Sato", "402", "917419"),
+    Login(Role.SECURITY, "sol", "Sol Stone", "403", "374873"),
+    Login(Role.COUNTER, "cole", "Cole Chen", "501", "274972"),
+    Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "418614"),
+    Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "751957"),
     OPERATOR,
     SECOND,
-    Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
+    Login(Role.AUDITOR, "ada", "Ada Abel", "601", "362763"),
 )
 FILL: Final = (
     ("requested", "bella"),
