@@ -55,6 +55,13 @@ const use = async (options) => {
   };
 };
 
+const sentences = {
+  NotAllowedError: "The device gave no passkey: try again.",
+  AbortError: "The device gave no passkey: try again.",
+  InvalidStateError: "This device is registered already.",
+  SecurityError: "Passkeys work where the house has a name: open it by that, not by the number of its address.",
+};
+
 const go = async () => {
   says.hidden = true;
   button.disabled = true;
@@ -65,8 +72,7 @@ const go = async () => {
     const { next } = await send(form.dataset.answer, { answer: JSON.stringify(answer) });
     window.location.assign(next);
   } catch (error) {
-    const stopped = error.name === "NotAllowedError" || error.name === "AbortError";
-    says.textContent = stopped ? "The device gave no passkey: try again." : error.message;
+    says.textContent = sentences[error.name] ?? error.message;
     says.hidden = false;
     button.disabled = false;
   }
