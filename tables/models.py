@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import UTC
 from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -36,6 +37,8 @@ PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
 PIN: Final = "pin"
 SECRETS: Final = (PASSWORD, PIN)
 """The columns that keep the hashes of somebody's secrets."""
+STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
+"""The columns that the log tells of somebody, beside their secrets."""
 PIN_DIGITS: Final = "[0-9]{4,8}"
 """Of any PIN, whatever the house's terms ask of a new one."""
 PIN_RULE: Final = "A PIN has 4 to 8 digits."
@@ -80,11 +83,16 @@ class StaffManager(BaseUserManager["Staff"]):
 
 
 class Staff(AbstractBaseUser):
-    """One person who works here. What they may do follows from their role alone (see ``roles.py``)."""
+    """One person who works here. What they may do follows from the role alone that they work as now (``roles.py``)."""
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
     role = models.CharField(max_length=10, choices=Role.choices)
+    further = models.JSONField(
+        "may also work as", default=list, blank=True, help_text="They choose as which when they come to work."
+    )
+    administered_until = models.DateTimeField(null=True, blank=True, editable=False)
+    """When they gave up the role that gives access: they handle no chips and no cash in that shift."""
     badge = models.CharField(
         "badge number",
         max_length=8,
@@ -114,6 +122,11 @@ class Staff(AbstractBaseUser):
     def signature(self) -> str:
         """How this person is named in the log for good."""
         return signature_of(self.badge, self.username, self.name)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All that they may work as, what they work as now first."""
+        return (self.role, *(role for role in self.further if role != self.role))
 
     def set_password(self, raw_password: str | None) -> None:
         """Keep its hash, sealed."""
@@ -162,6 +175,14 @@ class Staff(AbstractBaseUser):
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
         behind = Staff.objects.filter(pk=self.pk, **{column: kept})
         return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log says of them, but for their secrets."""
+        moment = self.administered_until
+        return {name: getattr(self, name) for name in STAFF_FACTS} | {
+            "administered_until": moment and moment.astimezone(UTC).isoformat()
+        }
 
     @property
     def digests(self) -> dict[str, str]:

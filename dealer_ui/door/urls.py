@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dealer_ui.door import account, passkeys, secrets, sign_in
+from dealer_ui.door import account, passkeys, secrets, sign_in, work
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("account/passkeys/options/", passkeys.options, name="passkey-options"),
     path("account/passkeys/", passkeys.register, name="passkey-register"),
     path("account/passkeys/<int:pk>/withdraw/", passkeys.withdraw, name="passkey-withdraw"),
+    path("work-as/", work.work_as, name="work-as"),
     path("emergency/", sign_in.emergency, name="emergency"),
     path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
     path("enrol/<str:code>/", sign_in.enrol, name="enrol"),

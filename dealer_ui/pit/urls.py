@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from dealer_ui.dates import Day
-from dealer_ui.pit import display, disputes, inventories, pages, penetration, reconciling, reports, shoe_audits
+from dealer_ui.pit import (
+    access_reviews,
+    display,
+    disputes,
+    inventories,
+    pages,
+    penetration,
+    reconciling,
+    reports,
+    shoe_audits,
+)
 
 app_name = "pit"
 register_converter(Day, "day")
@@ -20,6 +30,8 @@ urlpatterns = [
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
     path("chips/", inventories.inventories, name="inventory"),
     path("chips.csv", inventories.inventories_csv, name="inventory-csv"),
+    path("access/", access_reviews.access, name="access"),
+    path("access.csv", access_reviews.access_csv, name="access-csv"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),

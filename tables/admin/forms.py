@@ -354,9 +354,17 @@ class DenominationForm(Judged):
 class StaffForm(Judged):
     """Somebody who works here. What they sign in and sign with is theirs: a code lets them make it."""
 
+    further = forms.MultipleChoiceField(
+        label="May also work as",
+        choices=Role.choices,
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="They choose as which when they come to work. What nobody is at once is refused.",
+    )
+
     class Meta:
         model = Staff
-        fields = ("username", "name", "role", "badge", "is_active")
+        fields = ("username", "name", "role", "further", "badge", "is_active")
         help_texts = {
             "username": "For good: the log knows them by it.",
             "badge": "With a PIN of their own, it signs slips, and opens enrolled terminals for dealers.",
@@ -380,6 +388,7 @@ class StaffForm(Judged):
                 name=values["name"],
                 role=values["role"],
                 badge=values["badge"],
+                further=values["further"],
                 by=by,
             )
         return staffing.change_staff(self.instance, self.changes(), by=by)

@@ -456,7 +456,12 @@ class StaffAdmin(SetUp):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """With what is still to do, once there is a row."""
-        return [(None, {"fields": ("username", "name", "role", "badge", *(("is_active", "to_do") if obj else ()))})]
+        return [
+            (
+                None,
+                {"fields": ("username", "name", "role", "further", "badge", *(("is_active", "to_do") if obj else ()))},
+            )
+        ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """What is still to do is told, not typed."""

@@ -51,6 +51,7 @@ DISCREPANCIES: Final = "Discrepancies and disputes"
 CERTIFICATES: Final = "Dealers' certificates"
 SHOES: Final = "Shoes"
 SECRETS: Final = "PINs and lock-outs"
+DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -99,6 +100,12 @@ TERMS: Final[Mapping[str, Term]] = {
             default=50, least=0, most=95,
             help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
             " that are set from then on.",
+        ),
+        # --- Separation of duties
+        Term(
+            name="duties_apart_hours", title="No chips after administration for", group=DUTIES, kind="hours",
+            default=8, least=0, most=72, unset="no time",
+            help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
         ),
         # --- PINs and lock-outs
         Term(

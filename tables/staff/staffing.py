@@ -7,21 +7,22 @@ make them (``making.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from ledger import house, log
+from ledger import clock, house, log
 from ledger.house import difference, note
 from ledger.log import Draft
 from tables import standing
+from tables.log import duties
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PASSWORD, PIN, PIN_DIGITS, Staff, Table
+from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
@@ -29,19 +30,27 @@ from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import ages, attempts, codes, emergency
 
-_FACTS: Final = ("name", "role", "badge", "is_active")
 
-
-def add_staff(*, username: str, name: str, role: str, by: Staff, badge: str | None = None) -> Staff:
-    """Take somebody on. What they sign in and sign with they make themselves, by a code (see ``codes.py``)."""
+def add_staff(
+    *, username: str, name: str, role: str, by: Staff, badge: str | None = None, further: Sequence[str] = ()
+) -> Staff:
+    """Take somebody on. What they sign in and sign with they make themselves, by a code (see ``codes.py``).
+    ``further``: the roles that they may change to."""
     _permit(by, "tables.add_staff")
     staff = Staff(username=username)
-    changes = {"name": name, "role": role, "badge": badge}
+    changes = {"name": name, "role": role, "badge": badge, "further": list(further)}
     _refuse(username_faults(username) | change_faults(staff, changes))
     with transaction.atomic():
         _apply(staff, changes)
-        facts: dict[str, Any] = {"name": staff.name, "role": str(staff.role), "badge": staff.badge}
-        note(StaffAdded(username=username, **facts, new=(), secrets=staff.digests), by.signature)
+        facts: dict[str, Any] = {
+            "name": staff.name,
+            "role": str(staff.role),
+            "badge": staff.badge,
+            "further": tuple(staff.further),
+            "new": (),
+            "secrets": staff.digests,
+        }
+        note(StaffAdded(username=username, **facts), by.signature)
     return staff
 
 
@@ -53,14 +62,14 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
         _refuse(change_faults(staff, changes))
-        before = _facts(staff)
+        before = staff.facts
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
         _apply(staff, changes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
         _withdraw_codes(staff, by)
-        changed = difference(before, _facts(staff))
+        changed = difference(before, staff.facts)
         if changed.after:
             note(
                 StaffChanged(username=staff.username, new=(), secrets=staff.digests, **changed._asdict()),
@@ -74,6 +83,30 @@ def _withdraw_codes(staff: Staff, by: Staff) -> None:
         codes.withdraw_all(staff, by=by)
     elif staff.badge is None:
         codes.withdraw_all(staff, ("pin",), by=by)
+
+
+def work_as(staff: Staff, role: str) -> Staff:
+    """Somebody works in another of the roles that they were given, from now on. They sign in anew. Raises Refused.
+
+    Their PIN stays: it is theirs, and what it signs is said by the role. Who stands at a table taps out first."""
+    with transaction.atomic():
+        house.lock()
+        staff = Staff.objects.get(pk=staff.pk)
+        if role not in staff.roles:
+            raise Refused("not_permitted", f"{staff.name} may not work as {role.replace('_', ' ')}.", 403)
+        table = doors.table_of(staff)
+        if table is not None:
+            raise Refused("at_a_table", f"{staff.name} deals at {table.name}: tap out there first.", 409)
+        before = staff.facts
+        staff.further, staff.role = [name for name in staff.roles if name != role], role
+        changed = difference(before, staff.facts)
+        if changed.after:
+            staff.save(update_fields=["role", "further"])
+            note(
+                StaffChanged(username=staff.username, new=(), secrets=staff.digests, **changed._asdict()),
+                staff.signature,
+            )
+    return staff
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
@@ -95,16 +128,15 @@ def _refuse(faults: Faults) -> None:
         raise Refused("bad_staff", " ".join(faults.values()), 422, fields=faults)
 
 
-def _facts(staff: Staff) -> dict[str, Any]:
-    return {name: getattr(staff, name) for name in _FACTS}
-
-
 def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
     """A PIN is made for what somebody may do: with another role, two people agree to another one."""
     role = staff.role
-    for name in _FACTS:
+    for name in STAFF_FACTS:
         if name in changes:
             setattr(staff, name, changes[name])
+    staff.further = [role for role in staff.further if role != staff.role]
+    if role == duties.ADMINISTERS != staff.role:
+        staff.administered_until = clock.agreed()
     staff.badge = staff.badge or None
     if not staff.password:
         staff.set_password(None)
@@ -165,8 +197,8 @@ def username_faults(username: str) -> Faults:
 
 def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     """What is wrong with changes to somebody, who may be new."""
-    after = _facts(staff) | {name: value for name, value in changes.items() if name in _FACTS}
-    faults = _fact_faults(staff, after)
+    after = staff.facts | {name: value for name, value in changes.items() if name in STAFF_FACTS}
+    faults = _fact_faults(staff, after) | _duty_faults(after)
     if _stops_dealing(staff, changes):
         faults |= _dealing_faults(staff, changes)
     if _is_last_operator(staff, after):
@@ -186,6 +218,15 @@ def _fact_faults(staff: Staff, after: Mapping[str, Any]) -> Faults:
     elif badge and Staff.objects.filter(badge=badge).exclude(pk=staff.pk).exists():
         faults["badge"] = f"Somebody has badge {badge} already."
     return faults
+
+
+def _duty_faults(after: Mapping[str, Any]) -> Faults:
+    """What the separation of duties has against somebody's roles."""
+    roles = {after["role"], *after["further"]}
+    if strangers := roles - set(Role.values):
+        return {"further": f"There is no role {min(strangers)}."}
+    says = duties.fault(roles)
+    return {"further" if after["further"] else "role": says} if says else {}
 
 
 def _password_faults(staff: Staff, password: str) -> Faults:

@@ -32,7 +32,7 @@ from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
-from tables.audit import keys, mending, sealed, sealing, watch, witness
+from tables.audit import access, keys, mending, sealed, sealing, watch, witness
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -163,7 +163,7 @@ class House:
         self.ada = person(Role.AUDITOR, "ada", "701")
         self.people = {
             "boss": self.boss, "second": self.second, "security": self.runner, "cashier": self.cashier,
-            "other_cashier": self.teller, "operator": self.olga,
+            "other_cashier": self.teller, "operator": self.ada,
         }  # fmt: skip
 
     def later(self, **span: float) -> None:
@@ -298,6 +298,7 @@ def _staff(house: House) -> None:
     first, second = emergency.make(house.olga), emergency.make(house.omar)
     assert emergency.use(first, second, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
+    access.sign(access.digest_of(access.review()), "the first quarter", by=house.ada)
 
 
 def _set_up(house: House) -> None:
