@@ -49,12 +49,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_POST
 def options(request: HttpRequest) -> HttpResponse:
-    """A challenge for a new passkey; it takes the password again, where there is one."""
+    """A challenge for a new passkey; it takes the password again."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     try:
-        if staff.has(PASSWORD):
-            signing_in.prove_again(request, request.POST.get("password", "")[:128])
+        if not staff.has(PASSWORD):
+            says = "You have no password: make one with a code first, for a passkey is registered with it."
+            raise Refused("no_password", says, 422)
+        signing_in.prove_again(request, request.POST.get("password", "")[:128])
         return HttpResponse(keys.registration_options(request, staff), content_type="application/json")
     except Refused as refused:
         return _refused(refused)

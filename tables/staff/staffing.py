@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
