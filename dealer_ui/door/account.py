@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.door.sign_in import signed_out
 from tables.models import PASSWORD, PIN, Staff
 from tables.refusals import Refused
-from tables.staff import ages, making, owing, sign_in
+from tables.setup import house_terms
+from tables.staff import ages, making, owing, sign_in, staffing
 
 
 class PasswordForm(forms.Form):
@@ -52,6 +53,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "password_days": ages.days_left(staff, PASSWORD),
         "pin_days": ages.days_left(staff, PIN),
         "passkeys": staff.passkeys.filter(is_active=True),
+        "least": house_terms.number("pin_digits_min"),
         "refused": refused,
     }
     return render(request, "dealer_ui/door/account.html", context, status=refused.status if refused else 200)
@@ -97,7 +99,9 @@ def own_pin(request: HttpRequest) -> HttpResponse:
     form = PinForm(request.POST)
     try:
         if not form.is_valid():
-            raise Refused("incomplete", "Give your password, your PIN, and the new PIN twice: 4 to 8 digits.", 422)
+            raise Refused(
+                "incomplete", f"Give your password, your PIN, and the new PIN twice. {staffing.pin_rule()}", 422
+            )
         given = form.cleaned_data
         staff = making.change_own_pin(
             request, given["password"], given["old_pin"], given["new_pin"], given["again_pin"]

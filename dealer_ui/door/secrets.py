@@ -17,8 +17,9 @@ from dealer_ui.door.sign_in import signed_out
 from tables.log.entries.staff import CALLED
 from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
+from tables.setup import house_terms
 from tables.staff import codes as one_time_codes
-from tables.staff import making, sign_in, terminals
+from tables.staff import making, sign_in, staffing, terminals
 
 _HALF: Final = r"^ *[0-9]{4} ?[0-9]{4} *\Z"
 _PIN: Final = r"^[0-9]{4,8}\Z"
@@ -69,7 +70,13 @@ def pin(request: HttpRequest) -> HttpResponse:
             return redirect("/" if request.user == staff else "sign-in")
         except Refused as refusal:
             refused = refusal
-    context = {"terminal": terminal, "by_code": by_code, "refused": refused, "no_terminal": terminals.NO_TERMINAL}
+    context = {
+        "terminal": terminal,
+        "by_code": by_code,
+        "least": house_terms.number("pin_digits_min"),
+        "refused": refused,
+        "no_terminal": terminals.NO_TERMINAL,
+    }
     return render(request, "dealer_ui/door/pin.html", context, status=refused.status if refused else 200)
 
 
@@ -88,7 +95,7 @@ def _make_pin(request: HttpRequest, terminal: Terminal | None, by_code: bool) ->
 
 def _typed_wrong(form: forms.Form, by_code: bool) -> str:
     if {"new", "again"} & form.errors.keys():
-        return "A PIN has 4 to 8 digits: type the new one twice."
+        return f"{staffing.pin_rule()} Type the new one twice."
     if by_code and {"first", "second"} & form.errors.keys():
         return "Each half of the code has 8 digits: one is from the operator, one from who confirmed it."
     return "Badge number and PIN are digits."

@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -257,7 +257,7 @@ def _whom(staff: Staff, by: Staff) -> str:
 # --- Spelling --------------------------------------------------------------------------------------------------
 
 
-def _about(staff: Staff, secret: str, by: Staff) -> dict[str, str]:
+def _about(staff: Staff, secret: str, by: Staff) -> dict[str, Any]:
     return {"username": staff.username, "secret": secret, "signer": by.username, "signer_role": str(by.role)}
 
 

@@ -39,8 +39,8 @@ def codes_in_log() -> Rows:
             case PepperCarriedOver() as event:
                 for username, secrets in event.secrets.items():
                     for name, digest in secrets.items():
-                        if name.startswith("code/"):
-                            _, secret, half = name.split("/")
+                        if name.startswith("code:"):
+                            _, secret, half = name.split(":")
                             codes.setdefault(f"{username} {secret}", {})[half] = digest
     return codes
 
@@ -70,8 +70,8 @@ def versions_in_log() -> Rows:
             case PepperCarriedOver() as event:
                 for username, secrets in event.secrets.items():
                     for name, digest in secrets.items():
-                        if name.startswith("version/"):
-                            _, secret, seq = name.split("/")
+                        if name.startswith("version:"):
+                            _, secret, seq = name.split(":")
                             versions.setdefault(f"{username} {secret} of entry {seq}", {})["kept"] = digest
     return versions
 

@@ -82,7 +82,7 @@ def _carry_codes(sealed: Sealed) -> int:
                 owner = codes.owner_of(code.staff, code.secret, half)
                 setattr(code, half, pepper.seal(pepper.unseal(getattr(code, half), owner), owner))
                 digest = house.digest_of(getattr(code, half))
-                sealed.setdefault(code.staff.username, {})[f"code/{code.secret}/{half}"] = digest
+                sealed.setdefault(code.staff.username, {})[f"code:{code.secret}:{half}"] = digest
                 code.save(update_fields=[half])
                 behind += 1
     return behind
@@ -98,7 +98,7 @@ def _carry_versions(sealed: Sealed) -> int:
             row.save(update_fields=["kept"])
             if row.seq is not None:
                 digest = house.digest_of(row.kept)
-                sealed.setdefault(row.staff.username, {})[f"version/{row.secret}/{row.seq}"] = digest
+                sealed.setdefault(row.staff.username, {})[f"version:{row.secret}:{row.seq}"] = digest
             behind += 1
     return behind
 

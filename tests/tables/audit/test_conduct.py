@@ -211,7 +211,8 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 BELIEVED = {
     SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
     StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
-    EmergencySignIn, AccessReviewed, TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
+    EmergencySignIn, AccessReviewed,
+    TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
 }  # fmt: skip
