@@ -101,6 +101,8 @@ class RedeemChips(Struct, frozen=True, tag_field="do", tag="redeem_chips"):
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
+    series: str = ""
+    """The series of chips, where somebody looked at it."""
 
 
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
@@ -120,6 +122,10 @@ class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many): what is asked for, or what was counted."""
     box: str = ""
+    facts: dict[str, str] = {}
+    """What else the step says, by the names of ``series.Fact``."""
+    noted: tuple[tuple[int, int], ...] = ()
+    """What the delivery note says."""
 
 
 class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
@@ -128,6 +134,7 @@ class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
     slip: str
     stage: str
     chips: tuple[tuple[int, int], ...] = ()
+    facts: dict[str, str] = {}
 
 
 class VoidSlip(Struct, frozen=True, tag_field="do", tag="void_slip"):

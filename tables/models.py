@@ -87,7 +87,7 @@ class Staff(AbstractBaseUser):
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
-    role = models.CharField(max_length=10, choices=Role.choices)
+    role = models.CharField(max_length=16, choices=Role.choices)
     further = models.JSONField(
         "may also work as", default=list, blank=True, help_text="They choose as which when they come to work."
     )
@@ -231,12 +231,58 @@ class Denomination(models.Model):
         "face colour", max_length=7, validators=[RegexValidator(r"^#[0-9a-f]{6}$", "Write it as #rrggbb.")]
     )
 
+    retired_at = models.DateTimeField("retired since", null=True, editable=False)
+    retired_by = models.CharField(max_length=120, blank=True, editable=False)
+    retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
+
     class Meta:
         verbose_name = "chip"
         ordering: ClassVar[list[str]] = ["-value_cents"]
 
     def __str__(self) -> str:
         return f"{self.colour} {money(self.value_cents)}"
+
+
+class ChipSeries(AppendOnly):
+    """What a manufacturer made of chips at once, by the kinds that it has. Several series may have a kind of one worth.
+
+    Never changed, and never taken away: a row of ``SeriesRetirement`` says that it is retired.
+    """
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField(max_length=40, unique=True)
+    manufacturer = models.CharField(max_length=60)
+    year = models.PositiveSmallIntegerField()
+    values = models.JSONField("kinds")
+    """What its chips are worth, in cents, the largest first."""
+    by = models.CharField("added by", max_length=120)
+    at = models.DateTimeField("added at")
+
+    class Meta:
+        verbose_name = "series of chips"
+        verbose_name_plural = "series of chips"
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SeriesRetirement(AppendOnly):
+    """A series of chips is not given out any more, and is redeemed up to a last day. Two people signed a slip of it."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry of the second signature, by its number in the house's book."""
+    series = models.OneToOneField(ChipSeries, models.PROTECT, related_name="retirement")
+    slip = models.CharField(max_length=32)
+    last_day = models.DateField("redeemed up to")
+    at = models.DateTimeField("retired at")
+
+    class Meta:
+        verbose_name = "retirement of a series"
+
+    def __str__(self) -> str:
+        return f"{self.series}, up to {self.last_day}"
 
 
 MOST_RAKE_PERMILLE: Final = 200
@@ -279,8 +325,14 @@ class Table(models.Model):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
+    cameras = models.CharField(
+        max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
+    )
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
+    retired_at = models.DateTimeField("retired since", null=True, editable=False)
+    retired_by = models.CharField(max_length=120, blank=True, editable=False)
+    retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]

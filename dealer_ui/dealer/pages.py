@@ -50,6 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
     fronts = {
         Role.OPERATOR: "admin:index",
         Role.CASHIER: "slips:book",
+        Role.CAGE_MANAGER: "cage",
         Role.SECURITY: "slips:book",
         Role.COUNTER: "slips:book",
     }
@@ -107,7 +108,7 @@ def _relieve(
 
 def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
     terminal = terminals.here(request)
-    drawn = [(table, standings.of(table)) for table in Table.objects.select_related("book")]
+    drawn = [(table, standings.of(table)) for table in Table.objects.filter(retired_at=None).select_related("book")]
     here = next(
         (table for table, standing in drawn if standing.dealer and standing.dealer.username == viewer.username), None
     )

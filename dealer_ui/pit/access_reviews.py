@@ -7,7 +7,6 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -59,11 +58,7 @@ def _is_here(pair: tuple[str, str, str]) -> bool:
 def _signed(request: HttpRequest) -> HttpResponse:
     digest, note = request.POST.get("digest", ""), request.POST.get("note", "").strip()
 
-    def act(by: Staff) -> None:
-        with transaction.atomic():
-            reviews.sign(digest, note, by=by)
-
-    by, _ = signatures.sign(request, act)
+    by, _ = signatures.sign(request, lambda by: reviews.sign(digest, note, by=by))
     messages.success(request, f"The review is signed by {by.name}.")
     return redirect("pit:access")
 

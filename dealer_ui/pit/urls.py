@@ -7,6 +7,7 @@ from django.urls import path, register_converter
 from dealer_ui.dates import Day
 from dealer_ui.pit import (
     access_reviews,
+    alert_rules,
     display,
     disputes,
     inventories,
@@ -15,6 +16,7 @@ from dealer_ui.pit import (
     reconciling,
     reports,
     shoe_audits,
+    surveillance,
 )
 
 app_name = "pit"
@@ -25,6 +27,15 @@ urlpatterns = [
     path("alerts/", pages.alerts, name="alerts"),
     path("alerts/<int:pk>/acknowledge", pages.acknowledge, name="acknowledge"),
     path("alerts.csv", pages.alerts_csv, name="alerts-csv"),
+    path("alerts/rules/", alert_rules.rules_page, name="alert-rules"),
+    path("alerts/rules/<slug:about>/", alert_rules.rule_page, name="alert-rule"),
+    path("alerts/delivery/", alert_rules.channels_page, name="alert-channels"),
+    path("alerts/delivery/<int:channel>/test", alert_rules.send_test, name="test-channel"),
+    path("bookmarks/", surveillance.bookmarks_page, name="bookmarks"),
+    path("bookmarks/new", surveillance.mark_anywhere, name="bookmark-anywhere"),
+    path("bookmarks.csv", surveillance.bookmarks_csv, name="bookmarks-csv"),
+    path("tables/<int:pk>/bookmark", surveillance.mark, name="bookmark"),
+    path("tables/<int:pk>/moment/", pages.moment_, name="moment"),
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),

@@ -18,6 +18,7 @@ from ledger.proof.chips import money
 from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
+from tables.setup import chip_series
 from tables.slips import cage_desk
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
@@ -43,7 +44,9 @@ def cage(request: HttpRequest) -> HttpResponse:
         "held": held,
         "counting": is_counted,
         "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
-        "ways": offered("cage"),
+        "ways": [series for series in offered("cage") if request.user.role in series.seen_by],
+        "series": chip_series.all_of_them(),
+        "chosen": request.POST.get("series", ""),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
@@ -67,5 +70,7 @@ def _exchange(request: HttpRequest) -> None:
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key))
+    series = request.POST.get("series", "")
+    extra = {"series": series} if series and exchange is cage_desk.redeem else {}
+    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key, **extra))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

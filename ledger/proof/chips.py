@@ -73,6 +73,11 @@ _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "cash_out": ((BANK, CASH),),
     "cash_over": ((CASH_OVER_SHORT, BOXES),),
     "cash_short": ((BOXES, CASH_OVER_SHORT),),
+    "destroy": ((VAULT, ISSUE),),
+    "lapse": ((PLAYERS, ISSUE),),
+    "found": ((PLAYERS, CAGE),),
+    "claimed": ((CAGE, PLAYERS),),
+    "counterfeit": ((CAGE, OVER_SHORT), (RACK, OVER_SHORT)),
 }
 
 MOVEMENTS: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType(

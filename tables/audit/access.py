@@ -12,6 +12,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from django.db import transaction
+
 from ledger import house, log
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
@@ -112,12 +114,13 @@ def sign(digest: str, note: str, *, by: Staff) -> None:
         raise Refused("not_permitted", "An auditor reviews who may do what.", 403)
     if len(note) > 300 or not (note == "" or note.isprintable()):
         raise Refused("bad_note", "A note has 300 plain characters at most.", 422)
-    head = house.lock()
-    lines = review()
-    if digest_of(lines) != digest:
-        raise Refused("changed", "Somebody's access changed while you read: look at the list again.", 409)
-    event = AccessReviewed(username=by.username, people=len(lines), sha256=digest, note=note)
-    log.append(head, Draft.of(event, by.signature))
+    with transaction.atomic():
+        head = house.lock()
+        lines = review()
+        if digest_of(lines) != digest:
+            raise Refused("changed", "Somebody's access changed while you read: look at the list again.", 409)
+        event = AccessReviewed(username=by.username, people=len(lines), sha256=digest, note=note)
+        log.append(head, Draft.of(event, by.signature))
 
 
 def last_review() -> tuple[datetime, str] | None:

@@ -35,12 +35,14 @@ from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.models import DayClose, HouseHours, HouseTerms, Table, Verification
+from tables.models import ChipSeries, DayClose, HouseHours, HouseTerms, SeriesRetirement, Table, Verification
 
 BESIDE_THE_LOG: Final = (
     (HouseHours, "hours", "changed"),
     (HouseTerms, "house", "terms_changed"),
     (DayClose, "day", "closed"),
+    (ChipSeries, "chip_series", "added"),
+    (SeriesRetirement, "slip", "retirement_confirmed"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""
 

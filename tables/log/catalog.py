@@ -13,6 +13,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.spelling import Misspelled
 from tables.games.cards import PAIRS, Pack
 from tables.log.entries import (
+    alert_rules,
     chips,
     clocks,
     commission,
@@ -43,12 +44,12 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
     commission.CommissionCollected, commission.CommissionForgiven,
     chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
-    chips.DenominationAdded, chips.DenominationChanged,
+    chips.DenominationAdded, chips.DenominationChanged, chips.DenominationRetired, chips.ChipSeriesAdded,
     slips.SlipSigned, slips.HouseSlipSigned,
     doors.TableOpened, doors.TableClosed, doors.DealerSignedIn, doors.DealerSignedOut,
     disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed,
     corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined,
-    settings.TableSet, settings.PayTableMade, settings.HoursSet,
+    settings.TableSet, settings.TableRetired, settings.PayTableMade, settings.HoursSet,
     house_terms.TermsChanged,
     days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
     keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
@@ -62,8 +63,9 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,
     kept.TableAdded, kept.PepperCarriedOver, kept.RowsNoted, kept.RowsTakenOver,
-    journal.AlertRaised, journal.AlertAcknowledged, journal.DiscrepancyOpened, journal.DiscrepancyAssigned,
-    journal.DiscrepancyFound,
+    journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
+    journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
+    alert_rules.AlertRuleSet, alert_rules.ChannelSet,
     shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
 )  # fmt: skip
 

@@ -56,7 +56,7 @@ DUTIES: Final = "Separation of duties"
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
 
-BY_NAME: Final = ("pit_boss", "operator", "auditor", "cashier", "security", "counter")
+BY_NAME: Final = ("pit_boss", "operator", "auditor", "cage_manager", "cashier", "security", "counter", "surveillance")
 """The roles that sign in by name, and by badge nowhere."""
 
 TERMS: Final[Mapping[str, Term]] = {

@@ -7,14 +7,14 @@ they are signed and by whom; ``tables/slips/signing.py`` makes it happen, and ev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import msgspec
 
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.log.series import SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Series, Stage, kind_of, total
+from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
 
 
 class Wrong(Exception):
@@ -53,6 +53,10 @@ class Slip:
     """The drop box, as it is marked."""
     reason: str = ""
     """Why it is to be void, once somebody asked for it."""
+    noted: Chips = ()
+    """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else it says, by the names of ``series.Fact``."""
 
     @property
     def name(self) -> str:
@@ -92,7 +96,24 @@ class Slip:
     @property
     def variance_cents(self) -> int:
         """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon."""
-        return 0 if self.agreed is None else self.total_cents - self.expected_cents
+        if self.agreed is None or (self.series.count and self.series.count.note == IN_STOCK):
+            return 0
+        return self.total_cents - self.due_cents
+
+    @property
+    def due_cents(self) -> int:
+        """What a count is held against."""
+        return total(self.noted) if self.series.count and self.series.count.note else self.expected_cents
+
+    @property
+    def is_as_noted(self) -> bool:
+        """Whether, piece by piece, what was agreed upon is what the note says."""
+        return self.agreed is None or not self.series.begins_with_note or self.agreed == self.noted
+
+    @property
+    def rest_cents(self) -> int:
+        """What there is of a series and was not counted."""
+        return 0 if self.agreed is None else total(self.noted) - total(self.agreed)
 
     @property
     def agreed(self) -> Chips | None:
@@ -120,6 +141,21 @@ class Slip:
         if count and count.until_agreed and self.agreed is None:
             return own[-1]._replace(name=f"{own[-1].name}_{len(self.signed) - len(own) + 2}")
         return None
+
+    @property
+    def moved_pieces(self) -> Chips:
+        """The chips that it moves, once it does."""
+        if self.series.count is None or not self.series.count.rest:
+            return self.chips or self.agreed or ()
+        counted = dict(self.agreed or ())
+        return as_chips((value, count - counted.get(value, 0)) for value, count in self.noted)
+
+    @property
+    def may_move(self) -> bool:
+        """Whether a step that is still to come may move anything."""
+        if self.due is None or self.series.count or self.is_to_be_void:
+            return self.due is not None
+        return any(stage.moves for stage in self.series.stages if stage.name not in self.stages)
 
     @property
     def moves_on(self) -> bool:
@@ -158,6 +194,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """With a count: everyone may see the entry's hash, and there are few counts to try it with."""
     finished: Slip | None = None
     """The slip, where it was complete before a void was asked for."""
+    noted: tuple[tuple[int, int], ...] = ()
+    facts: dict[str, str] = {}
 
 
 def sign(
@@ -185,6 +223,8 @@ def sign(
         counts=(*before.counts, as_chips(signature.chips)) if stage.is_count else before.counts,
         expected_cents=signature.expected_cents if stage.expects else before.expected_cents,
         reason=signature.reason or before.reason,
+        noted=as_chips(signature.noted) or before.noted,
+        facts={**before.facts, **signature.facts},
     )
 
 
@@ -226,9 +266,20 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     if stage.here and dealer is not None and signature.username != dealer:
         says = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
         raise Wrong("not_the_dealer", says)
+    _refuse_facts(slip, stage, signature.facts)
     why = slip.series.count.two_roles if slip.series.count else ""
     if why and slip.signed and slip.signed[0].role == signature.role:
         raise Wrong("wrong_role", why)
+
+
+def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
+    """A step says what it is asked, all of it and nothing else."""
+    asked = {fact.name: fact for fact in stage.asks}
+    if strange := sorted(facts.keys() - asked.keys()):
+        raise Wrong("bad_fact", f"{slip.label}: this step does not ask for {strange[0].replace('_', ' ')}.")
+    for fact in asked.values():
+        if not fact.is_optional and not facts.get(fact.name):
+            raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.asks}\u201d.")
 
 
 def either(roles: Iterable[str]) -> str:
@@ -258,12 +309,14 @@ def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
         return list(undone)
     if stage is not None and stage.moves:
         # An empty box leaves the table all the same; chips are never carried for nothing.
+        if stage.if_yes and not slip.facts.get(stage.if_yes):
+            return []
         cents = slip.expected_cents if count else slip.total_cents
         return [] if count and not cents else [chart.move(*stage.moves, cents)]
     if count is None or slip.agreed is None or slip.due is not None:
         return []
     # The difference is booked before what was counted goes on, or the place would give more than it has.
     variance = slip.variance_cents
-    flows = [(count.over, variance)] if variance > 0 else [(count.short, -variance)] if variance else []
-    flows += [(count.then, slip.total_cents)] if count.then and slip.total_cents else []
-    return [chart.move(*flow, cents) for flow, cents in flows]
+    flows: list[tuple[Flow | None, int]] = [(count.over, variance) if variance > 0 else (count.short, -variance)]
+    flows += [(count.rest, slip.rest_cents), (count.then, slip.total_cents)]
+    return [chart.move(*flow, cents) for flow, cents in flows if flow and cents]

@@ -18,7 +18,9 @@ from ledger.proof.chips import (
     CAGE,
     CASH_OVER_SHORT,
     DROP_BOX,
+    ISSUE,
     OVER_SHORT,
+    PLAYERS,
     RACK,
     REVERSAL,
     TRANSIT,
@@ -35,6 +37,25 @@ class Flow(NamedTuple):
     kind: str
     source: str
     target: str
+
+
+TEXT: Final = "text"
+CHIP_SERIES: Final = "chip_series"
+DAY: Final = "day"
+MOMENT: Final = "moment"
+YES: Final = "yes"
+SLIP: Final = "slip"
+"""What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, or the
+slip that another one is about."""
+
+
+class Fact(NamedTuple):
+    """What a paper says beside its chips, as whoever signs the step typed it."""
+
+    name: str
+    asks: str
+    kind: str = TEXT
+    is_optional: bool = False
 
 
 class Stage(NamedTuple):
@@ -57,11 +78,19 @@ class Stage(NamedTuple):
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
     by_outsiders: bool = False
     """Only somebody who wrote nothing else at the table since it opened."""
+    asks: tuple[Fact, ...] = ()
+    """What whoever signs says besides."""
+    if_yes: str = ""
+    """The fact that has to be a yes for anything to move with this step."""
 
     @property
     def to_be(self) -> str:
         """While it is to come: "to be counted again, unseen"."""
         return f"to be {self.says[:1].lower()}{self.says[1:].removesuffix(' by').removesuffix(',')}"
+
+
+TYPED: Final = "typed"
+IN_STOCK: Final = "in stock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +101,9 @@ class Count:
     """What is over or short, as a discrepancy says it."""
     place: str
     """Where that lies when the counts agree."""
-    over: Flow
-    short: Flow
+    over: Flow | None = None
+    short: Flow | None = None
+    """Without the two, what was counted counts, and nothing else is booked."""
     then: Flow | None = None
     """Where all that was counted goes once two counts agree."""
     until_agreed: bool = False
@@ -82,6 +112,16 @@ class Count:
     """The coins and notes that it may be; nothing where it is chips."""
     two_roles: str = ""
     """Why the second of those who count has another role than the first; nothing where any two may."""
+    note: str = ""
+    """What a count is held against instead of a place: by pieces, what was "typed" from a delivery note, or what there
+    is "in stock" of a series of chips by the slips before it."""
+    rest: Flow | None = None
+    """Where whatever of the note was not counted goes."""
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """Everything that it may move."""
+        return tuple(flow for flow in (self.over, self.short, self.rest, self.then) if flow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +152,18 @@ class Series:
     is_voidable: bool = False
     is_boxed: bool = False
     """It is about a box, and says how the box is marked."""
+    has_chips: bool = True
+    """Otherwise its paper is about no single chips."""
+    gives_out: bool = False
+    """Its chips come into play with it: kinds that are retired do not."""
+    chip_series: str = ""
+    """What the series of chips that it names has to be: "in use", or "expired"; nothing where any may be named."""
+    retires: bool = False
+    """With its last signature the series of chips that it names is retired."""
+    about: str = ""
+    """The series of the slip that it names: together they give back no more than that one took."""
+    is_alarming: bool = False
+    """Its first step opens an alert."""
     subject: str = "slip"
     """The subject of its entries. Only those of "slip" are signed step by step as ``paper.py`` has it."""
 
@@ -141,7 +193,16 @@ class Series:
     @property
     def begins_with_chips(self) -> bool:
         """Whether the first form asks for chips: what is to be moved, or the first count."""
-        return self.count is None or self.first.is_count
+        return self.has_chips and (self.count is None or self.first.is_count)
+
+    @property
+    def begins_with_note(self) -> bool:
+        """Whether the first form asks what the delivery note says."""
+        return self.count is not None and self.count.note == TYPED
+
+    @property
+    def names_chip_series(self) -> bool:
+        return any(fact.kind == CHIP_SERIES for stage in self.stages for fact in stage.asks)
 
     @property
     def transit(self) -> tuple[str, str] | None:
@@ -152,8 +213,8 @@ class Series:
         return (leaves[0], arrives[0]) if leaves and arrives else None
 
     def counts(self, place: str) -> bool:
-        """Whether what lies in a place is counted."""
-        return self.count is not None and self.count.place == place
+        """Whether what lies in a place is counted, all of it: a count against a note is of some chips alone."""
+        return self.count is not None and not self.count.note and self.count.place == place
 
     def excludes(self, other: Series) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""
@@ -184,7 +245,7 @@ class Series:
         for stage in (*self.stages, *(VOID if self.is_voidable else ())):
             flows = [stage.moves] if stage.moves else []
             if self.count and stage is self.stages[-1]:
-                flows += [self.count.over, self.count.short, *([self.count.then] if self.count.then else [])]
+                flows += self.count.flows
             undone = {REVERSAL} if stage.name == VOIDED else set()
             yield f"{self.name}_{stage.name}", stage, frozenset({flow.kind for flow in flows} | undone)
 
@@ -203,13 +264,15 @@ def _by(*roles: str) -> frozenset[str]:
     return frozenset(roles)
 
 
+_CAGE: Final = _by("cashier", "cage_manager")
+"""The cage's own people."""
 _OPERATORS: Final = _by("operator")
 """Whoever gives access moves no chips: they signed some papers before duties were kept apart (``duties.py``)."""
 
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
-    Stage(VOID_ASKED, _by("cashier", "pit_boss"), "Void asked for by"),
+    Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by"),
     Stage(VOIDED, _by("security", "auditor"), "Void signed by", formerly=_OPERATORS),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
@@ -232,9 +295,47 @@ _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
-_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
-_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
+_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
+_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor", "surveillance")
+
+
+_WITH_SECURITY: Final = _CAGE | {"security"}
+_CHIP_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES)
+_OF_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES, is_optional=True)
+_NOTE_NUMBER: Final = Fact("note_number", "Number of the delivery note")
+_REASON: Final = Fact("reason", "Why")
+_WHERE_AND_WHEN: Final = (Fact("place", "Where"), Fact("moment", "When", MOMENT))
+
+
+def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tuple[Stage, ...]:
+    """What is false was never worth anything: only what the house gave for it is lost, from where it was given."""
+    return (
+        Stage(
+            "taken",
+            taken_by,
+            "Taken by",
+            asks=(
+                *_WHERE_AND_WHEN,
+                Fact("taken_from", "From whom"),
+                Fact("envelope", "Number of the envelope"),
+                Fact("paid", paid, YES, is_optional=True),
+            ),
+        ),
+        Stage(
+            "sealed",
+            _WITH_SECURITY,
+            "Sealed before",
+            moves=Flow("counterfeit", place, OVER_SHORT),
+            if_yes="paid",
+        ),
+        Stage(
+            "handed",
+            _WITH_SECURITY,
+            "Handed over by",
+            asks=(Fact("handed_to", "To whom"), Fact("report", "Number of the police report")),
+        ),
+    )
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -286,13 +387,14 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
-            Stage("issued", _by("cashier"), "Given out by the cage"),
+            Stage("issued", _CAGE, "Given out by the cage"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
             Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
+        gives_out=True,
     ),
     Series(
         "credit",
@@ -305,7 +407,7 @@ SERIES: Final = catalog(
             Stage("issued", _by("dealer"), "Broken down by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
-            Stage("received", _by("cashier"), "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
+            Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
@@ -329,7 +431,7 @@ SERIES: Final = catalog(
             Stage("counted", _by("counter"), "Counted by", is_count=True),
             Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
         ),
-        seen_by=_by("security", "counter", "operator", "auditor"),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=Count(
             of="the drop box",
             place=BOXES,
@@ -358,10 +460,10 @@ SERIES: Final = catalog(
         begun_by="From the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT),
+            Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("pit_boss"),
+                _by("cage_manager", "pit_boss"),
                 "Approved by",
                 formerly=_OPERATORS,
                 takes_from=VAULT,
@@ -370,6 +472,7 @@ SERIES: Final = catalog(
         ),
         seen_by=_AT_THE_VAULT,
         in_house=True,
+        gives_out=True,
     ),
     Series(
         "deposit",
@@ -378,10 +481,10 @@ SERIES: Final = catalog(
         begun_by="Into the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Brought by", takes_from=CAGE),
+            Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("pit_boss"),
+                _by("cage_manager", "pit_boss"),
                 "Taken into the vault by",
                 formerly=_OPERATORS,
                 takes_from=CAGE,
@@ -398,17 +501,17 @@ SERIES: Final = catalog(
         begun_by="Count the cage",
         begun_on="cage",
         stages=(
-            Stage("counted", _by("cashier"), "Counted by", is_count=True),
+            Stage("counted", _CAGE, "Counted by", is_count=True),
             Stage(
                 "recounted",
-                _by("cashier"),
+                _CAGE,
                 "Counted again by",
                 is_count=True,
                 expects=CAGE,
                 formerly=_OPERATORS,
             ),
         ),
-        seen_by=_by("cashier", "operator", "auditor"),
+        seen_by=_CAGE | {"operator", "auditor", "surveillance"},
         in_house=True,
         count=Count(
             of="the cage",
@@ -416,6 +519,147 @@ SERIES: Final = catalog(
             over=Flow("over", OVER_SHORT, CAGE),
             short=Flow("short", CAGE, OVER_SHORT),
         ),
+    ),
+    Series(
+        "receipt",
+        title="Chips received",
+        asks="Chips from the manufacturer into the vault: what the delivery note says, and what two people count, each"
+        " for themselves. What both counted enters the vault, whatever the note says.",
+        begun_by="Receive chips",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _WITH_SECURITY, "Counted by", is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
+            Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", is_count=True),
+        ),
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
+        in_house=True,
+        count=Count(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
+        chip_series="in use",
+        gives_out=True,
+    ),
+    Series(
+        "destruction",
+        title="Chips destroyed",
+        asks="Chips out of the vault, destroyed before a witness.",
+        begun_by="Destroy chips",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cage_manager"), "Asked for by", takes_from=VAULT, asks=(_OF_SERIES, _REASON)),
+            Stage("destroyed", _by("cashier", "security"), "Destroyed by", takes_from=VAULT),
+            Stage(
+                "witnessed",
+                _by("auditor", "pit_boss"),
+                "Witnessed by",
+                takes_from=VAULT,
+                moves=Flow("destroy", VAULT, ISSUE),
+            ),
+        ),
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "pit_boss"},
+        in_house=True,
+    ),
+    Series(
+        "retirement",
+        title="Series retired",
+        asks="A series of chips is not given out any more, and is redeemed up to a last day that is announced.",
+        begun_by="Retire a series",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "proposed",
+                _by("cage_manager"),
+                "Proposed by",
+                asks=(_CHIP_SERIES, Fact("last_day", "Redeemed up to and including", DAY), _REASON),
+            ),
+            Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by"),
+        ),
+        seen_by=_CAGE | {"auditor", "surveillance", "pit_boss", "operator"},
+        in_house=True,
+        has_chips=False,
+        chip_series="in use",
+        retires=True,
+    ),
+    Series(
+        "lapse",
+        title="Chips lapsed",
+        asks="After the last day of a retired series: count every chip of it that the house has, in the vault, in the"
+        " cage and in racks. What is out then is not owed to anybody any more.",
+        begun_by="Let a series lapse",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True, asks=(_CHIP_SERIES,)),
+            Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", is_count=True),
+        ),
+        seen_by=_CAGE | {"auditor", "surveillance"},
+        in_house=True,
+        count=Count(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
+        chip_series="expired",
+    ),
+    Series(
+        "found",
+        title="Chips found",
+        asks="Chips that lay somewhere, into the cage. Nobody keeps what was found.",
+        begun_by="Chips found",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "brought",
+                _by("pit_boss", "security", "cashier", "cage_manager"),
+                "Brought by",
+                takes_from=PLAYERS,
+                asks=(*_WHERE_AND_WHEN, Fact("claimed_by", "Whose they are, if anybody says so", is_optional=True)),
+            ),
+            Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
+        ),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+    ),
+    Series(
+        "claim",
+        title="Found chips given back",
+        asks="Chips that were found go back to whom they belong.",
+        begun_by="Give found chips back",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "given",
+                _CAGE,
+                "Given back by",
+                takes_from=CAGE,
+                asks=(Fact("slip", "Found with slip", SLIP), Fact("claimed_by", "To whom, and shown by what")),
+            ),
+            Stage(
+                "witnessed",
+                _by("cage_manager", "security", "pit_boss"),
+                "Witnessed by",
+                takes_from=CAGE,
+                moves=Flow("claimed", CAGE, PLAYERS),
+            ),
+        ),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+        about="found",
+    ),
+    Series(
+        "counterfeit",
+        title="Counterfeit chips",
+        asks="False chips that came to the cage: kept apart in an envelope, and never counted among the house's chips.",
+        begun_by="Counterfeit chips",
+        begun_on="cage",
+        stages=_counterfeit_stages(_WITH_SECURITY | {"pit_boss"}, "The cage paid for them before", CAGE),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+        is_alarming=True,
+    ),
+    Series(
+        "forgery",
+        title="Counterfeit chips",
+        asks="False chips that came to the table: kept apart in an envelope, and never counted among the house's"
+        " chips.",
+        begun_by="Counterfeit chips",
+        begun_on="floor",
+        stages=_counterfeit_stages(_by("pit_boss"), "They lay in the rack: the table paid for them before", RACK),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        is_alarming=True,
     ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""

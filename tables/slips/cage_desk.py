@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
-from ledger import cage, house
+from ledger import alerts, cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
-from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT, money
+from ledger.proof.chips import BANK, CAGE, PLAYERS, TRANSIT, VAULT, money
 from ledger.proof.moves import Chart
 from tables import writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -27,10 +29,11 @@ from tables.log.event import Event
 from tables.log.paper import Slip, as_chips
 from tables.log.series import Chips, Stage, total
 from tables.log.settlement import at_the_counter
-from tables.models import Denomination, Staff
+from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
+from tables.setup import chip_series
 from tables.slips import barring, signing
 from tables.writer import Request
 
@@ -49,6 +52,8 @@ class Holdings:
     """In racks, on layouts, in play and on the way, at every table."""
     outstanding: int
     """With the players: what the house may be asked to redeem."""
+    on_the_way: int
+    """Of what is at the tables: between them and the cage."""
 
 
 def holdings() -> Holdings:
@@ -58,7 +63,14 @@ def holdings() -> Holdings:
     for account, place in Account.objects.values_list("pk", "place"):
         sums[place] = sums.get(place, 0) + net.get(account, 0)
     at_tables = sum(sums.get(place, 0) for place in ("rack", "layout", "seat", "pot", "transit"))
-    return Holdings(sums.get(VAULT, 0), sums.get(CAGE, 0), sums.get(BANK, 0), at_tables, sums.get(PLAYERS, 0))
+    return Holdings(
+        vault=sums.get(VAULT, 0),
+        cage=sums.get(CAGE, 0),
+        bank=sums.get(BANK, 0),
+        tables=at_tables,
+        outstanding=sums.get(PLAYERS, 0),
+        on_the_way=sums.get(TRANSIT, 0),
+    )
 
 
 def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID) -> None:
@@ -66,22 +78,26 @@ def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID) -> None:
     _exchange(SellAtTheCage(amount_cents, as_chips(chips)), by, key)
 
 
-def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID) -> None:
-    """Cash to a player for chips; ``chips`` says which, where that is known. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips)), by, key)
+def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, series: str = "") -> None:
+    """Cash to a player for chips; ``chips`` says which, where that is known, and ``series`` of which series they are,
+    where somebody looked at it. Raises Refused."""
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series), by, key)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
     amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
     event, out_of = _WRITTEN_FOR[type(entered)]
-    if by.role != Role.CASHIER:
-        raise Refused("wrong_role", f"A cashier signs for this, not {by.name}.", 403)
+    if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
+        raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
     _refuse_odd(amount_cents)
     _refuse_chips(entered)
+    series = entered.series if isinstance(entered, RedeemChips) else ""
     with transaction.atomic():
         head = house.lock()
         if writer.recorded(head, request, house=True):
             return
+        if series:
+            chip_series.refuse_expired(series, timezone.localdate())
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
@@ -89,7 +105,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
             says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
             raise Refused("bad_amount", says, 422)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
-        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips), moves=moves)])
+        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips, series=series), moves=moves)])
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -211,7 +227,30 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         written = list(writer.write(head, outcome, request, by.signature))
-    return _name_in(written[0].event)
+        event = written[0].event
+        assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs
+        _brings_about(event.after, written[0].head)
+        if outcome.alert:
+            alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
+    return event.slip
+
+
+def _brings_about(slip: Slip, head: Head) -> None:
+    """What a signature leads to beside its entry."""
+    if slip.series.retires and slip.due is None:
+        SeriesRetirement.objects.create(
+            seq=head.seq,
+            series=chip_series.named(slip.facts["series"]),
+            slip=slip.name,
+            last_day=date.fromisoformat(slip.facts["last_day"]),
+            at=head.moment,
+        )
+    if slip.due is None and not slip.is_as_noted:
+        note, counted = money(slip.due_cents), money(slip.total_cents)
+        says = f"{slip.label}: the delivery note {slip.facts['note_number']} says {note}, two people counted {counted}"
+        if note == counted:
+            says = f"{says}, and other chips"
+        alerts.raise_alert(cage.open_house(), "delivery_differs", says, {"slip": slip.name})
 
 
 def _name_in(event: Event) -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature
-from ledger.proof.chips import HOUSE_PLACES, money
+from ledger.proof.chips import HOUSE_PLACES, ISSUE, PLAYERS, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
@@ -24,10 +24,12 @@ from tables.log import paper
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
 from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
+from tables.setup import chip_series
+from tables.slips import facts, stock
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
@@ -114,11 +116,15 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, box=box)
+    says: dict[str, Any] = {"box": box, "facts": facts.read(series.first, entered.facts)}
+    if series.begins_with_note:
+        says["noted"] = _sane(desk, series, entered.noted)
+    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **says)
     outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
     if series.is_boxed:
         _refuse_mark(box)
     _refuse_second(desk, series)
+    _refuse_retired(series, chips)
     return outcome
 
 
@@ -135,7 +141,10 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    return _signed(desk, _signature(desk, name, stage, chips=chips))
+    says: dict[str, Any] = {"facts": facts.read(stage, entered.facts)}
+    if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
+        says["noted"] = stock.of(slip.facts["series"]).left
+    return _signed(desk, _signature(desk, name, stage, chips=chips, **says))
 
 
 def void(desk: Desk, entered: VoidSlip) -> Outcome:
@@ -177,6 +186,10 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     assert stage is not None  # noqa: S101 -- it was just signed
     _refuse_duties(desk.by, stage, after)
     desk.refuse_signer(after, stage)
+    if after.facts:
+        facts.refuse(after, signature.chips or after.chips)
+        if after.series.count:
+            facts.refuse_again(after)
     _refuse_missing(after, stage, step.moves, desk)
     signing = Signing(
         name=SlipName.parse(signature.slip),
@@ -186,7 +199,8 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         begins_cents=begins_cents,
         variance=_variance(desk, after),
     )
-    return Outcome([step, *desk.follows(after)], signing=signing)
+    evidence = {"slip": after.name}
+    return Outcome([step, *desk.follows(after)], alert=_warning(after), evidence=evidence, signing=signing)
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
@@ -266,20 +280,46 @@ def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk)
     if stage.takes_from:
         _refuse_amount(slip, stage, desk)
     elif slip.series.count is None:
+        if slip.series.has_chips and slip.total_cents <= 0:
+            raise _no_amount(slip)
+        _refuse_gone(moves)
+    elif slip.series.count.rest:
         _refuse_gone(moves)
 
 
 def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     place, cents = stage.takes_from, slip.total_cents
     if cents <= 0:
-        raise Refused("bad_amount", f"Say how many chips of each kind the {slip.series.name} is for.", 422)
+        raise _no_amount(slip)
     if stage.moves and place in HOUSE_PLACES:
         # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    there = cage.balance(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
+    there = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
-        raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(cents)}.", 422)
+        raise Refused("bad_amount", f"{_holds(place, there)}: {_gives(place)} {money(cents)}.", 422)
+
+
+def _no_amount(slip: Slip) -> Refused:
+    return Refused("bad_amount", f"Say how many chips of each kind the {slip.series.name} is for.", 422)
+
+
+def _there(account: Account) -> int:
+    """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
+    if account.place != PLAYERS:
+        return cage.balance(account)
+    net = cage.net_effect(cage.all_books())
+    return sum(net.get(pk, 0) for pk in Account.objects.filter(place=PLAYERS).values_list("pk", flat=True))
+
+
+def _holds(place: str, cents: int) -> str:
+    if place == PLAYERS:
+        return f"Players have {money(cents)} of the house's chips in all"
+    return f"The {place} holds {money(cents)}"
+
+
+def _gives(place: str) -> str:
+    return "there cannot be" if place == PLAYERS else "it cannot give"
 
 
 def _refuse_gone(moves: Sequence[Move]) -> None:
@@ -292,9 +332,9 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
     for account in Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0]):
-        there, cents = cage.balance(account), gone[account.pk]
-        if cents > there:
-            says = f"The {account.place} holds {money(there)} by now: it cannot give {money(cents)}."
+        there, cents = _there(account), gone[account.pk]
+        if cents > there and account.place != ISSUE:
+            says = f"{_holds(account.place, there)} by now: {_gives(account.place)} {money(cents)}."
             raise Refused("bad_amount", says, 409)
 
 
@@ -309,3 +349,21 @@ def _refuse_second(desk: Desk, series: Series) -> None:
         looked_up = any(stage.expects and stage.name in slip.stages for stage in slip.series.stages)
         if series.excludes(slip.series) and not looked_up:
             raise Refused("count_open", f"{slip.label} is to be signed first.", 409)
+
+
+def _refuse_retired(series: Series, chips: Chips) -> None:
+    """What is retired does not come into play again. Asked once the slip has its number: whoever retires a kind waits
+    for the slips that are numbered just then, and they see that it is retired if it was first."""
+    if not series.gives_out:
+        return
+    why = chip_series.retired_values()
+    for value, _ in chips:
+        if value in why:
+            raise Refused("chip_retired", why[value], 409)
+
+
+def _warning(slip: Slip) -> str | None:
+    """The alert that a slip opens with its first step, in a sentence."""
+    if not slip.series.is_alarming or len(slip.signed) != 1:
+        return None
+    return f"{slip.label}: {slip.series.title.lower()}, {money(slip.total_cents)}, {slip.facts['place']}"

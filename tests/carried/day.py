@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import house_terms, own_secrets
+from tests.carried import alerting, chip_papers, house_terms, own_secrets
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -209,6 +209,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     _cage(house)
     for table in Table.objects.order_by("pk"):
         _box(house, table)
+    chip_papers.first_day(house)
     _watch()
     _nightfall(house)
 
@@ -218,6 +219,7 @@ def _second_day(house: House) -> None:
     _proved_and_closed(house, 0)
     keys.rotate()
     _auditor_looks(house)
+    chip_papers.second_day(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
@@ -230,6 +232,7 @@ def _second_day(house: House) -> None:
     bundles.credit(of_the_house, house.people, bundles.STAGES[:4])
     cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=house.cashier, key=uuid4())
     _proposed(house, rocket)
+    alerting.happens(house, rocket.table)
     _watch()
     _nightfall(house)
 

@@ -18,7 +18,7 @@ from tables.log.paper import Signature, Signed, Slip, Wrong
 from tables.log.series import SLIPS, Chips, Series, kinds
 
 
-class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A slip as entries spell it."""
 
     series: str
@@ -30,6 +30,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected_cents: int
     box: str
     reason: str
+    noted: Chips = ()
+    facts: dict[str, str] = {}
 
     @classmethod
     def of(cls, slip: Slip) -> SpelledSlip:
@@ -44,6 +46,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             expected_cents=slip.expected_cents,
             box=slip.box,
             reason=slip.reason,
+            noted=slip.noted,
+            facts=dict(slip.facts),
         )
 
     def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
@@ -73,6 +77,10 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     open: tuple[SpelledSlip, ...]
     through: dict[str, int] | None = None
     """With a count of what all books share: how far each table's book was read for it."""
+    noted: Chips = ()
+    """What a count is held against by pieces."""
+    facts: dict[str, str] = {}
+    """What else the step says."""
 
     @property
     def kind(self) -> str:

@@ -31,7 +31,9 @@ from tables.log.entries.chips import ChipsIssued, DenominationAdded, Denominatio
 from tables.log.entries.days import DaySealed
 from tables.log.entries.journal import (
     AlertAcknowledged,
+    AlertEscalated,
     AlertRaised,
+    BookmarkMade,
     DiscrepancyAssigned,
     DiscrepancyFound,
     DiscrepancyOpened,
@@ -214,6 +216,7 @@ BELIEVED = {
     EmergencySignIn, AccessReviewed,
     TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
+    AlertEscalated, BookmarkMade,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
 }  # fmt: skip
 """Entries that are neither enacted anew nor checked here: other proofs look at keys, days, settings and rows."""

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0020_duties'),
+        ('tables', '0023_alerts'),
     ]
 
     operations = [
