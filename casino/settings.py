@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "tables.staff.sign_in.TerminalSession",
     "casino.lanes.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "tables.staff.owing.Owing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tables.day.house_clock.HouseClock",
@@ -357,6 +358,18 @@ UNFOLD = {
                     listed("Chips", "poker_chip", "tables_denomination"),
                     listed("Staff", "badge", "tables_staff"),
                     listed("Terminals", "tablet", "tables_terminal"),
+                    {
+                        "title": "Codes",
+                        "icon": "password",
+                        "link": reverse_lazy("codes"),
+                        "permission": lambda request: request.user.has_perm("tables.confirm_code"),
+                    },
+                    {
+                        "title": "Your account",
+                        "icon": "account_circle",
+                        "link": reverse_lazy("account"),
+                        "permission": lambda request: request.user.is_authenticated,
+                    },
                     {
                         "title": "Your emergency code",
                         "icon": "emergency",

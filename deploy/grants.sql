@@ -85,6 +85,12 @@ GRANT EXECUTE ON FUNCTION ledger_now() TO :"app_role";
 -- The pages of seats come and go, but none is given another address.
 REVOKE UPDATE ON tables_seatpage FROM :"app_role";
 
+-- Secrets of before stay: only the key that they are sealed with changes. A passkey is withdrawn, never deleted, and has
+-- one public key.
+REVOKE UPDATE, DELETE ON tables_secretversion, tables_passkey FROM :"app_role";
+GRANT UPDATE (kept) ON tables_secretversion TO :"app_role";
+GRANT UPDATE (sign_count, used_at, is_active) ON tables_passkey TO :"app_role";
+
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";
 

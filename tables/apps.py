@@ -25,7 +25,7 @@ class TablesConfig(AppConfig):
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
         from tables.setup import denominations, house_terms, pay_tables, table_settings  # noqa: F401
         from tables.slips import retiring, table_desk  # noqa: F401
-        from tables.staff import staffing  # noqa: F401
+        from tables.staff import checking, staffing  # noqa: F401
 
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         checks.register(pepper.check, checks.Tags.security, deploy=True)

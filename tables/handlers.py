@@ -72,14 +72,23 @@ def enacts(*events: type[Event], permit: Permit | None = None) -> Callable[[F], 
 
 def checks(*events: type[Event]) -> Callable[[F], F]:
     """The decorated function raises Misconduct where rows beside the log, or the house's entries before it, say
-    something else than an entry."""
+    something else than an entry. Several rooms may look at one kind of entry, each for its own matter."""
 
     def put(function: F) -> F:
         for event in events:
-            CHECKS[event] = function
+            earlier = CHECKS.get(event)
+            CHECKS[event] = _one_after_the_other(earlier, function) if earlier else function
         return function
 
     return put
+
+
+def _one_after_the_other(first: Check, second: Check) -> Check:
+    def check(event: Any, entry: Entry) -> None:
+        first(event, entry)
+        second(event, entry)
+
+    return check
 
 
 def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Scene:

@@ -15,6 +15,7 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from ledger.house import digest_of, leave, note
@@ -23,7 +24,7 @@ from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
 from tables.log.entries.kept import PepperCarriedOver
-from tables.log.entries.staff import StaffAdded
+from tables.log.entries.staff import CALLED, StaffAdded
 from tables.log.fold import BATCHES as BATCH_MACHINE
 from tables.log.fold import CONTINUOUS as CONTINUOUS_MACHINE
 from tables.log.fold import HOUSE_SHOE, signature_of
@@ -32,7 +33,9 @@ from tables.roles import Role, may
 
 log = logging.getLogger(__name__)
 
-SECRETS: Final = ("password", "pin")
+PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
+PIN: Final = "pin"
+SECRETS: Final = (PASSWORD, PIN)
 """The columns that keep the hashes of somebody's secrets."""
 STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
 """The columns that the log tells of somebody, beside their secrets."""
@@ -100,6 +103,8 @@ class Staff(AbstractBaseUser):
     )
     password = models.CharField(max_length=256)
     pin = models.CharField(max_length=256, blank=True, editable=False)
+    password_made_at = models.DateTimeField(null=True, editable=False)
+    pin_made_at = models.DateTimeField(null=True, editable=False)
     is_active = models.BooleanField("active", default=True, help_text="Switch off when somebody leaves; never delete.")
 
     USERNAME_FIELD = "username"
@@ -127,18 +132,21 @@ class Staff(AbstractBaseUser):
         """Keep its hash, sealed."""
         super().set_password(raw_password)
         self.password = pepper.seal(self.password, self.owner_of("password"))
+        self.password_made_at = timezone.now() if raw_password else None
 
     def check_password(self, raw_password: str | None) -> bool:
         return self._check("password", raw_password)
 
     def set_pin(self, pin: str | None) -> None:
         """Keep the hash of a PIN, sealed; ``None`` takes it away."""
+        self.pin_made_at = None
         if pin is None:
             self.pin = ""
             return
         if not re.fullmatch(PIN_DIGITS, pin):
             raise ValidationError(PIN_RULE)
         self.pin = pepper.seal(make_password(pin), self.owner_of("pin"))
+        self.pin_made_at = timezone.now()
 
     def check_pin(self, pin: str) -> bool:
         """Whether this is the PIN; takes as long when there is none."""
@@ -155,6 +163,10 @@ class Staff(AbstractBaseUser):
         except pepper.NoSuchKey as missing:
             log.error("%s: nobody can sign with it", missing)
             return ""
+
+    def has(self, secret: str) -> bool:
+        """Whether they have made this secret, so far as the column tells."""
+        return bool(getattr(self, secret)) and not getattr(self, secret).startswith("!")
 
     def reseal(self, column: str) -> bool:
         """Seal a hash with the current key, unless somebody changed it in this moment; whether it did. The entry that
@@ -379,6 +391,83 @@ class EmergencyCode(models.Model):
 
     def __str__(self) -> str:
         return f"of {self.operator}"
+
+
+class OneTimeCode(models.Model):
+    """What two people gave somebody to make a PIN or a password with; its row goes with its use (see ``codes.py``)."""
+
+    staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="codes")
+    secret = models.CharField(max_length=8)
+    """The column that it opens."""
+    asked_by = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField()
+    asked_seq = models.BigIntegerField(unique=True)
+    first = models.CharField(max_length=256)
+    confirmed_by = models.ForeignKey(Staff, on_delete=models.PROTECT, null=True, related_name="+")
+    confirmed_seq = models.BigIntegerField(null=True, unique=True)
+    second = models.CharField(max_length=256, blank=True)
+    until = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["asked_at"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["staff", "secret"], name="tables_onetimecode_one"),
+            models.CheckConstraint(
+                name="tables_onetimecode_not_the_owner",
+                condition=models.Q(confirmed_by=None)
+                | ~models.Q(confirmed_by=models.F("staff"))
+                | models.Q(asked_by=models.F("staff")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"for a {CALLED[self.secret]} of {self.staff}"
+
+
+class SecretVersion(models.Model):
+    """A PIN or password as somebody made it, and each time that one was taken away: kept, so that none is used again
+    soon, and so that whose PIN was reset signs nothing that was open then.
+
+    Rows are written once; but for the key that they are sealed with.
+    """
+
+    staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="versions")
+    secret = models.CharField(max_length=8)
+    seq = models.BigIntegerField(null=True, unique=True)
+    """The entry, by its number in the house's book; none for a secret that was given before owners made them."""
+    kept = models.CharField(max_length=256, blank=True)
+    """The sealed hash; empty where the secret was reset."""
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-at", "-pk"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["staff", "secret", "at"], name="tables_secretversion_latest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{CALLED[self.secret]} of {self.staff}"
+
+
+class Passkey(models.Model):
+    """What somebody signs in by name with, instead of a password: a key pair in a device of theirs (WebAuthn)."""
+
+    staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="passkeys")
+    name = models.CharField(max_length=40)
+    credential = models.CharField(max_length=1400, unique=True)
+    """Its id, in base64url."""
+    public_key = models.TextField()
+    """COSE, in base64url."""
+    sign_count = models.BigIntegerField()
+    registered_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    is_active = models.BooleanField(default=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["registered_at"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class SeatPage(models.Model):

@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+from django.db import connection
 from django.utils import timezone
 
+from ledger import mends
+from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
-from tables.models import Staff
+from tables.log.event import Misconduct
+from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene
 from tables.setup import house_terms
 
 Permit = Callable[[Scene, Staff], None]
+
+
+def not_barred(by: Staff, begun: datetime) -> None:
+    """Whoever's PIN was reset signs no paper that was begun before they made another: the PIN was perhaps known.
+
+    Their row is held up to the commit. A reset holds it too, and is dated once it does, so that no signature stands in
+    the log after a reset that it has not seen.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
+    since = signs_since(by.username)
+    if since is not None and begun < since:
+        says = (
+            f"The PIN of {by.name} was reset while this paper was open: somebody else has to sign it. {by.name} signs"
+            " what is begun after the new PIN was made."
+        )
+        raise Refused("barred", says, 403)
+
+
+def signs_since(username: str, moment: datetime | None = None) -> datetime | None:
+    """From when on a paper has to be begun for somebody to sign it, as it was at a moment; None where any will do."""
+    versions = SecretVersion.objects.filter(staff__username=username, secret=PIN).order_by("at", "pk")
+    if moment is not None:
+        versions = versions.filter(at__lte=moment)
+    since: datetime | None = None
+    for kept, made_at in versions.values_list("kept", "at"):
+        if not kept:
+            since = _NEVER
+        elif since == _NEVER:
+            since = made_at
+    return since
+
+
+def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
+    """Raises Misconduct where an entry signs a paper, begun by an earlier one, that its signer was barred from."""
+    book_id = entry.book_id
+    if entry.at is None or mends.of(book_id, begun_seq, begun_seq) or mends.of(book_id, entry.seq, entry.seq):
+        return  # of mended times the day is known, and not the minute
+    since = signs_since(username, entry.at)
+    if since is not None and mends.time_of(book_id, begun_seq) < since:
+        raise Misconduct(f"{username} signs a paper that was open when their PIN was reset")
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def anybody_here(scene: Scene, by: Staff) -> None:

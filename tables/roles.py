@@ -41,6 +41,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
             "tables.watch_floor",
             "tables.run_floor",
             "tables.watch_worth",
+            "tables.confirm_code",
             "tables.set_alertrules",
             "tables.acknowledge",
             "ledger.acknowledge_alert",
@@ -56,6 +57,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_chipseries",
         "tables.add_alertchannel",
         "tables.close_day",
+        "tables.confirm_code",
         "tables.acknowledge",
         "ledger.acknowledge_alert",
     },
@@ -86,11 +88,12 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
-cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and boxes
-between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an alert by
-name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and who hears of
-them. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth, and who bet by
-it. ``watch_worth``: what each ruling on a round is worth. Who may sign which step of a slip stands in
+cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and
+boxes between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an
+alert by name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and
+who hears of them. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth,
+and who bet by it. ``watch_worth``: what each ruling on a round is worth. ``confirm_code``: give the second half of
+the code with which somebody makes a PIN or a password. Who may sign which step of a slip stands in
 ``tables/log/series.py``. Nobody may delete."""
 
 

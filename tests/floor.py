@@ -13,6 +13,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from ledger import cage, log
 from ledger.house import difference, note
@@ -33,7 +34,7 @@ from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.scene import AtSeat
 from tables.setup.table_settings import settings_of
-from tables.staff import terminals
+from tables.staff import making, staffing, terminals
 from tests.ready import ready
 from tests.software_terminal import where_demanded
 
@@ -42,6 +43,8 @@ SETS_UP = "test"
 """Who wrote the entries of a house that a test begins with."""
 PASSWORD = "a password of some length"
 PIN = "1234"
+OWN_PIN = "258025"
+"""One that the house takes."""
 
 
 def staff(role: Role, username: str, badge: str | None = None) -> Staff:
@@ -49,11 +52,23 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     somebody = Staff(username=username, name=username.title(), role=role, badge=badge)
     somebody.password = pepper.seal(hashed(PASSWORD), somebody.owner_of("password"))
     somebody.pin = pepper.seal(hashed(PIN), somebody.owner_of("pin")) if badge else ""
+    somebody.password_made_at = timezone.now()
+    somebody.pin_made_at = timezone.now() if badge else None
     with transaction.atomic():
         somebody.save()
         facts: dict[str, Any] = {"name": somebody.name, "role": Role(role).value, "badge": badge}
         note(StaffAdded(username=username, **facts, secrets=somebody.digests), SETS_UP)
     return somebody
+
+
+def taken_on(
+    role: Role, username: str, badge: str | None, *, by: Staff, second: Staff, pin: str | None = None
+) -> Staff:
+    """Somebody new, as the house takes people on: two people give the codes, and the owner makes what they open."""
+    somebody = staffing.add_staff(username=username, name=username.title(), role=role.value, badge=badge, by=by)
+    return making.first_secrets(
+        somebody, asks=by, confirms=second, terminal=None, password=PASSWORD, pin=pin or (OWN_PIN if badge else None)
+    )
 
 
 def client(somebody: Staff, **options: Any) -> Client:

@@ -1,4 +1,4 @@
-"""Signing in and out, another password, emergency codes, and making a device a terminal."""
+"""Signing in and out, emergency codes, and making a device a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Final
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -16,10 +15,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from tables.models import EmergencyCode, Staff, Terminal
+from tables.models import PASSWORD, SECRETS, EmergencyCode, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import devices, staffing, terminals
+from tables.staff import devices, owing, terminals
 from tables.staff import emergency as emergency_codes
 from tables.staff import sign_in as signin
 
@@ -48,14 +47,6 @@ class EmergencyForm(forms.Form):
     second = forms.CharField(max_length=80)
 
 
-class PasswordForm(forms.Form):
-    """A new password, twice, and the old one."""
-
-    old = forms.CharField(max_length=128, strip=False)
-    new = forms.CharField(max_length=128, strip=False)
-    again = forms.CharField(max_length=128, strip=False)
-
-
 @sensitive_post_parameters("pin", "password")
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
@@ -67,6 +58,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             staff = _prove(request, by_name)
+            owing.warn(request, staff, SECRETS if staff.badge else (PASSWORD,))
             response = redirect(after or "/")
             terminals.remember_longer(request, response)
             if by_name:
@@ -114,42 +106,10 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign-in")
 
 
-@login_required
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def password(request: HttpRequest) -> HttpResponse:
-    """Give oneself another password."""
-    refused = None
-    if request.method == "POST":
-        try:
-            _change_password(request)
-            messages.success(request, "Your password is changed.")
-            return redirect("/")
-        except Refused as refusal:
-            refused = refusal
-            if not request.user.is_authenticated:
-                return _signed_out(request, refusal)
-    return render(
-        request, "dealer_ui/door/password.html", {"refused": refused}, status=refused.status if refused else 200
-    )
-
-
-def _signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
+def signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Too many tries ended the session."""
     messages.error(request, refused.sentence)
     return redirect("sign-in")
-
-
-def _change_password(request: HttpRequest) -> None:
-    form = PasswordForm(request.POST)
-    if not form.is_valid():
-        raise Refused("incomplete", "Give your password, and the new one twice.", 422)
-    if form.cleaned_data["new"] != form.cleaned_data["again"]:
-        raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view asks for a sign-in
-    signin.prove_again(request, form.cleaned_data["old"])
-    staffing.change_password(request.user, new=form.cleaned_data["new"])
-    update_session_auth_hash(request, request.user)
 
 
 # --- Emergency codes -------------------------------------------------------------------------------------------
@@ -197,7 +157,7 @@ def emergency_code(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
             if not request.user.is_authenticated:
-                return _signed_out(request, refusal)
+                return signed_out(request, refusal)
     kept = EmergencyCode.objects.filter(operator=staff).first()
     context = {"code": code, "made": kept, "refused": refused}
     return render(request, "dealer_ui/door/emergency_code.html", context, status=refused.status if refused else 200)

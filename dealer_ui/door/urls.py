@@ -5,12 +5,22 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dealer_ui.door import sign_in, terminal, work
+from dealer_ui.door import account, passkeys, secrets, sign_in, terminal, work
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
-    path("password/", sign_in.password, name="password"),
+    path("sign-in/passkey/options/", passkeys.sign_in_options, name="passkey-sign-in-options"),
+    path("sign-in/passkey/", passkeys.sign_in, name="passkey-sign-in"),
+    path("pin/", secrets.pin, name="pin"),
+    path("codes/", secrets.codes, name="codes"),
+    path("password/code/", secrets.password_by_code, name="password-code"),
+    path("password/", account.password, name="password"),
+    path("account/", account.account, name="account"),
+    path("account/pin/", account.own_pin, name="own-pin"),
+    path("account/passkeys/options/", passkeys.options, name="passkey-options"),
+    path("account/passkeys/", passkeys.register, name="passkey-register"),
+    path("account/passkeys/<int:pk>/withdraw/", passkeys.withdraw, name="passkey-withdraw"),
     path("work-as/", work.work_as, name="work-as"),
     path("emergency/", sign_in.emergency, name="emergency"),
     path("emergency/code/", sign_in.emergency_code, name="emergency-code"),

@@ -395,24 +395,7 @@ class DenominationForm(Judged):
 
 
 class StaffForm(Judged):
-    """Somebody who works here. Secrets can be given, never read."""
-
-    FIELDS = {"password": "new_password", "pin": "new_pin"}  # pragma: allowlist secret
-
-    new_password = forms.CharField(
-        max_length=128,
-        strip=False,
-        required=False,
-        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
-        help_text="12 characters or more. Ends every sign-in of theirs. Empty: as it is.",
-    )
-    new_pin = forms.CharField(
-        label="New PIN",
-        max_length=8,
-        required=False,
-        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        help_text="It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
-    )
+    """Somebody who works here. What they sign in and sign with is theirs: a code lets them make it."""
 
     further = forms.MultipleChoiceField(
         label="May also work as",
@@ -427,16 +410,12 @@ class StaffForm(Judged):
         fields = ("username", "name", "role", "further", "badge", "is_active")
         help_texts = {
             "username": "For good: the log knows them by it.",
-            "badge": "With a PIN, it signs slips, and opens enrolled terminals for dealers.",
+            "badge": "With a PIN of their own, it signs slips, and opens enrolled terminals for dealers.",
         }
 
     def changes(self) -> dict[str, Any]:
-        """What changed, secrets that were left empty not among it."""
-        changed = {self._setting(name): value for name, value in self.changed.items()}
-        return {name: value for name, value in changed.items() if name not in ("username", "comment")}
-
-    def _setting(self, field: str) -> str:
-        return field.removeprefix("new_")
+        """What changed."""
+        return {name: value for name, value in self.changed.items() if name not in ("username", "comment")}
 
     def faults(self) -> Faults:
         if self.instance.pk is None:
@@ -451,12 +430,20 @@ class StaffForm(Judged):
 
     def write(self, by: Staff) -> Staff:
         if self.instance.pk is None:
-            return staffing.add_staff(username=self.cleaned_data["username"], by=by, **self._all_values())
+            values = self._all_values()
+            return staffing.add_staff(
+                username=self.cleaned_data["username"],
+                name=values["name"],
+                role=values["role"],
+                badge=values["badge"],
+                further=values["further"],
+                by=by,
+            )
         return staffing.change_staff(self.instance, self.changes(), by=by)
 
     def _all_values(self) -> dict[str, Any]:
         typed = {"role": Role.DEALER.value} | self.cleaned_data
-        return {self._setting(name): value for name, value in typed.items() if name not in ("username", "comment")}
+        return {name: value for name, value in typed.items() if name not in ("username", "comment", "is_active")}
 
 
 class TerminalForm(Judged):

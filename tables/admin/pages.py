@@ -57,9 +57,12 @@ from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.log import two_people
 from tables.log.entries.settings import PAYS
+from tables.log.entries.staff import CALLED
 from tables.log.fold import Standing
 from tables.log.house_profiles import PROFILES
 from tables.models import (
+    PASSWORD,
+    PIN,
     ChipSeries,
     Denomination,
     HouseHours,
@@ -75,7 +78,7 @@ from tables.roles import Role
 from tables.setup import chip_series, house_terms, pay_tables, proposals, table_settings
 from tables.setup.two_people import Draft
 from tables.slips import retiring
-from tables.staff import sign_in, staffing, terminal_keys, terminals
+from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
 def _number(text: str) -> int:
@@ -744,16 +747,63 @@ class PayTableAdmin(SetUp):
 
 @admin.register(Staff)
 class StaffAdmin(SetUp):
-    """Staff. Passwords and PINs go in and never come out."""
+    """Staff. Passwords and PINs are their owners' alone: here one asks for the first half of a code."""
 
     form = StaffForm
     takes_two = ("staff",)
-    list_display = ("name", "role", "badge", "username", "is_active", "last_login", "code")
+    list_display = ("name", "role", "badge", "username", "is_active", "last_login", "code", "to_do")
     list_select_related = ("emergency_code",)
     list_filter = ("role", "is_active")
     search_fields = ("name", "username", "badge")
     fixed_fields = ("username",)
-    actions_detail = ("lift_lock_out",)
+    actions_detail = ("pin_code", "password_code", "withdraw_passkeys", "lift_lock_out")
+
+    @admin.display(description="still to do", empty_value="")
+    def to_do(self, staff: Staff) -> str | None:
+        """What this person, or who runs the house, has to do before they can work."""
+        return " ".join(codes.due(staff)) or None
+
+    @action(description="Code for a PIN", url_path="pin-code", permissions=["change"])
+    def pin_code(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The first half of a code with which they make a PIN."""
+        return self._code(request, object_id, PIN)
+
+    @action(description="Code for a password", url_path="password-code", permissions=["change"])
+    def password_code(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The first half of a code with which they make a password."""
+        return self._code(request, object_id, PASSWORD)
+
+    @action(description="Withdraw passkeys", url_path="withdraw-passkeys", permissions=["change"])
+    def withdraw_passkeys(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """For somebody who lost the device."""
+        staff = get_object_or_404(Staff, pk=object_id)
+        rows = staff.passkeys.filter(is_active=True)
+        if request.method != "POST":
+            names = ", ".join(row.name for row in rows) or "none"
+            says = f"Passkeys of {staff}: {names}. None of them opens anything afterwards."
+            return self.ask(request, f"Withdraw the passkeys of {staff}", says=says, button="Withdraw all")
+        for row in rows:
+            passkeys.withdraw(row, by=operator(request))
+        messages.success(request, f"{staff} has no passkeys now.")
+        return redirect("admin:tables_staff_change", staff.pk)
+
+    def _code(self, request: HttpRequest, object_id: str, secret: str) -> HttpResponse:
+        staff, called = get_object_or_404(Staff, pk=object_id), CALLED[secret]
+        title = f"A code for a {called} of {staff}"
+        if request.method == "POST":
+            try:
+                shown = codes.ask(staff, secret, by=operator(request))
+            except Refused as refused:
+                messages.error(request, refused.sentence)
+                return redirect("admin:tables_staff_change", staff.pk)
+            return self.ask(request, title, halves=shown, staff=staff, called=called)
+        says = (
+            f"You get the first half of a code and give it to {staff} alone; another operator or a pit boss confirms it"
+            f" under “Codes”, and gives them the second half. With both, {staff} makes a {called} of their own."
+        )
+        if ages.had_one(staff, secret):
+            says += f" The {called} of now is void once the code is confirmed: an alert says who reset it."
+        return self.ask(request, title, says=says, button="Ask for the code")
 
     @admin.display(description="emergency code", empty_value="")
     def code(self, staff: Staff) -> str | None:
@@ -764,12 +814,13 @@ class StaffAdmin(SetUp):
         return f"{issued.made_at:%Y-%m-%d}" if issued else "none yet"
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
-        """Secrets only for those who may give them."""
-        who = (None, {"fields": ("username", "name", "role", "further", "badge", *(("is_active",) if obj else ()))})
-        if obj and not self.has_change_permission(request, obj):
-            return [who]
-        secrets = ("Password and PIN", {"fields": ("new_password", "new_pin")})
-        return [who, secrets, *self.for_the_second(request, obj)]
+        """With what is still to do, once there is a row."""
+        who = {"fields": ("username", "name", "role", "further", "badge", *(("is_active", "to_do") if obj else ()))}
+        return [(None, who), *self.for_the_second(request, obj)]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """What is still to do is told, not typed."""
+        return (*super().get_readonly_fields(request, obj), "to_do")
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -30,7 +30,7 @@ from tables.log.entries.terminal_keys import (
 )
 from tables.log.event import Misconduct
 from tables.log.series import CAGE_COUNTS
-from tables.slips import stock
+from tables.slips import barring, stock
 from tables.training import certificates
 
 
@@ -73,7 +73,9 @@ def check_pays(event: TableSet, entry: Entry) -> None:
 
 @checks(SlipSigned)
 def check_signature(event: SlipSigned, entry: Entry) -> None:
-    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book."""
+    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book. And
+    whoever signed was not barred from it by a reset of their PIN."""
+    barring.check(event.after, event.username, entry)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
     if row is None:
         return

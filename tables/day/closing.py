@@ -21,7 +21,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
-from tables import attesting, standing
+from tables import attesting, permits, standing
 from tables.day import figures, hours
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.handlers import checks
@@ -196,6 +196,7 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
         raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
     if first.username == by.username:
         raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
+    permits.not_barred(by, first.signed_at)
     content = _figures(day)
     if not content.digest == first.digest == digest:
         sentence = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
@@ -337,6 +338,9 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise Misconduct("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
+    since = permits.signs_since(event.username, entry.at)
+    if since is not None and first.at < since:
+        raise Misconduct(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)
     if entry.at is None or entry.at < hours.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from ledger import cage, slips
+from ledger import cage, mends, slips
 from ledger.models import Account
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, money
@@ -24,7 +24,7 @@ from ledger.slips import Signing
 from tables import past, permits
 from tables.disputes import claims, register
 from tables.games.felt import MOST_CENTS, Payout
-from tables.handlers import as_written, enacts, enters
+from tables.handlers import as_written, checks, enacts, enters
 from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.log.catalog import read
 from tables.log.entries.corrections import (
@@ -129,6 +129,7 @@ def sign(scene: Scene, entered: SignCorrection) -> Outcome:
 def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
     """The second signature on the floor. A proof asks ``sign`` alone: what lay in the rack, the transfers tell it."""
     outcome = sign(scene, entered)
+    _refuse_barred(scene, entered.slip)
     event = outcome.steps[0].event
     assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
     leaves = event.difference_cents - event.off_cents
@@ -139,6 +140,13 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
 
 
 @enters(DeclineCorrection, permit=permit_signature)
+def decline_on_the_floor(scene: Scene, entered: DeclineCorrection) -> Outcome:
+    """The same; by nobody whose PIN was reset meanwhile."""
+    outcome = decline(scene, entered)
+    _refuse_barred(scene, entered.slip)
+    return outcome
+
+
 def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
@@ -167,6 +175,29 @@ def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step
 def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
     entered = DeclineCorrection(event.correction.slip, event.text)
     return decline(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
+
+
+@checks(CorrectionSigned, CorrectionDeclined)
+def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> None:
+    """Whoever signed was not barred from it by a reset of their PIN."""
+    proposed = _proposed_at(entry.book_id, event.correction.slip, entry.seq)
+    if proposed is not None:
+        permits.check_not_barred(entry, event.username, proposed)
+
+
+def _refuse_barred(scene: Scene, slip: str) -> None:
+    book_id = scene.table.book_id
+    proposed = _proposed_at(book_id, slip, scene.standing.seq)
+    if proposed is not None and isinstance(scene.by, Staff):
+        permits.not_barred(scene.by, mends.time_of(book_id, proposed))
+
+
+def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
+    """The entry that proposed a correction."""
+    for word in past.about(book_id, SERIES, f'"slip":"{slip}"', through_seq):
+        if isinstance(word.event, CorrectionProposed) and word.event.correction.slip == slip:
+            return word.seq
+    return None
 
 
 def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:

@@ -61,6 +61,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
     staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.AccessReviewed,
     staff.CertificateIssued,
+    staff.CodeAsked, staff.CodeConfirmed, staff.CodeWithdrawn, staff.SecretReset, staff.SecretMade,
+    staff.PasskeyRegistered, staff.PasskeyWithdrawn,
     terminals.TerminalAdded, terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked,
     terminals.TerminalLockedOut,
     terminals.TerminalLockOutLifted, terminals.TerminalChanged,

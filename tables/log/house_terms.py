@@ -72,6 +72,9 @@ DUTIES: Final = "Separation of duties"
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
 
+BY_NAME: Final = ("pit_boss", "operator", "auditor", "cage_manager", "cashier", "security", "counter", "surveillance")
+"""The roles that sign in by name, and by badge nowhere."""
+
 TERMS: Final[Mapping[str, Term]] = {
     term.name: term
     for term in (
@@ -174,6 +177,36 @@ TERMS: Final[Mapping[str, Term]] = {
             name="wrong_pins_a_day", title="Wrong PINs of one badge in a day", group=SECRETS, kind="count",
             default=30, least=1, most=500,
             help="At one terminal they close it to that badge; over the whole house they are an alert.",
+        ),
+        Term(
+            name="pin_days", title="A PIN is good for", group=SECRETS, kind="days",
+            default=90, most=3_660, unset="as long as its owner likes",
+            help="An older one signs nothing but its own change; whoever deals a round goes on.",
+        ),
+        Term(
+            name="password_days", title="A password is good for", group=SECRETS, kind="days",
+            default=90, most=3_660, unset="as long as its owner likes",
+            help="An older one opens nothing but its own change.",
+        ),
+        Term(
+            name="secret_warn_days", title="Warned before a PIN or password runs out", group=SECRETS, kind="days",
+            default=14, most=90, unset="not at all",
+            help="So long before, whoever signs in is told.",
+        ),
+        Term(
+            name="secrets_barred", title="PINs and passwords that are not used again", group=SECRETS, kind="count",
+            default=4, least=1, most=24,
+            help="So many of the last ones, the present one among them.",
+        ),
+        Term(
+            name="code_hours", title="A code for a PIN or password is good for", group=SECRETS, kind="hours",
+            default=24, least=1, most=336,
+            help="From the moment on that a second person confirms it; and so long it waits for that.",
+        ),
+        Term(
+            name="passkey_roles", title="Roles that sign in by passkey alone", group=SECRETS, kind="choices",
+            default=(), choices=BY_NAME,
+            help="Whoever has one of them registers a passkey at the next sign-in, and gives no password from then on.",
         ),
     )
 }  # fmt: skip

@@ -35,7 +35,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
 from tables.setup import chip_series
-from tables.slips import signing
+from tables.slips import barring, signing
 from tables.writer import Request
 
 BOOK: Final = HOUSE
@@ -204,6 +204,7 @@ class CageDesk(signing.Desk):
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
         """Whoever has the role may sign: there is no shift of a table to be independent of."""
+        barring.refuse(self.book_id, slip, self.by)
 
     def follows(self, slip: Slip) -> list[Step]:
         return []

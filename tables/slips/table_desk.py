@@ -22,7 +22,7 @@ from tables.models import Staff
 from tables.play import doors
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
-from tables.slips import signing
+from tables.slips import barring, signing
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class TableDesk(signing.Desk):
         return None
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
+        barring.refuse(self.book_id, slip, self.by)
         if stage.by_outsiders:
             self._refuse_own_shift(slip)
 

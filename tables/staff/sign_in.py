@@ -24,7 +24,7 @@ from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms
-from tables.staff import attempts, devices, terminals
+from tables.staff import ages, attempts, devices, owing, terminals
 from tables.staff.attempts import Limit, TooMany
 from tables.staff.terminals import identify
 
@@ -73,7 +73,12 @@ def outlived(request: HttpRequest) -> bool:
 
 def _deals_a_round(request: HttpRequest) -> bool:
     staff = get_user(request)
-    table = doors.table_of(staff) if isinstance(staff, Staff) and staff.role == Role.DEALER else None
+    return isinstance(staff, Staff) and deals_a_round(staff)
+
+
+def deals_a_round(staff: Staff) -> bool:
+    """Whether somebody stands at a table in the middle of a round."""
+    table = doors.table_of(staff) if staff.role == Role.DEALER else None
     return table is not None and standing.of(table).round_open
 
 
@@ -87,6 +92,8 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
         raise terminals.not_enrolled(request)
     dealer = Staff.objects.filter(badge=badge, role=Role.DEALER).first()
     counts = terminals.reserve("badge", terminal, badge)
+    if dealer is not None and dealer.is_active and not deals_a_round(dealer):
+        _refuse_expired(dealer, counts)
     if not is_right(dealer, pin) or dealer is None:
         raise Refused("wrong_credentials", "Badge number or PIN is wrong.", 403)
     attempts.succeed(counts)
@@ -95,6 +102,14 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
     if _deals_here(doors.table_of(dealer), terminal):
         stay(request)
     return dealer
+
+
+def _refuse_expired(staff: Staff, counts: list[Limit]) -> None:
+    try:
+        ages.refuse_expired(staff)
+    except Refused:
+        attempts.give_back(counts)  # the PIN was not looked at
+        raise
 
 
 def is_right(staff: Staff | None, pin: str) -> bool:
@@ -109,7 +124,7 @@ def _deals_here(table: Table | None, terminal: Terminal) -> bool:
 
 def by_password(request: HttpRequest, username: str, password: str) -> Staff:
     """Sign somebody in by user name and password. Raises Refused."""
-    limits = _password_limits(request, username)
+    limits = name_limits(request, username)
     try:
         attempts.reserve(limits)
     except TooMany as full:
@@ -119,9 +134,16 @@ def by_password(request: HttpRequest, username: str, password: str) -> Staff:
     staff = authenticate(request, username=username, password=password)
     if not isinstance(staff, Staff):
         raise Refused("wrong_credentials", "Name or password is wrong.", 403)
+    owes = owing.after_password(staff, is_busy=deals_a_round(staff))
     attempts.succeed(limits)
     _begin(request, staff, None)
+    owing.note(request, owes)
     return staff
+
+
+def by_passkey(request: HttpRequest, staff: Staff, credential: str) -> None:
+    """Sign somebody in whose passkey was checked (``passkeys.py``)."""
+    _begin(request, staff, None, passkey=credential)
 
 
 def begin_without_secret(request: HttpRequest, staff: Staff) -> None:
@@ -129,18 +151,23 @@ def begin_without_secret(request: HttpRequest, staff: Staff) -> None:
     _begin(request, staff, None)
 
 
-def _password_limits(request: HttpRequest, username: str) -> list[Limit]:
+def failures() -> int:
+    """So many wrong secrets close a count."""
+    return house_terms.number("lockout_failures")
+
+
+def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[Limit]:
     """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
     name, terminal = attempts.called(username), identify(request)
     own = devices.place_of(request, username) or (attempts.place_of(terminal) if terminal else None)
     few, window = house_terms.number("lockout_failures"), 60 * house_terms.number("lockout_minutes")
     if own is not None:
-        return [Limit("password", own, name, few, window, forgives=True)]
+        return [Limit(kind, own, name, few, window, forgives=True)]
     address, many = attempts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
     return [
-        Limit("password", address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
-        Limit("password", address, name, few, window, forgives=True),
-        Limit("password", attempts.ANYWHERE, name, many, window),
+        Limit(kind, address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
+        Limit(kind, address, name, few, window, forgives=True),
+        Limit(kind, attempts.ANYWHERE, name, many, window),
     ]
 
 
@@ -154,16 +181,17 @@ def _report(request: HttpRequest, full: Limit, username: str) -> None:
         leave(StaffLockedOut(username=username, place=full.place.split()[0], **where), "sign-in")
 
 
-def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> None:
+def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None, passkey: str | None = None) -> None:
     """A session of their own; whoever was signed in on this device is signed out of the house, not of a table."""
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
             leave(StaffSignedOut(username=before.username, relieved_by=staff.username), before.signature)
         logout(request)
-    login(request, staff)
+    login(request, staff, backend="django.contrib.auth.backends.ModelBackend")
     request.session[BEGAN] = time.time()
-    leave(StaffSignedIn(username=staff.username, **_where(request, terminal)), staff.signature)
+    where = _where(request, terminal)
+    leave(StaffSignedIn(username=staff.username, **where, passkey=passkey), staff.signature)
 
 
 def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
-from tables.staff import attempts, sign_in, terminals
+from tables.staff import ages, attempts, sign_in, terminals
 
 Signed = TypeVar("Signed")
 
@@ -36,6 +36,8 @@ def sign(
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
     try:
+        if staff is not None:
+            ages.refuse_expired(staff)
         may_sign = staff is not None and _may_sign(staff, act, rehearse)
     except Refused:
         attempts.give_back(counts)  # the PIN was not looked at

@@ -6,6 +6,7 @@ from getpass import getpass
 
 from ledger.proof.seals import BadKey
 from tables.models import Staff
+from tables.staff import ages
 
 
 def who_signs(username: str) -> Staff:
@@ -13,6 +14,8 @@ def who_signs(username: str) -> Staff:
     person = Staff.objects.filter(username=username, is_active=True).first()
     if person is None or not (person.has_perm("tables.run_floor") or person.has_perm("tables.close_day")):
         raise BadKey(f"{username!r} is nobody who may stand for this: name pit bosses or operators.")
+    if ages.is_expired(person, "pin"):
+        raise BadKey(f"The PIN of {person.name} is too old: it is changed at a terminal first.")
     if not person.check_pin(getpass(f"PIN of {person.name}: ")):
         raise BadKey(f"The PIN of {person.name} is wrong.")
     return person

@@ -1,15 +1,15 @@
-"""Who works here: taking people on, changing what they may do, giving new passwords and PINs.
+"""Who works here: taking people on, and changing what they may do.
 
-Every change is an entry in the house's book that says who made it. Secrets are never in it, only that they are new.
+Every change is an entry in the house's book that says who made it. Nobody is given a PIN or a password: their owners
+make them (``making.py``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -18,12 +18,12 @@ from django.utils import timezone
 from ledger import clock, house, log
 from ledger.house import difference, note
 from ledger.log import Draft
-from tables import pepper, standing
+from tables import standing
 from tables.log import duties, two_people
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PIN_DIGITS, SECRETS, STAFF_FACTS, Staff, Table
+from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
@@ -31,27 +31,34 @@ from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
 from tables.setup.two_people import Draft as ToPropose
 from tables.setup.two_people import Matter, Proposal, handles, refuse_alone
-from tables.staff import attempts, emergency
+from tables.staff import ages, attempts, codes, emergency
 
 
 def add_staff(
-    *, username: str, name: str, role: str, by: Staff, proposal: int | None = None, **badge_and_secrets: Any
+    *,
+    username: str,
+    name: str,
+    role: str,
+    by: Staff,
+    badge: str | None = None,
+    further: Sequence[str] = (),
+    proposal: int | None = None,
 ) -> Staff:
-    """Take somebody on. ``badge_and_secrets``: badge, password, pin."""
+    """Take somebody on. What they sign in and sign with they make themselves, by a code (see ``codes.py``).
+    ``further``: the roles that they may change to."""
     _permit(by, "tables.add_staff")
     staff = Staff(username=username)
-    changes = {"name": name, "role": role} | badge_and_secrets
+    changes = {"name": name, "role": role, "badge": badge, "further": list(further)}
     _refuse(username_faults(username) | change_faults(staff, changes))
-    hashes = _hashes(staff, changes)
     with transaction.atomic():
-        _refuse_alone({}, {"role": role, "further": changes.get("further")}, proposal)
-        _apply(staff, changes, hashes)
+        _refuse_alone({}, {"role": role, "further": list(further)}, proposal)
+        _apply(staff, changes)
         facts: dict[str, Any] = {
             "name": staff.name,
             "role": str(staff.role),
             "badge": staff.badge,
             "further": tuple(staff.further),
-            "new": tuple(_new_secrets(changes)),
+            "new": (),
             "secrets": staff.digests,
             "proposal": proposal,
         }
@@ -60,11 +67,9 @@ def add_staff(
 
 
 def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposal: int | None = None) -> Staff:
-    """Change somebody's name, role, badge, password, PIN, or whether they work here. A dealer who stands at a table
-    and may not deal any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role or a
-    secret changes."""
+    """Change somebody's name, role, badge, or whether they work here. A dealer who stands at a table and may not deal
+    any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role changes."""
     _permit(by, "tables.change_staff")
-    hashes = _hashes(staff, changes)
     with transaction.atomic():
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
@@ -72,30 +77,32 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposa
         before = staff.facts
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
-        _apply(staff, changes, hashes)
+        _apply(staff, changes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
-        new = _new_secrets(changes)
+        _withdraw_codes(staff, by)
         changed = difference(before, staff.facts)
         _refuse_alone(*changed, proposal)
-        if new or changed.after:
-            event = StaffChanged(
-                username=staff.username,
-                new=tuple(new),
-                secrets=staff.digests,
-                **changed._asdict(),
-                proposal=proposal,
-            )
+        if changed.after:
+            facts = changed._asdict() | {"proposal": proposal}
+            event = StaffChanged(username=staff.username, new=(), secrets=staff.digests, **facts)
             note(event, by.signature)
     return staff
+
+
+def _withdraw_codes(staff: Staff, by: Staff) -> None:
+    if not staff.is_active:
+        codes.withdraw_all(staff, by=by)
+    elif staff.badge is None:
+        codes.withdraw_all(staff, ("pin",), by=by)
 
 
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
 def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
-    """Somebody new, or what somebody may do, as it is proposed where that takes two people. Secrets are given
-    afterwards: no proposal holds one. Raises Refused."""
+    """Somebody new, or what somebody may do, as it is proposed where that takes two people. Their secrets
+    are their own to make. Raises Refused."""
     staff = Staff.objects.filter(username=username).first()
     before = _proposed(staff.facts) if staff else {}
     typed = _proposed(changes)
@@ -108,9 +115,6 @@ def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
     if matter is None or not two_people.needed(matter, house_terms.as_entered(timezone.now())):
         return None
     _refuse(change_faults(staff or Staff(username=username), typed))
-    if staff and _new_secrets(changes):
-        says = "The role waits for a second person: give the password or the PIN by itself."
-        _refuse({"password" if changes.get("password") else "pin": says})
     return ToPropose(matter, username, *changed)
 
 
@@ -141,15 +145,6 @@ def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal:
     """Inside the transaction, once it is known what changes."""
     terms = house_terms.as_entered(house.lock().moment)
     refuse_alone(two_people.of_staff(before, after), terms, proposal)
-
-
-def change_password(staff: Staff, *, new: str) -> None:
-    """Somebody who has proved who they are gives themselves another password; their other sign-ins end."""
-    _refuse(_password_faults(staff, new))
-    staff.set_password(new)
-    with transaction.atomic():
-        staff.save(update_fields=["password"])
-        note(StaffChanged(username=staff.username, new=("password",), secrets=staff.digests), staff.signature)
 
 
 def work_as(staff: Staff, role: str) -> Staff:
@@ -195,19 +190,8 @@ def _refuse(faults: Faults) -> None:
         raise Refused("bad_staff", " ".join(faults.values()), 422, fields=faults)
 
 
-def _new_secrets(changes: Mapping[str, Any]) -> list[str]:
-    return [name for name in SECRETS if changes.get(name)]
-
-
-def _hashes(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
-    """The new secrets as they are kept. Hashing takes long and waits its turn, so it is done before anything is
-    locked."""
-    secrets = {name: changes[name] for name in SECRETS if changes.get(name)}
-    return {name: pepper.seal(make_password(secret), staff.owner_of(name)) for name, secret in secrets.items()}
-
-
-def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) -> None:
-    """A PIN is given for what somebody may do: with another role it is a new one, or none."""
+def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
+    """A PIN is made for what somebody may do: with another role, two people agree to another one."""
     role = staff.role
     for name in STAFF_FACTS:
         if name in changes:
@@ -216,11 +200,12 @@ def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) 
     if role == duties.ADMINISTERS != staff.role:
         staff.administered_until = clock.agreed()
     staff.badge = staff.badge or None
-    if "password" in hashes or not staff.password:
-        staff.password = hashes.get("password") or make_password(None)
+    if not staff.password:
+        staff.set_password(None)
     if staff.badge is None or staff.role != role:
+        if staff.pk:
+            ages.keep_present(staff, "pin")
         staff.set_pin(None)
-    staff.pin = hashes.get("pin", staff.pin)
     staff.save()
 
 
@@ -276,10 +261,6 @@ def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     """What is wrong with changes to somebody, who may be new."""
     after = staff.facts | {name: value for name, value in changes.items() if name in STAFF_FACTS}
     faults = _fact_faults(staff, after) | _duty_faults(after)
-    if password := changes.get("password"):
-        faults |= _password_faults(staff, password)
-    if pin := changes.get("pin"):
-        faults |= _pin_faults(pin, after)
     if _stops_dealing(staff, changes):
         faults |= _dealing_faults(staff, changes)
     if _is_last_operator(staff, after):
@@ -318,14 +299,26 @@ def _password_faults(staff: Staff, password: str) -> Faults:
     return {}
 
 
-def _pin_faults(pin: str, after: Mapping[str, Any]) -> Faults:
-    if not re.fullmatch(PIN_DIGITS, pin) or len(pin) < house_terms.number("pin_digits_min"):
-        return {"pin": pin_rule()}
-    if len(set(pin)) == 1 or pin in "01234567890" or pin in "09876543210" or pin == after["badge"]:
-        return {"pin": "This PIN is among the first that anybody would try: choose another."}
-    if not after["badge"]:
-        return {"badge": "A PIN goes with a badge number."}
-    return {}
+def refuse_rule(secret: str, new: str) -> None:
+    """Raises Refused for what nobody may have as a PIN."""
+    if secret == PIN and (not re.fullmatch(PIN_DIGITS, new) or len(new) < house_terms.number("pin_digits_min")):
+        _refuse({"pin": pin_rule()})
+    if secret == PIN and (len(set(new)) == 1 or new in "01234567890" or new in "09876543210"):
+        _refuse({"pin": _FIRST_TRIED})
+
+
+def refuse_secret(staff: Staff, secret: str, new: str) -> None:
+    """Raises Refused for what this person may not have."""
+    refuse_rule(secret, new)
+    if secret == PASSWORD:
+        _refuse(_password_faults(staff, new))
+    elif not staff.badge:
+        _refuse({"badge": "A PIN goes with a badge number."})
+    elif new == staff.badge:
+        _refuse({"pin": _FIRST_TRIED})
+
+
+_FIRST_TRIED: Final = "This PIN is among the first that anybody would try: choose another."
 
 
 def pin_rule() -> str:

@@ -63,10 +63,10 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, chip_papers, house_terms
+from tests.carried import alerting, chip_papers, house_terms, own_secrets
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
-from tests.floor import PASSWORD, PIN, Hand, signs
+from tests.floor import PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
 from tests.tables import bundles
 from tests.tables.chance import Chance
@@ -295,9 +295,7 @@ def _watch() -> None:
 
 def _staff(house: House) -> None:
     """Somebody is taken on, promoted and certified; operators print codes, and come in with them."""
-    tess = staffing.add_staff(
-        username="tess", name="Tess", role=Role.DEALER, by=house.olga, badge="104", password=PASSWORD, pin="258025"
-    )
+    tess = own_secrets.happen(house)
     staffing.change_staff(tess, {"name": "Tess Tester"}, by=house.omar)
     practice = certificates.start(tess)
     for number, question in enumerate(certificates.session(practice).questions, 1):

@@ -64,6 +64,14 @@ PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
 WORK_AS = Guard((IN, 200, 200, 200, 200, 200), (IN, 403, 403, 403, 403, 403))
 ACCESS = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 422, 422))
 OWN_CODE = Guard((IN, 403, 403, 403, 200, 403), (IN, 403, 403, 403, 422, 403))
+SENT_BY_ANYBODY = Guard(everybody(405), everybody(200))
+NO_PASSKEY = Guard(everybody(405), everybody(409))
+MAKING_A_PIN = Guard(everybody(200), (403, 422, 422, 422, 422, 422))
+ACCOUNT = Guard((IN, 200, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+OWN_SECRET = Guard((IN, 405, 405, 405, 405, 405), (IN, 422, 422, 422, 422, 422))
+NOTHING_TO_REGISTER = Guard((IN, 405, 405, 405, 405, 405), (IN, 409, 409, 409, 409, 409))
+NOT_THEIR_PASSKEY = Guard((IN, 405, 405, 405, 405, 405), (IN, 404, 404, 404, 404, 404))
+CODES = Guard((IN, 403, 403, 200, 200, 403), (IN, 403, 403, 404, 404, 403))
 PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
 
 PICK_A_TABLE = Guard((IN, 200, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403))
@@ -140,7 +148,17 @@ DECLARED: dict[str, Guard] = {
     "": TO_ONES_OWN,
     "sign-in/": SIGNING_IN,
     "sign-out/": SIGNING_OUT,
+    "sign-in/passkey/options/": SENT_BY_ANYBODY,
+    "sign-in/passkey/": NO_PASSKEY,
+    "pin/": MAKING_A_PIN,
+    "password/code/": SIGNING_IN,
     "password/": PASSWORD,
+    "account/": ACCOUNT,
+    "account/pin/": OWN_SECRET,
+    "account/passkeys/options/": OWN_SECRET,
+    "account/passkeys/": NOTHING_TO_REGISTER,
+    "account/passkeys/<int:pk>/withdraw/": NOT_THEIR_PASSKEY,
+    "codes/": CODES,
     "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
@@ -250,6 +268,9 @@ DECLARED: dict[str, Guard] = {
     "admin/^(?P<app_label>ledger|tables)/$": READ,
     "admin/(?P<url>.*)$": NOTHING_THERE,
     "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
+    "admin/tables/staff/<path:object_id>/pin-code/": ASK_THEN_DO,
+    "admin/tables/staff/<path:object_id>/password-code/": ADD,
+    "admin/tables/staff/<path:object_id>/withdraw-passkeys/": ASK_THEN_DO,
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
     "admin/tables/table/<path:object_id>/retire/": ADD,
     "admin/tables/denomination/<path:object_id>/retire/": ADD,
@@ -446,7 +467,16 @@ THEIRS = {
     "",
     "sign-in/",
     "emergency/",
+    "work-as/",
     "password/",
+    "password/code/",
+    "pin/",
+    "account/",
+    "account/pin/",
+    "account/passkeys/",
+    "account/passkeys/options/",
+    "sign-in/passkey/",
+    "sign-in/passkey/options/",
     "slips/",
     "slips/slips.csv",
     "slips/<int:pk>/new/<slug:series>/",

@@ -28,6 +28,7 @@ from tables.audit.rows import (
     pay_tables,
     people,
     seat_pages,
+    secrets,
 )
 from tables.audit.rows.reading import Columns, Rows, taken_over
 
@@ -49,6 +50,9 @@ class Kind:
 KINDS: Final = (
     Kind("staff", people.in_log, people.in_database),
     Kind("emergency code of", codes.in_log, codes.in_database),
+    Kind("code for", secrets.codes_in_log, secrets.codes_in_database),
+    Kind("secret of", secrets.versions_in_log, secrets.versions_in_database),
+    Kind("passkey", secrets.passkeys_in_log, secrets.passkeys_in_database),
     Kind("terminal", devices.in_log, devices.in_database),
     Kind("table", felts.in_log, felts.in_database),
     Kind("chip", chips.in_log, chips.in_database),

@@ -6,20 +6,25 @@ from typing import Any
 
 from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.kept import PepperCarriedOver, RowsTakenOver
-from tables.log.entries.staff import StaffAdded, StaffChanged
-from tables.models import STAFF_FACTS, Staff
+from tables.log.entries.staff import SecretMade, SecretReset, StaffAdded, StaffChanged
+from tables.models import SECRETS, STAFF_FACTS, Staff
 
 
 def in_log() -> Rows:
     """Everybody whom the log knows, as it last said."""
     people: dict[str, dict[str, Any]] = {}
-    for entry in of_the_house("staff", staff=["added", "changed"], pepper=["carried_over"]):
+    for entry in of_the_house(
+        "staff", staff=["added", "changed", "secret_made", "secret_reset"], pepper=["carried_over"]
+    ):
         match entry.event:
             case RowsTakenOver() as event:
                 people = named(event)
             case PepperCarriedOver() as event:
                 for username, secrets in event.secrets.items():
-                    people.setdefault(username, {}).update(secrets)
+                    held = {column: digest for column, digest in secrets.items() if column in SECRETS}
+                    people.setdefault(username, {}).update(held)
+            case SecretMade() | SecretReset() as event:
+                people.setdefault(event.username, {}).update(event.secrets)
             case StaffAdded() | StaffChanged() as event:
                 facts = event.content() if isinstance(event, StaffAdded) else event.after or {}
                 somebody = people.setdefault(event.username, {"is_active": True})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -31,6 +32,9 @@ class Told:
     kind: str
     by: str
     event: Event
+    seq: int | None = None
+    """The entry's number; None of what waits at the door."""
+    at: datetime | None = None
 
 
 def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[Told]:
@@ -74,6 +78,6 @@ def named(event: RowsTakenOver) -> dict[str, dict[str, Any]]:
 
 
 def _entries(asked: Any) -> Iterator[Told]:
-    rows = asked.order_by("book_id", "seq").values_list("book__name", "subject", "kind", "by", "body")
-    for book, subject, kind, by, body in rows.iterator():
-        yield Told(book, subject, kind, by, read(subject, kind, body, house=book == HOUSE))
+    rows = asked.order_by("book_id", "seq").values_list("book__name", "subject", "kind", "by", "body", "seq", "at")
+    for book, subject, kind, by, body, seq, at in rows.iterator():
+        yield Told(book, subject, kind, by, read(subject, kind, body, house=book == HOUSE), seq, at)

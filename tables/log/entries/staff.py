@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -67,6 +67,8 @@ class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
     terminal: str | None
     address: str | None
+    passkey: str | None = None
+    """The digest of the passkey's name, where one was used."""
 
     def words(self) -> str:
         where = self.terminal or self.address
@@ -132,6 +134,115 @@ class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True)
 
     def words(self) -> str:
         return f"{self.username} comes in by emergency codes, with that of {self.other}"
+
+
+class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody does about another person's secret."""
+
+    secret: str
+    """``pin`` or ``password``."""
+    signer: str
+    """The user name of whoever did it."""
+    signer_role: str
+
+
+class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator asked for a one-time code; what was asked for before is worthless."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("code_asked",)
+
+    half: str
+    """The digest of what is kept of the half that the operator saw."""
+
+    def words(self) -> str:
+        return f"A code for a new {CALLED[self.secret]} of {self.username} is asked for"
+
+
+class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
+    """A second person agreed: from now on the owner may make the secret with both halves."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("code_confirmed",)
+
+    half: str
+    asked: int
+    """The entry of the first half, by its number in the house's book."""
+    until: str
+    alone: bool = False
+    """Whether nobody else was there to agree: the house had one operator."""
+
+    def words(self) -> str:
+        alone = ", by one operator alone," if self.alone else ""
+        return f"The code for a new {CALLED[self.secret]} of {self.username} is confirmed{alone} until {self.until}"
+
+
+class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
+    """A code is worthless before anybody used it."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("code_withdrawn",)
+
+    def words(self) -> str:
+        return f"The code for a new {CALLED[self.secret]} of {self.username} is withdrawn"
+
+
+class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Two people took somebody's secret away. Whose PIN it was signs nothing that was begun before there is another."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("secret_reset",)
+
+    secret: str
+    secrets: dict[str, str]
+    code: int
+    """The entry that confirmed it."""
+
+    def words(self) -> str:
+        return f"The {CALLED[self.secret]} of {self.username} is reset"
+
+
+class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody made a PIN or a password of their own."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("secret_made",)
+
+    secret: str
+    secrets: dict[str, str]
+    code: int | None = None
+    """The entry that confirmed the one-time code; None where they gave the secret of before."""
+    terminal: str | None = None
+
+    def words(self) -> str:
+        where = f" at {self.terminal}" if self.terminal else ""
+        return f"{self.username} makes a {CALLED[self.secret]} of their own{where}"
+
+
+CALLED: Final = {"pin": "PIN", "password": "password"}
+
+
+class PasskeyRegistered(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody has another passkey to sign in with."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("passkey_registered",)
+
+    name: str
+    credential: str
+    """The SHA-256 of the credential's id."""
+    public_key: str
+    """COSE, in base64url: what verifies its signatures."""
+
+    def words(self) -> str:
+        return f"{self.username} registers the passkey {self.name}"
+
+
+class PasskeyWithdrawn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """A passkey opens nothing any more."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("passkey_withdrawn",)
+
+    name: str
+    credential: str
+    signer: str
+
+    def words(self) -> str:
+        return f"The passkey {self.name} of {self.username} is withdrawn"
 
 
 class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):

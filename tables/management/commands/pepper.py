@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
@@ -11,7 +11,8 @@ from django.db import transaction
 from ledger import house
 from tables import pepper
 from tables.log.entries.kept import PepperCarriedOver
-from tables.models import SECRETS, Staff
+from tables.models import SECRETS, OneTimeCode, SecretVersion, Staff
+from tables.staff import codes
 
 BY: Final = "the command line"
 
@@ -41,9 +42,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{carry()} hashes carried over to the first of {len(pepper.keys())} keys")
 
     def _check(self) -> None:
-        stale = [(owner, column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
+        stale = [owner.owner_of(column) for owner, column in _hashes() if not pepper.is_current(getattr(owner, column))]
+        stale += [f"{row} of before" for row in SecretVersion.objects.all() if not pepper.is_current(row.kept)]
+        stale += [f"code {code}" for code in OneTimeCode.objects.all() if not pepper.is_current(code.first)]
         if stale:
-            names = ", the ".join(owner.owner_of(column) for owner, column in stale)
+            names = ", the ".join(stale)
             raise CommandError(f"Not sealed with the current key: the {names}")
         self.stdout.write("Every hash is sealed with the current key")
 
@@ -60,9 +63,44 @@ def carry() -> int:
         for owner, column in behind:
             if owner.reseal(column):
                 sealed.setdefault(owner.username, {})[column] = owner.digests[column]
+        carried = len(behind) + _carry_codes(sealed) + _carry_versions(sealed)
         if sealed:
             house.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
-    return len(behind)
+    return carried
+
+
+Sealed = dict[str, dict[str, str]]
+"""By user name: the digests of what is sealed anew."""
+
+
+def _carry_codes(sealed: Sealed) -> int:
+    """Both halves of every one-time code that is good still."""
+    behind = 0
+    for code in OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff"):
+        for half in ("first", "second"):
+            if not pepper.is_current(getattr(code, half)):
+                owner = codes.owner_of(code.staff, code.secret, half)
+                setattr(code, half, pepper.seal(pepper.unseal(getattr(code, half), owner), owner))
+                digest = house.digest_of(getattr(code, half))
+                sealed.setdefault(code.staff.username, {})[f"code:{code.secret}:{half}"] = digest
+                code.save(update_fields=[half])
+                behind += 1
+    return behind
+
+
+def _carry_versions(sealed: Sealed) -> int:
+    """Secrets of before, which may not be used again."""
+    behind = 0
+    for row in SecretVersion.objects.select_for_update(of=("self",)).select_related("staff"):
+        if not pepper.is_current(row.kept):
+            owner = row.staff.owner_of(row.secret)
+            row.kept = pepper.seal(pepper.unseal(row.kept, owner), owner)
+            row.save(update_fields=["kept"])
+            if row.seq is not None:
+                digest = house.digest_of(row.kept)
+                sealed.setdefault(row.staff.username, {})[f"version:{row.secret}:{row.seq}"] = digest
+            behind += 1
+    return behind
 
 
 def _refuse_unreadable() -> None:
@@ -70,7 +108,22 @@ def _refuse_unreadable() -> None:
         try:
             pepper.unseal(getattr(owner, column), owner.owner_of(column))
         except pepper.NoSuchKey as missing:
-            raise CommandError(f"Nothing was changed: {missing}. Put the old key below the others.") from None
+            _stop(missing)
+    for row in SecretVersion.objects.select_related("staff"):
+        try:
+            pepper.unseal(row.kept, row.staff.owner_of(row.secret))
+        except pepper.NoSuchKey as missing:
+            _stop(missing)
+    for code in OneTimeCode.objects.select_related("staff"):
+        for half in ("first", "second"):
+            try:
+                pepper.unseal(getattr(code, half), codes.owner_of(code.staff, code.secret, half))
+            except pepper.NoSuchKey as missing:
+                _stop(missing)
+
+
+def _stop(missing: pepper.NoSuchKey) -> NoReturn:
+    raise CommandError(f"Nothing was changed: {missing}. Put the old key below the others.") from None
 
 
 def _hashes() -> list[tuple[Staff, str]]:

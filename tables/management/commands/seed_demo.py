@@ -22,11 +22,11 @@ from tables import dealing, standing
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
-from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
+from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import chip_series, denominations, table_settings
 from tables.slips import cage_desk
-from tables.staff import staffing, terminals
+from tables.staff import making, staffing, terminals
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
 
@@ -41,23 +41,25 @@ class Login(NamedTuple):
     pin: str | None = None
 
 
-OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "9382")
-PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "7391")
+OPERATOR: Final = Login(Role.OPERATOR, "omar", "Omar Okafor", "701", "938239")
+SECOND: Final = Login(Role.OPERATOR, "olive", "Olive Osei", "702", "604306")
+PIT_BOSS: Final = Login(Role.PIT_BOSS, "bella", "Bella Brandt", "201", "739137")
 STAFF: Final = (
-    Login(Role.DEALER, "dora", "Dora Dean", "101", "1357"),
-    Login(Role.DEALER, "dan", "Dan Duarte", "102", "2468"),
+    Login(Role.DEALER, "dora", "Dora Dean", "101", "135731"),
+    Login(Role.DEALER, "dan", "Dan Duarte", "102", "246842"),
     PIT_BOSS,
-    Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "8264"),
-    Login(Role.CASHIER, "cara", "Cara Conti", "301", "5937"),
-    Login(Role.SECURITY, "sam", "Sam Silva", "401", "6815"),
-    Login(Role.SECURITY, "sue", "Sue Sato", "402", "9174"),
-    Login(Role.SECURITY, "sol", "Sol Stone", "403", "3748"),
-    Login(Role.COUNTER, "cole", "Cole Chen", "501", "2749"),
-    Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
-    Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "7519"),
-    Login(Role.CAGE_MANAGER, "carla", "Carla Costa", "801", "6294"),
+    Login(Role.PIT_BOSS, "boris", "Boris Blom", "202", "826428"),
+    Login(Role.CASHIER, "cara", "Cara Conti", "301", "593795"),
+    Login(Role.SECURITY, "sam", "Sam Silva", "401", "681586"),
+    Login(Role.SECURITY, "sue", "Sue Sato", "402", "917419"),
+    Login(Role.SECURITY, "sol", "Sol Stone", "403", "374873"),
+    Login(Role.COUNTER, "cole", "Cole Chen", "501", "274972"),
+    Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "418614"),
+    Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "751957"),
+    Login(Role.CAGE_MANAGER, "carla", "Carla Costa", "801", "629426"),
     OPERATOR,
-    Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
+    SECOND,
+    Login(Role.AUDITOR, "ada", "Ada Abel", "601", "362763"),
 )
 FILL: Final = (
     ("requested", "bella"),
@@ -191,15 +193,31 @@ class Command(BaseCommand):
 
 
 def seed_staff() -> Staff:
-    """Take on whoever is missing; returns the operator, by whom they are taken on."""
+    """Take on whoever is missing, as a new house does: the first operator alone gives the second one a code, and two
+    people give everybody else theirs. Each makes their own password and PIN. Returns the first operator."""
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
-        staffing.change_staff(operator, {"badge": OPERATOR.badge, "pin": OPERATOR.pin}, by=operator)
+        operator = staffing.change_staff(operator, {"badge": OPERATOR.badge}, by=operator)
+    terminal = seed_terminal(next(iter(TERMINALS)), operator)
+    if not operator.has(PIN):
+        operator = making.first_secrets(operator, asks=operator, confirms=None, terminal=terminal, pin=OPERATOR.pin)
+    second = _taken_on(SECOND, operator, None, terminal)
     for login in STAFF:
-        if not Staff.objects.filter(username=login.username).exists():
-            staffing.add_staff(**login._asdict(), password=PASSWORD, by=operator)
+        _taken_on(login, operator, second, terminal)
     return operator
+
+
+def _taken_on(login: Login, operator: Staff, second: Staff | None, terminal: Terminal) -> Staff:
+    staff = Staff.objects.filter(username=login.username).first()
+    if staff is not None:
+        return staff
+    staff = staffing.add_staff(
+        username=login.username, name=login.name, role=login.role.value, badge=login.badge, by=operator
+    )
+    return making.first_secrets(
+        staff, asks=operator, confirms=second, terminal=terminal, password=PASSWORD, pin=login.pin
+    )
 
 
 def seed_chips(operator: Staff) -> None:

@@ -18,17 +18,18 @@ from django.utils import timezone
 from casino.embedded import APPLICATION, SUPERUSER
 from ledger import alerts, discrepancies
 from ledger.house import carry as carry_notices
-from ledger.house import note
+from ledger.house import digest_of, note
 from ledger.models import HOUSE, Alert, Notice
 from tables import pepper
 from tables.audit import watch
 from tables.audit.rows import comparing, noted
 from tables.log.entries.kept import RowsTakenOver
+from tables.log.entries.staff import PasskeyRegistered
 from tables.management.commands.pepper import carry
-from tables.models import Denomination, Staff, Terminal
+from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
 from tables.setup import denominations, pay_tables, table_settings
-from tables.staff import emergency, staffing, terminals
+from tables.staff import codes, emergency, making, passkeys, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
 from tests.clock import Clock
@@ -45,7 +46,15 @@ def house(clock: Clock) -> Hand:
     clock.stand(timezone.now() - timedelta(minutes=10))
     dealer, boss = floor.for_pot("hawthorn", seats={1: 10_000, 2: 10_000, 3: 10_000}, source="house")
     olga = floor.staff(Role.OPERATOR, "olga", "301")
-    staffing.add_staff(username="tess", name="Tess", role=Role.DEALER, by=olga, badge="104", pin="258025")
+    tess = floor.taken_on(Role.DEALER, "tess", "104", by=olga, second=boss.by)
+    codes.confirm(codes.ask(tess, "pin", by=olga).code, by=boss.by)
+    codes.ask(tess, "password", by=olga)
+    passkey = "c29tZXRoaW5n"
+    Passkey.objects.create(
+        staff=olga, name="Phone", credential=passkey, public_key="a2V5", sign_count=1, registered_at=timezone.now()
+    )
+    registered = PasskeyRegistered(username="olga", name="Phone", credential=digest_of(passkey), public_key="a2V5")
+    note(registered, olga.signature)
     floor.player(dealer, 2)
     terminals.enrol("Tablet 1", None, by=olga)
     emergency.make(olga)
@@ -94,11 +103,11 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 17 kinds are what it says" in says.getvalue()
+    assert "rows of 20 kinds are what it says" in says.getvalue()
     return ""
 
 
-PIN = "(SELECT pin FROM tables_staff WHERE username = 'tess')"
+PIN = "(SELECT pin FROM tables_staff WHERE username = 'dora')"
 
 TAMPERINGS: dict[str, tuple[str, str]] = {
     "a dealer becomes a pit boss": (
@@ -133,6 +142,26 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     "an operator's emergency code that the intruder can type": (
         "UPDATE tables_emergencycode SET digest = repeat('0', 64)",
         "emergency code of olga: the log says code ",
+    ),
+    "a code of two people that one of them wrote": (
+        "UPDATE tables_onetimecode SET second = first WHERE secret = 'pin'",
+        "code for tess pin: the log says ",
+    ),
+    "a code that nobody confirmed is confirmed": (
+        "UPDATE tables_onetimecode SET confirmed_by_id = staff_id, second = first WHERE secret = 'password'",
+        "code for tess password: the log says ",
+    ),
+    "a reset that bars nobody any more": (
+        "DELETE FROM tables_secretversion WHERE kept = ''",
+        "secret of tess pin of entry ",
+    ),
+    "a passkey's public key is the intruder's": (
+        "UPDATE tables_passkey SET public_key = 'b3RoZXI'",
+        "passkey ",
+    ),
+    "a withdrawn passkey opens again": (
+        "UPDATE tables_passkey SET is_active = NOT is_active",
+        "passkey ",
     ),
     "a maximum bet raised": (
         "UPDATE tables_table SET max_cents = 99999900",
@@ -316,14 +345,20 @@ def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
     """Harm: a proof that finds faults in honest work, and is switched off within a week."""
     olga, tess = Staff.objects.get(username="olga"), Staff.objects.get(username="tess")
     staffing.change_staff(tess, {"role": Role.PIT_BOSS, "name": "Tess T."}, by=olga)  # her PIN goes with the role
-    staffing.change_staff(tess, {"pin": "741963", "is_active": False}, by=olga)
-    staffing.change_password(olga, new="another password of some length")
+    boss, pin, terminal = Staff.objects.get(username="bella"), "741963", Terminal.objects.get(name="Tablet 1")
+    shown = codes.ask(tess, "pin", by=olga)
+    halves = (shown.first, codes.confirm(shown.code, by=boss).second)
+    making.make_pin(terminal, "104", halves, pin, pin)
+    staffing.change_staff(tess, {"is_active": False}, by=olga)
+    making.change_password(olga, new="another password of some length")
+    passkeys.withdraw(Passkey.objects.get(), by=olga)
     staffing.change_staff(olga, {"badge": None}, by=olga)
     omar = Staff.objects.create_superuser("omar", "a password of some length", name="Omar")
     first, second = emergency.make(omar), emergency.make(olga)
     emergency.use(first, second, address=None)
     emergency.make(omar)
     staffing.change_staff(omar, {"role": Role.AUDITOR}, by=olga)
+    codes.ask(omar, "password", by=olga)
     tablet = Terminal.objects.get(name="Tablet 1")
     terminals.bind(tablet, house.table, by=olga)
     terminals.revoke(tablet, by=olga)

@@ -19,7 +19,7 @@ from tables.models import AttemptCount, Staff, Table, Terminal
 from tables.play import doors
 from tables.roles import Role
 from tables.setup import house_terms
-from tables.staff import staffing, terminals
+from tables.staff import codes, staffing, terminals
 from tables.staff.sign_in import BEGAN
 from tests import floor
 from tests.floor import PASSWORD, PIN
@@ -369,23 +369,31 @@ def test_a_session_by_pin_ends_when_its_terminal_is_revoked(
     assert who(tablet) is None
 
 
-CHANGES: list[dict[str, Any]] = [
-    {"password": "another one, just as long"},
-    {"pin": "2580"},
-    {"role": "pit_boss"},
-    {"is_active": False},
-]
+def _reset(secret: str) -> Callable[[Staff, Staff], Any]:
+    def change(dora: Staff, operator: Staff) -> None:
+        boss = floor.staff(Role.PIT_BOSS, "boris", "202")
+        codes.confirm(codes.ask(dora, secret, by=operator).code, by=boss)
+
+    return change
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=[next(iter(change)) for change in CHANGES])
+CHANGES: dict[str, Callable[[Staff, Staff], Any]] = {
+    "password reset": _reset("password"),
+    "PIN reset": _reset("pin"),
+    "role": lambda dora, operator: staffing.change_staff(dora, {"role": "pit_boss"}, by=operator),
+    "left": lambda dora, operator: staffing.change_staff(dora, {"is_active": False}, by=operator),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_every_session_ends_when_what_it_rests_on_changes(
-    tablet: Client, dora: Staff, operator: Staff, change: dict[str, Any]
+    tablet: Client, dora: Staff, operator: Staff, change: Callable[[Staff, Staff], Any]
 ) -> None:
     """Whoever had the old secret, or the old role, is out at once."""
     by_badge(tablet)
     phone = Client()
     by_name(phone, "dora")
-    staffing.change_staff(dora, change, by=operator)
+    change(dora, operator)
     assert who(tablet) is None
     assert who(phone) is None
 
@@ -403,7 +411,9 @@ def test_who_changes_their_own_password_stays_and_is_out_everywhere_else(dora: S
     assert who(here) == "dora"
     assert who(elsewhere) is None
     secrets = Staff.objects.get(username="dora").digests
-    assert [entry[2] for entry in said("changed")] == [{"username": "dora", "new": ["password"], "secrets": secrets}]
+    assert [entry[2] for entry in said("secret_made")] == [
+        {"username": "dora", "secret": "password", "secrets": secrets}
+    ]
     assert secrets["password"] != dora.digests["password"]
 
 

@@ -2,9 +2,9 @@
 (() => {
   const pad = document.querySelector("[data-pad]");
   if (!pad) return;
-  const fields = [pad.elements.badge, pad.elements.pin];
+  const fields = [...pad.querySelectorAll("input:not([type=hidden])")];
   const go = pad.querySelector("[data-go]");
-  let field = fields[0];
+  let field = fields.find((one) => one.autofocus) ?? fields[0];
 
   const use = (chosen) => {
     field = chosen;
@@ -15,7 +15,7 @@
     one.inputMode = "none"; // the pad is here, so the device's own keyboard need not cover it
     one.addEventListener("focus", () => {
       field = one;
-      go.textContent = one === fields[1] ? "Sign in" : "Next";
+      go.textContent = one === fields.at(-1) ? pad.dataset.pad : "Next";
     });
     one.addEventListener("beforeinput", (event) => {
       if (event.data && /[^0-9]/.test(event.data)) event.preventDefault();
@@ -35,7 +35,7 @@
     if ("delete" in key.dataset) field.value = field.value.slice(0, -1);
   });
 
-  // Enter and the last key go on to the PIN first. Checking is left to the server once both are filled in.
+  // Enter and the last key go on to the next field first. Checking is left to the server once both are filled in.
   pad.noValidate = true;
   pad.addEventListener("submit", (event) => {
     const empty = fields.find((one) => !one.value);

@@ -1,0 +1,115 @@
+"""Somebody's own account: their password, their PIN and their passkeys."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui.door.sign_in import signed_out
+from tables.models import PASSWORD, PIN, Staff
+from tables.refusals import Refused
+from tables.setup import house_terms
+from tables.staff import ages, making, owing, sign_in, staffing
+
+
+class PasswordForm(forms.Form):
+    """A new password, twice, and the old one."""
+
+    old = forms.CharField(max_length=128, strip=False)
+    new = forms.CharField(max_length=128, strip=False)
+    again = forms.CharField(max_length=128, strip=False)
+
+
+class PinForm(forms.Form):
+    """A new PIN, twice, the old one, and the password."""
+
+    password = forms.CharField(max_length=128, strip=False)
+    old_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+    new_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+    again_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+
+
+@login_required
+@require_GET
+def account(request: HttpRequest) -> HttpResponse:
+    """What somebody signs in and signs with, and how old it is."""
+    return draw(request)
+
+
+def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+    """The account page, with what was refused on it."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
+    context = {
+        "staff": staff,
+        "has_password": staff.has(PASSWORD),
+        "has_pin": staff.has(PIN),
+        "password_days": ages.days_left(staff, PASSWORD),
+        "pin_days": ages.days_left(staff, PIN),
+        "passkeys": staff.passkeys.filter(is_active=True),
+        "least": house_terms.number("pin_digits_min"),
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/door/account.html", context, status=refused.status if refused else 200)
+
+
+@login_required
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def password(request: HttpRequest) -> HttpResponse:
+    """Give oneself another password."""
+    refused = None
+    if request.method == "POST":
+        try:
+            _change_password(request)
+            messages.success(request, "Your password is changed.")
+            return redirect("/")
+        except Refused as refusal:
+            refused = refusal
+            if not request.user.is_authenticated:
+                return signed_out(request, refusal)
+    return render(
+        request, "dealer_ui/door/password.html", {"refused": refused}, status=refused.status if refused else 200
+    )
+
+
+def _change_password(request: HttpRequest) -> None:
+    form = PasswordForm(request.POST)
+    if not form.is_valid():
+        raise Refused("incomplete", "Give your password, and the new one twice.", 422)
+    if form.cleaned_data["new"] != form.cleaned_data["again"]:
+        raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view asks for a sign-in
+    sign_in.prove_again(request, form.cleaned_data["old"])
+    update_session_auth_hash(request, making.change_password(request.user, new=form.cleaned_data["new"]))
+    owing.is_done(request, PASSWORD)
+
+
+@login_required
+@sensitive_post_parameters()
+@require_POST
+def own_pin(request: HttpRequest) -> HttpResponse:
+    """Change one's PIN away from a terminal: that takes the password too."""
+    form = PinForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(
+                "incomplete", f"Give your password, your PIN, and the new PIN twice. {staffing.pin_rule()}", 422
+            )
+        given = form.cleaned_data
+        staff = making.change_own_pin(
+            request, given["password"], given["old_pin"], given["new_pin"], given["again_pin"]
+        )
+    except Refused as refusal:
+        if not request.user.is_authenticated:
+            return signed_out(request, refusal)
+        return draw(request, refusal)
+    update_session_auth_hash(request, staff)
+    messages.success(request, "Your PIN is changed.")
+    return redirect("account")

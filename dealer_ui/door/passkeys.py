@@ -1,0 +1,89 @@
+"""Registering passkeys and signing in with one: what the page's script asks for and sends, and the answers to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from tables.models import PASSWORD, Passkey, Staff
+from tables.refusals import Refused
+from tables.staff import devices, owing
+from tables.staff import passkeys as keys
+from tables.staff import sign_in as signing_in
+
+
+def _refused(refused: Refused) -> HttpResponse:
+    return JsonResponse({"sentence": refused.sentence, "code": refused.code}, status=refused.status)
+
+
+@require_POST
+def sign_in_options(request: HttpRequest) -> HttpResponse:
+    """A challenge for whoever signs in."""
+    return HttpResponse(keys.sign_in_options(request), content_type="application/json")
+
+
+@require_POST
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """The device's answer; where to go from there."""
+    try:
+        staff, credential = keys.who_signs_in(
+            request, request.POST.get("username", "")[:40].strip(), request.POST.get("answer", "")[:20_000]
+        )
+    except Refused as refused:
+        return _refused(refused)
+    signing_in.by_passkey(request, staff, credential)
+    after = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure())
+    response = JsonResponse({"next": after if ours else "/"})
+    devices.remember(request, response, staff.username)
+    return response
+
+
+@login_required
+@sensitive_post_parameters()
+@require_POST
+def options(request: HttpRequest) -> HttpResponse:
+    """A challenge for a new passkey; it takes the password again."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    try:
+        if not staff.has(PASSWORD):
+            says = "You have no password: make one with a code first, for a passkey is registered with it."
+            raise Refused("no_password", says, 422)
+        signing_in.prove_again(request, request.POST.get("password", "")[:128])
+        return HttpResponse(keys.registration_options(request, staff), content_type="application/json")
+    except Refused as refused:
+        return _refused(refused)
+
+
+@login_required
+@require_POST
+def register(request: HttpRequest) -> HttpResponse:
+    """The device's new key, with the name that its owner gives it."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    try:
+        row = keys.register(request, staff, request.POST.get("name", ""), request.POST.get("answer", "")[:20_000])
+    except Refused as refused:
+        return _refused(refused)
+    owing.is_done(request, "passkey")
+    messages.success(request, f"The passkey {row.name} is registered: sign in with it from now on.")
+    return JsonResponse({"next": reverse("account")})
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    """It opens nothing any more; one that was lost, an operator withdraws in the administration."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    row = get_object_or_404(Passkey, pk=pk, staff=staff)
+    keys.withdraw(row, by=staff)
+    messages.success(request, f"The passkey {row.name} is withdrawn.")
+    return redirect("account")

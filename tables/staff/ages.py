@@ -1,0 +1,89 @@
+"""How old a PIN or a password may get, which may be used again, and how somebody hears of it in time.
+
+A secret that is too old opens and signs nothing but its own change. Nobody hears of it in the middle of a round: who
+deals goes on, and is told when they sign in the next time.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.hashers import check_password
+from django.utils import timezone
+
+from tables import pepper
+from tables.models import SecretVersion, Staff
+from tables.refusals import Refused
+from tables.setup import house_terms
+
+
+def days_left(staff: Staff, secret: str) -> int | None:
+    """Until it must be another; none left, 0 or less. None where it may get as old as it likes."""
+    made_at, life = getattr(staff, f"{secret}_made_at"), house_terms.number(f"{secret}_days")
+    if not life or made_at is None or not staff.has(secret):
+        return None
+    left: timedelta = made_at + timedelta(days=life) - timezone.now()
+    return left.days + 1 if left > timedelta(0) else 0
+
+
+def is_expired(staff: Staff, secret: str) -> bool:
+    """Whether it opens nothing any more but its own change."""
+    left = days_left(staff, secret)
+    return left is not None and left <= 0
+
+
+def refuse_expired(staff: Staff) -> None:
+    """Raises Refused for somebody whose PIN is too old. Asked before the PIN is looked at, and answered whether it is
+    right or wrong: so it tells nothing of the PIN."""
+    if is_expired(staff, "pin"):
+        most = house_terms.number("pin_days")
+        says = (
+            f"The PIN of badge {staff.badge} is older than {most} days, and signs nothing but its own change:"
+            " change it first, under “Your PIN” on the sign-in page of any terminal."
+        )
+        raise Refused("pin_expired", says, 403)
+
+
+def warning(staff: Staff, secret: str, called: str) -> str:
+    """What somebody is told who signs in; empty where there is time."""
+    left = days_left(staff, secret)
+    if left is None or left > house_terms.number("secret_warn_days"):
+        return ""
+    when = "tomorrow" if left == 1 else f"in {left} days"
+    return f"Your {called} runs out {when}: change it under Your account."
+
+
+# --- Again -----------------------------------------------------------------------------------------------------
+
+
+def refuse_used(staff: Staff, secret: str, new: str) -> None:
+    """Raises Refused for one of the last secrets, the present one among them. Each costs a hash."""
+    most = house_terms.number("secrets_barred")
+    kept = [getattr(staff, secret)] if staff.has(secret) else []
+    versions = SecretVersion.objects.filter(staff=staff, secret=secret).exclude(kept="").exclude(kept__in=kept)
+    for sealed in [*kept, *versions.values_list("kept", flat=True)][:most]:
+        if check_password(new, _hash(sealed, staff, secret)):
+            called = {"pin": "PIN", "password": "password"}[secret]
+            says = f"You used this {called} before: choose one that is not among your last {most}."
+            raise Refused("used_before", says, 422, fields={secret: says})
+
+
+def _hash(sealed: str, staff: Staff, secret: str) -> str:
+    try:
+        return pepper.unseal(sealed, staff.owner_of(secret))
+    except pepper.NoSuchKey:
+        return ""
+
+
+def keep_present(staff: Staff, secret: str) -> None:
+    """A secret of before owners made them is kept before another takes its place, or none does."""
+    versions = SecretVersion.objects.filter(staff=staff, secret=secret)
+    if staff.has(secret) and not versions.exclude(kept="").exists():
+        made_at = getattr(staff, f"{secret}_made_at") or timezone.now()
+        SecretVersion.objects.create(staff=staff, secret=secret, kept=getattr(staff, secret), at=made_at)
+
+
+def had_one(staff: Staff, secret: str) -> bool:
+    """Whether they made one before: then another one by a code is a reset."""
+    versions = SecretVersion.objects.filter(staff=staff, secret=secret)
+    return staff.has(secret) or versions.exclude(kept="").exists()

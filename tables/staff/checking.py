@@ -1,0 +1,229 @@
+"""Codes, resets and secrets in the log, held against what the house lets people do: two of them, and then the owner.
+
+What a house wrote before its first code stands as it is: operators gave PINs and passwords then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+
+from ledger.house import digest_of
+from ledger.models import LogEntry
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log.catalog import read
+from tables.log.entries.kept import PepperCarriedOver
+from tables.log.entries.staff import (
+    CALLED,
+    CodeAsked,
+    CodeConfirmed,
+    CodeWithdrawn,
+    PasskeyRegistered,
+    PasskeyWithdrawn,
+    SecretMade,
+    SecretReset,
+    StaffAdded,
+    StaffChanged,
+)
+from tables.log.event import Event, Misconduct
+from tables.log.fold import signature_of
+from tables.models import PIN, Passkey
+from tables.roles import Role, may
+
+COMMAND_LINE: Final = "the command line"
+
+
+# --- Codes -----------------------------------------------------------------------------------------------------
+
+
+@checks(CodeAsked)
+def check_asked(event: CodeAsked, entry: Entry) -> None:
+    """An operator asks for a code; for one of their own only where the house has no other, which ``check_confirmed``
+    looks at."""
+    _refuse_signer(event.signer, event.signer_role, "tables.change_staff", entry)
+    if event.secret not in CALLED:
+        raise Misconduct(f"there is no secret {event.secret}")
+
+
+@checks(CodeConfirmed)
+def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
+    """By another person than who asked and than who gets it, and of the code that was asked for last."""
+    _refuse_signer(event.signer, event.signer_role, "tables.confirm_code", entry)
+    asked = _at(entry, event.asked)
+    if not isinstance(asked, CodeAsked) or (asked.username, asked.secret) != (event.username, event.secret):
+        raise Misconduct("it confirms a code that nobody asked for")
+    _refuse_spent(entry, event.username, event.secret, event.asked)
+    if event.alone:
+        _refuse_not_alone(event, asked, entry)
+    elif event.signer in (asked.signer, event.username) or asked.signer == event.username:
+        raise Misconduct("it is not of two people beside the one who gets the code")
+
+
+def _refuse_not_alone(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> None:
+    role = _facts_at(entry, event.username).get("role", Role.OPERATOR)
+    if asked.signer != event.signer or role != Role.OPERATOR:
+        raise Misconduct("one person alone gives a code to operators only, and asks for it themselves")
+
+
+@checks(CodeWithdrawn)
+def check_withdrawn(event: CodeWithdrawn, entry: Entry) -> None:
+    _refuse_signer(event.signer, event.signer_role, "tables.confirm_code", entry)
+
+
+@checks(SecretReset)
+def check_reset(event: SecretReset, entry: Entry) -> None:
+    """A secret is taken away by the confirmation of a code for another one."""
+    _confirmation(entry, event.code, event.username, event.secret)
+
+
+@checks(SecretMade)
+def check_made(event: SecretMade, entry: Entry) -> None:
+    """By its owner: with a code that was confirmed, good still, and used once; or with the secret of before."""
+    facts = _facts_at(entry, event.username)
+    if facts and entry.by != signature_of(facts.get("badge"), event.username, facts["name"]):
+        raise Misconduct(f"it makes a {CALLED[event.secret]} of {event.username}, and {entry.by} wrote it")
+    if event.code is None:
+        if event.secret == PIN and facts and not facts.get("pin", ""):
+            raise Misconduct(f"{event.username} changes a PIN that was not there")
+        return
+    confirmed = _confirmation(entry, event.code, event.username, event.secret)
+    if entry.at is None or entry.at >= datetime.fromisoformat(confirmed.until):
+        raise Misconduct("its code was too old")
+    _refuse_spent(entry, event.username, event.secret, event.code)
+
+
+def _confirmation(entry: Entry, seq: int, username: str, secret: str) -> CodeConfirmed:
+    confirmed = _at(entry, seq)
+    if not isinstance(confirmed, CodeConfirmed) or (confirmed.username, confirmed.secret) != (username, secret):
+        raise Misconduct("no two people confirmed a code for it")
+    return confirmed
+
+
+def _refuse_spent(entry: Entry, username: str, secret: str, since: int) -> None:
+    """Raises Misconduct where a code was replaced, withdrawn or used before an entry."""
+    for seq, event in _about(entry, username):
+        if seq > since and isinstance(event, (CodeAsked, CodeWithdrawn)) and event.secret == secret:
+            raise Misconduct("its code was replaced or withdrawn before")
+        if seq > since and isinstance(event, SecretMade) and event.secret == secret and event.code is not None:
+            raise Misconduct("its code was used before")
+
+
+# --- Who works here --------------------------------------------------------------------------------------------
+
+
+@checks(StaffAdded)
+def check_added(event: StaffAdded, entry: Entry) -> None:
+    """Once a house knows codes, nobody is given a secret but the first operator, by whoever has the machine."""
+    if entry.by == COMMAND_LINE or not _knows_codes(entry):
+        return
+    if event.new or (event.secrets or {}).get("pin"):
+        raise Misconduct(f"it gives {event.username} a secret that is not of their own making")
+
+
+@checks(StaffChanged)
+def check_changed(event: StaffChanged, entry: Entry) -> None:
+    """Once a house knows codes, nobody's PIN is changed but by its owner; it can be taken away with a role."""
+    if not _knows_codes(entry):
+        return
+    pin = (event.secrets or {}).get("pin", "")
+    facts = _facts_at(entry, event.username)
+    if event.new or (pin and facts and pin != facts.get("pin", "")):
+        raise Misconduct(f"it gives {event.username} a secret that is not of their own making")
+
+
+# --- Passkeys --------------------------------------------------------------------------------------------------
+
+
+@checks(PasskeyRegistered)
+def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
+    """By its owner, and the row beside the log has the same key."""
+    facts = _facts_at(entry, event.username)
+    if facts and entry.by != signature_of(facts.get("badge"), event.username, facts["name"]):
+        raise Misconduct(f"it registers a passkey of {event.username}, and {entry.by} wrote it")
+    keys = Passkey.objects.filter(staff__username=event.username, public_key=event.public_key)
+    if event.credential not in {digest_of(credential) for credential in keys.values_list("credential", flat=True)}:
+        raise Misconduct("there is no such passkey beside the log")
+
+
+@checks(PasskeyWithdrawn)
+def check_passkey_withdrawn(event: PasskeyWithdrawn, entry: Entry) -> None:
+    """By its owner or by an operator; of one that was registered."""
+    role = str(_facts_at(entry, event.signer).get("role", Role.OPERATOR))
+    if event.signer != event.username and role != Role.OPERATOR:
+        raise Misconduct(f"{event.signer} withdraws a passkey of {event.username}")
+    registered = (known for _, known in _about(entry, event.username) if isinstance(known, PasskeyRegistered))
+    if event.credential not in {known.credential for known in registered}:
+        raise Misconduct("it withdraws a passkey that nobody registered")
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> None:
+    if role not in Role.values or not may(Role(role), permission):
+        raise Misconduct(f"{username} may not sign it as {role}")
+    facts = _facts_at(entry, username)
+    if facts and facts["role"] != role:
+        raise Misconduct(f"{username} signs it as {role}, and is {facts['role']}")
+    if facts and entry.by != signature_of(facts.get("badge"), username, facts["name"]):
+        raise Misconduct(f"it is signed by {username}, and {entry.by} wrote it")
+
+
+def _knows_codes(entry: Entry) -> bool:
+    codes = LogEntry.objects.filter(book_id=entry.book_id, subject="staff", kind=CodeAsked.kinds[0])
+    return codes.filter(seq__lt=entry.seq).exists()
+
+
+def _at(entry: Entry, seq: int) -> Event | None:
+    """An earlier entry about staff."""
+    rows = LogEntry.objects.filter(book_id=entry.book_id, seq=seq, subject="staff")
+    row = rows.values_list("kind", "body").first() if seq < entry.seq else None
+    return read("staff", row[0], row[1], house=True) if row else None
+
+
+_ABOUT: Final = """
+    SELECT seq, subject, kind, body FROM ledger_logentry
+    WHERE book_id = %s AND seq < %s AND (subject = 'staff' AND kind = ANY (%s) OR subject = 'pepper')
+        AND position(%s::bytea IN body) > 0
+    ORDER BY seq
+"""
+_KINDS: Final = [
+    kind
+    for event in (
+        StaffAdded, StaffChanged, SecretMade, SecretReset, CodeAsked, CodeConfirmed, CodeWithdrawn, PasskeyRegistered,
+    )
+    for kind in event.kinds
+]  # fmt: skip
+
+
+def _about(entry: Entry, username: str) -> Iterator[tuple[int, Event]]:
+    """What was said about somebody before an entry. User names hold nothing that JSON would escape."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ABOUT, [entry.book_id, entry.seq, _KINDS, f'"{username}"'.encode()])
+        rows = cursor.fetchall()
+    for seq, subject, kind, body in rows:
+        event = read(subject, kind, body, house=True)
+        if getattr(event, "username", username) == username:
+            yield seq, event
+
+
+def _facts_at(entry: Entry, username: str) -> dict[str, Any]:
+    """Name, badge, role and digests of somebody, as the log told them before an entry; empty where it does not tell who
+    they are: they were taken over with the rows of a house of before."""
+    facts: dict[str, Any] = {}
+    for _, event in _about(entry, username):
+        match event:
+            case StaffAdded():
+                badge = event.badge if isinstance(event.badge, str) else None
+                facts = {"name": event.name, "role": event.role, "badge": badge} | (event.secrets or {})
+            case StaffChanged() if facts:
+                facts |= (event.after or {}) | (event.secrets or {})
+            case SecretMade() | SecretReset() if facts:
+                facts |= event.secrets
+            case PepperCarriedOver() if facts:
+                facts |= event.secrets.get(username, {})
+    return facts

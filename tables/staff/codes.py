@@ -1,0 +1,283 @@
+"""One-time codes: with one, somebody makes the PIN or the password that nobody else knows.
+
+An operator asks for a code and sees its first half. A second person, an operator or a pit boss, confirms it and sees
+the second half. Its owner types both, once, in time. So no operator obtains a secret alone. Where there was a secret
+before, the confirmation is its reset: it opens nothing from that moment on.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from django.db import transaction
+
+from ledger import house, log
+from ledger.alerts import raise_alert
+from ledger.house import digest_of
+from ledger.log import Draft
+from tables import pepper
+from tables.log.entries.staff import CALLED, CodeAsked, CodeConfirmed, CodeWithdrawn, SecretReset
+from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import house_terms
+from tables.staff import ages
+
+_DIGITS: Final = 8
+"""Of each half. Whoever knows one of them has to guess the other, and is counted."""
+
+WRONG: Final = "The code is wrong, used, or too old: type both halves, or ask an operator for another code."
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """What one person gets to see of a code; both halves where there was nobody else to agree."""
+
+    code: OneTimeCode
+    first: str = ""
+    second: str = ""
+
+
+def hours() -> int:
+    """So long a code is good from its confirmation on; and so long it waits for that."""
+    return house_terms.number("code_hours")
+
+
+def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
+    """The first half of a code for somebody, to be shown once. One that was asked for before is worthless.
+
+    The house's only operator gives an operator, or themselves, the whole code alone; the log and an alert say so.
+    Raises Refused.
+    """
+    half = _half()
+    with transaction.atomic():
+        head = house.lock()
+        staff = Staff.objects.get(pk=staff.pk)
+        alone = _is_alone(by) and staff.role == Role.OPERATOR
+        _refuse_asking(staff, secret, by, alone=alone)
+        OneTimeCode.objects.filter(staff=staff, secret=secret).delete()
+        sealed = _sealed(half, staff, secret, "first")
+        event = CodeAsked(half=digest_of(sealed), **_about(staff, secret, by))
+        head = log.append(head, Draft.of(event, by.signature))
+        code = OneTimeCode.objects.create(
+            staff=staff, secret=secret, asked_by=by, asked_at=head.moment, asked_seq=head.seq, first=sealed
+        )
+        if not alone:
+            return Halves(code, first=_grouped(half))
+        second = _confirm(code, by, alone=True)
+        says = f"{by.name} alone gave {_whom(staff, by)} a code for a {CALLED[secret]}: the house has one operator."
+        raise_alert(None, "code_of_one", says, {"by": by.username, "for": staff.username, "secret": secret})
+        return Halves(code, _grouped(half), _grouped(second))
+
+
+def confirm(code: OneTimeCode, *, by: Staff) -> Halves:
+    """The second half, to be shown once, to another person than who asked and than who gets it. Raises Refused."""
+    with transaction.atomic():
+        house.lock()
+        row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff", "asked_by")
+        waiting = row.filter(pk=code.pk, confirmed_by=None).first()
+        if waiting is None:
+            raise Refused("no_such_code", "This code was confirmed, withdrawn or replaced already.", 409)
+        _refuse_confirming(waiting, by, house.lock().moment)
+        return Halves(waiting, second=_grouped(_confirm(waiting, by)))
+
+
+def withdraw(code: OneTimeCode, *, by: Staff) -> None:
+    """It opens nothing any more. Raises Refused."""
+    _permit(by, "tables.confirm_code", "An operator or a pit boss withdraws a code.")
+    with transaction.atomic():
+        head = house.lock()
+        row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff").filter(pk=code.pk).first()
+        if row is None:
+            raise Refused("no_such_code", "This code was used, withdrawn or replaced already.", 409)
+        row.delete()
+        log.append(head, Draft.of(CodeWithdrawn(**_about(row.staff, row.secret, by)), by.signature))
+
+
+def withdraw_all(staff: Staff, of: tuple[str, ...] = (PIN, PASSWORD), *, by: Staff) -> None:
+    """Whoever works here no more, or has no badge, needs none."""
+    for code in OneTimeCode.objects.filter(staff=staff, secret__in=of):
+        code.delete()
+        house.note(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
+
+
+def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
+    """The second half. Where a secret is there, it is gone with this."""
+    staff, secret, half = code.staff, code.secret, _half()
+    # Held before the entry is dated: a signature that is just being given is there before it, or sees the reset.
+    staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
+    head = house.lock()
+    code.second = _sealed(half, staff, secret, "second")
+    code.confirmed_by, code.until = by, head.moment + timedelta(hours=hours())
+    event = CodeConfirmed(
+        half=digest_of(code.second), asked=code.asked_seq, until=code.until.isoformat(), alone=alone,
+        **_about(staff, secret, by),
+    )  # fmt: skip
+    head = log.append(head, Draft.of(event, by.signature))
+    code.confirmed_seq = head.seq
+    code.save()
+    if ages.had_one(staff, secret):
+        _reset(staff, code, by)
+    return half
+
+
+def _reset(staff: Staff, code: OneTimeCode, by: Staff) -> None:
+    secret = code.secret
+    ages.keep_present(staff, secret)
+    (staff.set_pin if secret == PIN else staff.set_password)(None)
+    staff.save(update_fields=[secret, f"{secret}_made_at"])
+    event = SecretReset(
+        username=staff.username, secret=secret, secrets=staff.digests, code=code.confirmed_seq or 0
+    )  # fmt: skip
+    head = log.append(house.lock(), Draft.of(event, by.signature))
+    SecretVersion.objects.create(staff=staff, secret=secret, seq=head.seq, kept="", at=head.at or head.moment)
+    says = (
+        f"{CALLED[secret][0].upper()}{CALLED[secret][1:]} reset of {staff.name} by {code.asked_by.name} and {by.name}."
+    )
+    evidence = {"of": staff.username, "secret": secret, "by": [code.asked_by.username, by.username], "entry": head.seq}
+    raise_alert(None, "secret_reset", says, evidence)
+
+
+def due(staff: Staff) -> list[str]:
+    """What is to be done before somebody can work, as sentences."""
+    if not staff.is_active:
+        return []
+    waiting = {code.secret: code for code in OneTimeCode.objects.filter(staff=staff)}
+    wanted = [PASSWORD] if staff.role != Role.DEALER and not staff.passkeys.filter(is_active=True).exists() else []
+    wanted += [PIN] if staff.badge else []
+    sentences = [] if staff.badge or staff.role == Role.AUDITOR else ["Has no badge: signs no paper."]
+    for secret in wanted:
+        if staff.has(secret):
+            if ages.is_expired(staff, secret):
+                sentences.append(f"The {CALLED[secret]} is too old: changes it at the next sign-in.")
+            continue
+        code, called = waiting.get(secret), CALLED[secret]
+        if code is None:
+            sentences.append(f"Has no {called} yet: make a code.")
+        elif code.until is None:
+            sentences.append(f"Has no {called} yet: a code waits for its second half.")
+        else:
+            sentences.append(f"Has no {called} yet, and a code until {code.until:%Y-%m-%d %H:%M} UTC.")
+    return sentences
+
+
+# --- Using one -------------------------------------------------------------------------------------------------
+
+
+def is_right(staff: Staff | None, secret: str, halves: tuple[str, str], moment: datetime) -> bool:
+    """Whether these are both halves of somebody's code, and it is good still. Nothing is used up."""
+    code = OneTimeCode.objects.filter(staff=staff, secret=secret).first() if staff and staff.is_active else None
+    return _matches(code, halves, moment)
+
+
+def spend(staff: Staff, secret: str, halves: tuple[str, str], moment: datetime) -> int:
+    """Use a code up; the entry that confirmed it. Of many at once, one gets it. Raises Refused."""
+    code = OneTimeCode.objects.select_for_update(of=("self",)).filter(staff=staff, secret=secret).first()
+    if code is None or not staff.is_active or not _matches(code, halves, moment) or code.confirmed_seq is None:
+        raise Refused("wrong_code", WRONG, 403)
+    code.delete()
+    return code.confirmed_seq
+
+
+def _matches(code: OneTimeCode | None, halves: tuple[str, str], moment: datetime) -> bool:
+    if code is None or code.until is None or moment >= code.until:
+        return False
+    right = [
+        hmac.compare_digest(_opened(kept, code, which), _digest(half))
+        for which, kept, half in zip(("first", "second"), (code.first, code.second), halves, strict=True)
+    ]
+    return all(right)
+
+
+def _opened(kept: str, code: OneTimeCode, which: str) -> str:
+    try:
+        return pepper.unseal(kept, owner_of(code.staff, code.secret, which))
+    except pepper.NoSuchKey:
+        return ""
+
+
+# --- Who may ---------------------------------------------------------------------------------------------------
+
+
+def operators_who_can_act() -> list[str]:
+    """The user names of those who can sign in by name, by password or passkey."""
+    operators = Staff.objects.filter(role=Role.OPERATOR, is_active=True).order_by("username")
+    return [
+        operator.username
+        for operator in operators
+        if operator.has("password") or operator.passkeys.filter(is_active=True).exists()
+    ]
+
+
+def _is_alone(by: Staff) -> bool:
+    return operators_who_can_act() == [by.username]
+
+
+def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None:
+    _permit(by, "tables.change_staff", "Only an operator asks for a code.")
+    if secret not in CALLED:
+        raise Refused("bad_secret", "A code is for a PIN or for a password.", 422)
+    if not staff.is_active:
+        raise Refused("not_active", f"{staff.name} does not work here any more.", 409)
+    if secret == PIN and not staff.badge:
+        raise Refused("no_badge", f"A PIN goes with a badge number: give {staff.name} one first.", 409)
+    if staff.pk == by.pk and not alone:
+        says = (
+            "Nobody asks for a code of their own: another operator does. What you know, you change under Your account."
+        )
+        raise Refused("own_code", says, 403)
+
+
+def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
+    _permit(by, "tables.confirm_code", "A second operator or a pit boss confirms a code.")
+    if by.pk == code.asked_by_id:
+        raise Refused("own_code", "You asked for it: another person has to confirm it.", 403)
+    if by.pk == code.staff_id:
+        raise Refused("own_code", "It is for you: another person has to confirm it.", 403)
+    if not code.staff.is_active:
+        raise Refused("not_active", f"{code.staff.name} does not work here any more.", 409)
+    if moment > code.asked_at + timedelta(hours=hours()):
+        raise Refused("too_old", f"It was asked for more than {hours()} hours ago: it has to be asked for again.", 409)
+
+
+def _permit(by: Staff, permission: str, says: str) -> None:
+    if not by.has_perm(permission):
+        raise Refused("not_permitted", says, 403)
+
+
+def _whom(staff: Staff, by: Staff) -> str:
+    return "themselves" if staff.pk == by.pk else staff.name
+
+
+# --- Spelling --------------------------------------------------------------------------------------------------
+
+
+def _about(staff: Staff, secret: str, by: Staff) -> dict[str, Any]:
+    return {"username": staff.username, "secret": secret, "signer": by.username, "signer_role": str(by.role)}
+
+
+def _half() -> str:
+    return f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
+
+
+def _grouped(half: str) -> str:
+    return f"{half[:4]} {half[4:]}"
+
+
+def _digest(half: str) -> str:
+    return sha256("".join(half.split()).encode()).hexdigest()
+
+
+def _sealed(half: str, staff: Staff, secret: str, which: str) -> str:
+    """Eight digits are guessed from their digest at once, so that is kept sealed, and bound to its owner and place."""
+    return pepper.seal(_digest(half), owner_of(staff, secret, which))
+
+
+def owner_of(staff: Staff, secret: str, which: str) -> str:
+    """Whom and what a sealed half is bound to."""
+    return f"{which} half of a code for a {secret} of {staff.username}"

@@ -1,0 +1,251 @@
+"""Passkeys (WebAuthn): whoever signs in by name may do it with a key of their device's, unlocked there by its owner.
+
+A challenge lies in the session that it was given to, for one purpose, and is gone with the first answer to it. Origin
+and relying party are those of the page's own address. What the device signs with is in the house's book, by its public
+key, from its registration on.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from hashlib import sha256
+from typing import Any, Final
+
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from webauthn import (
+    generate_authentication_options,
+    generate_registration_options,
+    options_to_json,
+    verify_authentication_response,
+    verify_registration_response,
+)
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import (
+    AuthenticatorSelectionCriteria,
+    PublicKeyCredentialDescriptor,
+    ResidentKeyRequirement,
+    UserVerificationRequirement,
+)
+
+from ledger.alerts import raise_alert
+from ledger.house import digest_of, note
+from tables.log.entries.staff import PasskeyRegistered, PasskeyWithdrawn
+from tables.models import Passkey, Staff
+from tables.refusals import Refused
+
+_CHALLENGE: Final = "passkey_challenge"
+_SECONDS: Final = 300
+"""So long somebody may take to touch their device."""
+MOST: Final = 10
+"""So many passkeys one person has."""
+_WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
+REGISTER: Final = "register"
+SIGN_IN: Final = "sign in"
+SIGN: Final = "sign"
+
+
+# --- Registering -----------------------------------------------------------------------------------------------
+
+
+def registration_options(request: HttpRequest, staff: Staff) -> str:
+    """What the browser asks the device for, as JSON. Raises Refused."""
+    _refuse_many(staff)
+    options = generate_registration_options(
+        rp_id=_host(request),
+        rp_name="Casino tables",
+        user_id=sha256(f"passkeys of {staff.username}".encode()).digest(),
+        user_name=staff.username,
+        user_display_name=staff.name,
+        authenticator_selection=AuthenticatorSelectionCriteria(
+            resident_key=ResidentKeyRequirement.PREFERRED, user_verification=UserVerificationRequirement.REQUIRED
+        ),
+        exclude_credentials=_descriptors(staff),
+    )
+    _give(request, REGISTER, options.challenge, staff.username)
+    return options_to_json(options)
+
+
+def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Passkey:
+    """Keep the device's new key, as the house's book says. Raises Refused."""
+    challenge = _take(request, REGISTER, staff.username)
+    name = name.strip()
+    if not name or len(name) > 40 or not name.isprintable():
+        raise Refused("bad_name", "Name the passkey in 1 to 40 characters, by where it is: “my phone”.", 422)
+    try:
+        verified = verify_registration_response(
+            credential=answer,
+            expected_challenge=challenge,
+            expected_rp_id=_host(request),
+            expected_origin=_origin(request),
+            require_user_verification=True,
+        )
+    except (WebAuthnException, ValueError, KeyError, TypeError):
+        raise Refused("bad_passkey", "What the device answered is no passkey for this house: try again.", 422) from None
+    credential = bytes_to_base64url(verified.credential_id)
+    key = bytes_to_base64url(verified.credential_public_key)
+    with transaction.atomic():
+        staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
+        _refuse_many(staff)
+        if Passkey.objects.filter(credential=credential).exists():
+            raise Refused("bad_passkey", "This device is registered already.", 409)
+        row = Passkey.objects.create(
+            staff=staff, name=name, credential=credential, public_key=key,
+            sign_count=verified.sign_count, registered_at=timezone.now(),
+        )  # fmt: skip
+        event = PasskeyRegistered(
+            username=staff.username, name=name, credential=digest_of(credential), public_key=key
+        )  # fmt: skip
+        note(event, staff.signature)
+    return row
+
+
+def withdraw(row: Passkey, *, by: Staff) -> None:
+    """It opens nothing any more: by its owner, or by an operator for whom it was lost. Raises Refused."""
+    if by.pk != row.staff_id and not by.has_perm("tables.change_staff"):
+        raise Refused("not_permitted", "Its owner withdraws a passkey, or an operator.", 403)
+    with transaction.atomic():
+        row = Passkey.objects.select_for_update(of=("self",)).select_related("staff").get(pk=row.pk)
+        if not row.is_active:
+            return
+        row.is_active = False
+        row.save(update_fields=["is_active"])
+        event = PasskeyWithdrawn(
+            username=row.staff.username, name=row.name, credential=digest_of(row.credential), signer=by.username
+        )
+        note(event, by.signature)
+
+
+def _refuse_many(staff: Staff) -> None:
+    if not staff.is_active:
+        raise Refused("not_permitted", "Only who works here registers a passkey.", 403)
+    if staff.passkeys.filter(is_active=True).count() >= MOST:
+        raise Refused("too_many", f"You have {MOST} passkeys: withdraw one that you do not use.", 409)
+
+
+# --- Signing in ------------------------------------------------------------------------------------------------
+
+
+def sign_in_options(request: HttpRequest) -> str:
+    """What the browser asks the device for; whose it is, the device says. It is the same for every name, so it tells
+    nobody who has passkeys."""
+    options = generate_authentication_options(
+        rp_id=_host(request), user_verification=UserVerificationRequirement.REQUIRED
+    )
+    _give(request, SIGN_IN, options.challenge, "")
+    return options_to_json(options)
+
+
+def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staff, str]:
+    """Whose passkey answered, and its digest. A user name that was typed has to be theirs. Raises Refused."""
+    challenge = _take(request, SIGN_IN, "")
+    row = _checked(request, answer, challenge)
+    if username and username != row.staff.username:
+        raise Refused("wrong_passkey", _WRONG, 403)
+    return row.staff, digest_of(row.credential)
+
+
+# --- Signing something -----------------------------------------------------------------------------------------
+
+
+def options_for(request: HttpRequest, staff: Staff, digest: bytes) -> str:
+    """What the browser asks a device of somebody's for, to sign what has this SHA-256: the digest is the challenge."""
+    if len(digest) != sha256().digest_size:
+        raise ValueError("a digest is a SHA-256")
+    options = generate_authentication_options(
+        rp_id=_host(request),
+        challenge=digest,
+        allow_credentials=_descriptors(staff),
+        user_verification=UserVerificationRequirement.REQUIRED,
+    )
+    _give(request, SIGN, digest, staff.username)
+    return options_to_json(options)
+
+
+def assertion_over(request: HttpRequest, staff: Staff, digest: bytes, answer: str) -> dict[str, str]:
+    """Somebody's signature over a digest, checked: credential (its digest), authenticator_data, client_data and
+    signature in base64url. With the public key that is in the house's book, anybody can check it again. Raises
+    Refused."""
+    if _take(request, SIGN, staff.username) != digest:
+        raise Refused("wrong_passkey", "Something else was to be signed: try again.", 409)
+    row = _checked(request, answer, digest)
+    if row.staff_id != staff.pk:
+        raise Refused("wrong_passkey", _WRONG, 403)
+    response = json.loads(answer)["response"]
+    return {
+        "credential": digest_of(row.credential),
+        "authenticator_data": response["authenticatorData"],
+        "client_data": response["clientDataJSON"],
+        "signature": response["signature"],
+    }
+
+
+# --- Checking --------------------------------------------------------------------------------------------------
+
+
+def _checked(request: HttpRequest, answer: str, challenge: bytes) -> Passkey:
+    """The passkey that gave this answer to this challenge. Raises Refused. Its counter only rises: one that does not
+    was copied, and the pit hears of it."""
+    with transaction.atomic():
+        rows = Passkey.objects.select_for_update(of=("self",)).select_related("staff")
+        row = rows.filter(credential=_credential(answer), is_active=True, staff__is_active=True).first()
+        if row is None:
+            raise Refused("wrong_passkey", _WRONG, 403)
+        try:
+            verified = verify_authentication_response(
+                credential=answer,
+                expected_challenge=challenge,
+                expected_rp_id=_host(request),
+                expected_origin=_origin(request),
+                credential_public_key=base64url_to_bytes(row.public_key),
+                credential_current_sign_count=0,
+                require_user_verification=True,
+            )
+        except (WebAuthnException, ValueError, KeyError, TypeError):
+            raise Refused("wrong_passkey", _WRONG, 403) from None
+        was_copied = (verified.new_sign_count or row.sign_count) and verified.new_sign_count <= row.sign_count
+        if not was_copied:
+            row.sign_count, row.used_at = verified.new_sign_count, timezone.now()
+            row.save(update_fields=["sign_count", "used_at"])
+    if was_copied:
+        says = f"The passkey {row.name} of {row.staff.name} counts backwards: somebody may have copied it."
+        raise_alert(None, "passkey_copied", says, {"username": row.staff.username, "passkey": row.name})
+        raise Refused("wrong_passkey", _WRONG, 403)
+    return row
+
+
+def _credential(answer: str) -> str:
+    try:
+        return str(json.loads(answer)["id"])[:1400]
+    except (ValueError, KeyError, TypeError):
+        raise Refused("wrong_passkey", _WRONG, 403) from None
+
+
+def _give(request: HttpRequest, purpose: str, challenge: bytes, username: str) -> None:
+    request.session[_CHALLENGE] = [purpose, bytes_to_base64url(challenge), username, time.time()]
+
+
+def _take(request: HttpRequest, purpose: str, username: str) -> bytes:
+    """The challenge that this session was given for this; it is gone now. Raises Refused."""
+    kept: list[Any] = request.session.pop(_CHALLENGE, None) or ["", "", "", 0.0]
+    request.session.save()  # whatever comes of the answer
+    if kept[:1] + kept[2:3] != [purpose, username] or time.time() - kept[3] > _SECONDS:
+        raise Refused("no_challenge", "That took too long, or was answered before: start again.", 409)
+    return base64url_to_bytes(kept[1])
+
+
+def _descriptors(staff: Staff) -> list[PublicKeyCredentialDescriptor]:
+    credentials = staff.passkeys.filter(is_active=True).values_list("credential", flat=True)
+    return [PublicKeyCredentialDescriptor(id=base64url_to_bytes(credential)) for credential in credentials]
+
+
+def _host(request: HttpRequest) -> str:
+    """The relying party: the house's name, without its port."""
+    return request.get_host().rsplit(":", 1)[0] if ":" in request.get_host() else request.get_host()
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"

@@ -1,0 +1,154 @@
+"""A PIN made on a tablet with a code of two people, and passkeys of a device, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tables.models import Passkey, Staff
+from tables.roles import Role
+from tables.staff import staffing, terminals
+from tests import floor, processes
+from tests.accessibility import serious
+from tests.floor import OWN_PIN, PASSWORD
+
+pytestmark = pytest.mark.browser
+TABLET = {"width": 800, "height": 1280}
+
+
+@pytest.fixture
+def dora(operator: Staff) -> Staff:
+    """Taken on today, with nothing but a badge."""
+    return staffing.add_staff(username="dora", name="Dora", role=Role.DEALER.value, badge="101", by=operator)
+
+
+def signed_in(browser: Any, url: str, username: str) -> Any:
+    """A page of a browser where somebody signed in by name."""
+    page = browser.new_context(base_url=url).new_page()
+    page.set_default_timeout(15_000)
+    page.goto("/sign-in/")
+    page.fill("#username", username)
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: "sign-in" not in address)
+    return page
+
+
+def key_in(page: Any, digits: str) -> None:
+    for digit in digits:
+        page.tap(f"[data-digit='{digit}']")
+
+
+def test_two_people_give_a_code_and_its_owner_makes_a_pin(
+    browser: Any, web: processes.Web, operator: Staff, dora: Staff
+) -> None:
+    """Harm: an operator who knows a dealer's PIN; or a page on which one person reads the whole code."""
+    floor.staff(Role.PIT_BOSS, "bella", "201")
+    office = signed_in(browser, web.url, "omar")
+    office.goto(f"/admin/tables/staff/{dora.pk}/change/")
+    assert "Has no PIN yet: make a code." in office.inner_text("body")
+    office.goto(f"/admin/tables/staff/{dora.pk}/pin-code/")
+    office.click("text=Ask for the code")
+    first = office.inner_text("dd code").replace(" ", "")
+    assert re.fullmatch("[0-9]{8}", first)
+    assert "Second half" not in office.inner_text("body")
+
+    desk = signed_in(browser, web.url, "bella")
+    desk.goto("/codes/")
+    desk.fill("input[name=password]", PASSWORD)
+    assert not serious(desk)
+    desk.click("text=Confirm >> nth=-1")
+    second = desk.inner_text(".code code").replace(" ", "")
+
+    context = browser.new_context(base_url=web.url, viewport=TABLET, has_touch=True)
+    tablet = context.new_page()
+    tablet.set_default_timeout(15_000)
+    tablet.goto(terminals.link_for(terminals.add("Tablet", None, by=operator), by=operator))
+    tablet.tap("text=Enrol this device >> nth=-1")
+    tablet.tap("text=Your PIN: make or change it")
+    tablet.tap("text=I have a code: make a PIN")
+    tablet.wait_for_selector("#first")
+    for key in tablet.locator("[data-keys] button").all():
+        box = key.bounding_box()
+        assert min(box["width"], box["height"]) >= 48
+    assert not serious(tablet)
+    for typed in ("101", first, second, OWN_PIN):
+        key_in(tablet, typed)
+        tablet.tap("[data-go]")
+    assert tablet.inner_text("[data-go]") == "Make it"
+    key_in(tablet, OWN_PIN)
+    tablet.tap("[data-go]")
+    tablet.wait_for_url("**/sign-in/")
+    assert "your PIN is made" in tablet.inner_text("main")
+    for typed in ("101", OWN_PIN):
+        key_in(tablet, typed)
+        tablet.tap("[data-go]")
+    tablet.wait_for_url("**/tables/")
+    for page in (office, desk, tablet):
+        page.context.close()
+
+
+@pytest.fixture
+def device(browser: Any, web: processes.Web) -> Iterator[Any]:
+    """A browser with a device that holds passkeys, unlocked by its owner; the house is open by its name."""
+    context = browser.new_context(base_url=web.url.replace("127.0.0.1", "localhost"))
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    session = context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    options = {
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+        "isUserVerified": True, "automaticPresenceSimulation": True,
+    }  # fmt: skip
+    made = session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    page.device = (session, made["authenticatorId"])
+    yield page
+    context.close()
+
+
+def test_a_passkey_is_registered_used_and_withdrawn(device: Any, operator: Staff) -> None:
+    """Harm: a script that no browser runs under the policy, or an answer that no device gives."""
+    complaints: list[str] = []
+    device.on("pageerror", lambda error: complaints.append(str(error)))
+    device.on("console", lambda line: "Policy" in line.text and complaints.append(line.text))
+    device.goto("/sign-in/")
+    device.fill("#username", "omar")
+    device.fill("#password", PASSWORD)
+    device.keyboard.press("Enter")
+    device.wait_for_url(lambda address: "sign-in" not in address)
+    device.goto("/account/")
+    device.fill("#key-name", "This computer")
+    device.fill("#key-password", "wrong")
+    device.click("text=Register a passkey")
+    device.wait_for_selector("text=This is not your password.")
+    device.fill("#key-password", PASSWORD)
+    device.click("text=Register a passkey")
+    device.wait_for_selector("text=The passkey This computer is registered")
+    assert not serious(device)
+
+    device.context.clear_cookies()
+    device.goto("/sign-in/")
+    device.click("text=Sign in with a passkey")
+    device.wait_for_url(lambda address: "sign-in" not in address)
+    row = Passkey.objects.get()
+    assert row.used_at is not None
+
+    session, authenticator = device.device
+    device.context.clear_cookies()
+    device.goto("/sign-in/")
+    session.send("WebAuthn.setUserVerified", {"authenticatorId": authenticator, "isUserVerified": False})
+    device.click("text=Sign in with a passkey")
+    device.wait_for_selector("text=The device gave no passkey: try again.")
+    session.send("WebAuthn.setUserVerified", {"authenticatorId": authenticator, "isUserVerified": True})
+    device.click("text=Sign in with a passkey")
+    device.wait_for_url(lambda address: "sign-in" not in address)
+
+    device.goto("/account/")
+    device.click("text=Withdraw")
+    device.wait_for_selector("text=The passkey This computer is withdrawn.")
+    device.context.clear_cookies()
+    device.goto("/sign-in/")
+    device.click("text=Sign in with a passkey")
+    device.wait_for_selector("text=This passkey does not open the house")
+    assert not complaints
