@@ -19,7 +19,17 @@ class TablesConfig(AppConfig):
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
-        from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
+        from tables.play import (  # noqa: F401
+            cash,
+            commission,
+            deck_checks,
+            doors,
+            mishaps,
+            pots,
+            rounds,
+            seat_pages,
+            shoes,
+        )
         from tables.slips import table_desk  # noqa: F401
 
         checks.register(pepper.check, checks.Tags.security, deploy=True)

@@ -53,6 +53,8 @@ class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
     seat: int
     amount_cents: int
     wager: str = MAIN
+    approved: bool = False
+    """Whether it is over the limit and stands all the same, as a pit boss has signed."""
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
@@ -156,7 +158,8 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
             raise Illegal("opposite_sides", says, seat=self.seat)
         if self.needs:
             raise Illegal("bad_bet", f"seat {self.seat}: {self.wager} goes with {self.needs}; place that first")
-        if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
+        most = MOST_CENTS if action.approved else self.high_cents
+        if amount < self.low_cents or amount > most or amount % self.step_cents:
             raise self._objection(amount)
         return action
 

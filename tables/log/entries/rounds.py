@@ -337,7 +337,8 @@ def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
     """An action by itself; nothing for a card, which is told with the others."""
     match action["do"]:
         case "bet" if bet := action["amount_cents"]:
-            return f"Seat {action['seat']} bets {money(bet)}"
+            over = ", over the limit: it stands, as the pit signed" if action.get("approved") else ""
+            return f"Seat {action['seat']} bets {money(bet)}{over}"
         case "bet":
             return f"Seat {action['seat']} takes its bet off"
         case "close_bets":
