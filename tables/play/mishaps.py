@@ -96,6 +96,8 @@ def _card_leaves(scene: Scene, entered: EnterMishap) -> list[Step]:
         raise Refused("no_shoe", "No shoe is being dealt: no card can leave it.", 409)
     if entered.act == "burn":
         return _burned(scene, shoe, entered)
+    if shoe.source == HOUSE_SHOE and entered.card:
+        raise Refused("house_shoe", "The house shoe tells which card it is: do not name it.", 422)
     card = _card_named(shoe, entered.card)
     if not scene.standing.round_open:
         return _aside_between(scene, shoe, card)
@@ -119,7 +121,7 @@ def _card_named(shoe: Shoe, name: str) -> int:
 
 
 def _aside_in_round(scene: Scene, shoe: Shoe, current: Round, card: int) -> list[Step]:
-    if shoe.source == HOUSE_SHOE:
+    if shoe.source == HOUSE_SHOE and current.game.cards_left(current.state):
         card = shoes.draw(shoe, current.game.cards_left(current.state))
     action = SetAside(card)
     try:
@@ -145,8 +147,6 @@ def _burned(scene: Scene, shoe: Shoe, entered: EnterMishap) -> list[Step]:
     """A card is burned between two rounds: unseen, but for that of a house shoe, which its order tells."""
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the round first: a card is burned between two rounds.", 409)
-    if scene.game.kind == "pot":
-        raise Refused("bad_burn", f"{scene.game.title} is shuffled for each game: no card is burned in between.", 422)
     if entered.card:
         raise Refused("bad_burn", "A burned card is not turned: do not name it.", 422)
     return [_aside_step(scene, UNKNOWN, scene.next_seq + 1)]
@@ -160,6 +160,9 @@ def _aside_step(scene: Scene, card: int, seq: int) -> Step:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due or "load"], 409)
     if standing.round_open:
         raise Refused("round_open", "A round is open.", 409)
+    if scene.game.is_fresh_each_round(scene.rules) or scene.game.kind == "pot":
+        says = f"{scene.game.title} is shuffled for each round: put the card back, and shuffle before the next."
+        raise Refused("bad_burn", says, 422)
     if shoe.source == CONTINUOUS:
         says = "The machine shuffles every card that it is given: put this one back into it between two rounds."
         raise Refused("bad_burn", says, 422)
