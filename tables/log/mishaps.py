@@ -16,7 +16,7 @@ NOBODY: Final = "nobody"
 FLOOR: Final = "a pit boss"
 FLOOR_AND_SURVEILLANCE: Final = "a pit boss and surveillance"
 
-ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon"]
+ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet"]
 
 ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
     {
@@ -27,6 +27,7 @@ ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
         "retire": "Retire the shoe",
         "correct": "Open a dispute",
         "abandon": "Abandon the table",
+        "accept_bet": "The bet stands",
     }
 )
 """What a mishap may lead to, as its button says it."""
@@ -223,6 +224,21 @@ MISHAPS: Final = _catalog(
         _HOUSE,
         ("take_back", "correct"),
         alerts=True,
+    ),
+    Mishap(
+        "over_limit",
+        "Bet over the limit",
+        (
+            "Seen before the cards: push back what is over the limit, and tell the player why.",
+            "Accepted, and seen only now: it stands. Call the pit boss, who signs for it.",
+            "Enter the bet as it lies, then go on.",
+        ),
+        "This bet is over the limit. It was accepted, and it stands.",
+        FLOOR,
+        "An accepted bet is paid or lost in its entirety.",
+        "No card is touched.",
+        _HOUSE,
+        ("accept_bet",),
     ),
     Mishap(
         "dead_hand",
