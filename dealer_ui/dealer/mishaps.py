@@ -38,6 +38,8 @@ from tables.staff import terminals
 
 SIGNED: Final = ("void", "abandon", "accept_bet")
 """The acts that a pit boss signs."""
+_UNSEEN: Final = "unseen"
+"""What the form says of a card that nobody saw."""
 _KEYS: Final = "123456789ABCDEFGH"
 
 
@@ -142,7 +144,11 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         )
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
-    mishap_entered = EnterMishap(mishap.name, act, form.get("card", ""), form.get("called", ""), form.get("note", ""))
+    card = form.get("card", "")
+    if act == "set_aside" and "card" in form and not card:
+        raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
+    card = "" if card == _UNSEEN else card
+    mishap_entered = EnterMishap(mishap.name, act, card, form.get("called", ""), form.get("note", ""))
     dealing.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
     return redirect("dealer:screen", table.pk)
 

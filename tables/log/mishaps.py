@@ -211,7 +211,7 @@ MISHAPS: Final = _catalog(
     ),
     Mishap(
         "paid_wrongly",
-        "Paid wrongly, found at once",
+        "Paid wrongly",
         (
             "Stop paying. Leave chips and cards.",
             "A wrong key is taken back; chips that went to the wrong place are put right in front of the player.",

@@ -64,11 +64,11 @@ def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: Come, trans
     page.click("text=Evacuation, fire, power")
     page.fill("#why", "the alarm rang")
     signed(page, "101")  # a dealer's own signature is not enough
-    page.click("text=A pit boss signs")
+    page.click("text=Abandon the table")
     assert "somebody else has to sign" in page.inner_text("#refused")
     page.fill("#why", "the alarm rang")
     signed(page, "201")
-    page.click("text=A pit boss signs")
+    page.click("text=Abandon the table")
     page.wait_for_selector(".picks")
     last = LogEntry.objects.filter(book_id=dealer.table.book_id).order_by("-seq")[:4]
     kinds = [f"{entry.subject} {entry.kind}" for entry in reversed(last)]

@@ -63,6 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
+from tests.carried import mishaps
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -204,6 +205,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
         _standard_cards(house, name, source)
     _marked_commission(house)
+    mishaps.go_wrong(house)
     _cage(house)
     for table in Table.objects.order_by("pk"):
         _box(house, table)

@@ -80,6 +80,7 @@ def test_a_card_is_set_aside_and_a_mishap_noted_by_the_dealer_alone() -> None:
     """Harm: a note of a mishap waits for a pit boss who is at another table."""
     dealer, _ = dealt()
     dealer.bets(seat1=1_000)
+    assert posted(dealer, "boxed_card", act="set_aside", card="")[0] == 422
     assert posted(dealer, "boxed_card", act="set_aside", card="7")[0] == 302
     assert latest(dealer) == "round play"
     assert posted(dealer, "misdeal", act="", called="Petra", note="two stuck together")[0] == 302
