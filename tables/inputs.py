@@ -76,6 +76,8 @@ class SellChips(Struct, frozen=True, tag_field="do", tag="sell_chips"):
     """A player buys chips for cash at a table against the house."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that are handed out, where the screen names them."""
 
 
 class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
@@ -89,12 +91,16 @@ class SellAtTheCage(Struct, frozen=True, tag_field="do", tag="sell_at_the_cage")
     """A player buys chips for cash at the cage."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that pass the counter."""
 
 
 class RedeemChips(Struct, frozen=True, tag_field="do", tag="redeem_chips"):
     """A player has chips redeemed for cash at the cage."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that pass the counter."""
 
 
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import UTC
 from typing import Any, ClassVar, Final
 
-from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
@@ -34,8 +34,11 @@ log = logging.getLogger(__name__)
 
 SECRETS: Final = ("password", "pin")
 """The columns that keep the hashes of somebody's secrets."""
-PIN_DIGITS: Final = rf"[0-9]{{{settings.PIN_DIGITS_MIN},8}}"
-PIN_RULE: Final = f"A PIN has {settings.PIN_DIGITS_MIN} to 8 digits."
+STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
+"""The columns that the log tells of somebody, beside their secrets."""
+PIN_DIGITS: Final = "[0-9]{4,8}"
+"""Of any PIN, whatever the house's terms ask of a new one."""
+PIN_RULE: Final = "A PIN has 4 to 8 digits."
 
 
 class StaffManager(BaseUserManager["Staff"]):
@@ -77,11 +80,16 @@ class StaffManager(BaseUserManager["Staff"]):
 
 
 class Staff(AbstractBaseUser):
-    """One person who works here. What they may do follows from their role alone (see ``roles.py``)."""
+    """One person who works here. What they may do follows from the role alone that they work as now (``roles.py``)."""
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
     role = models.CharField(max_length=10, choices=Role.choices)
+    further = models.JSONField(
+        "may also work as", default=list, blank=True, help_text="They choose as which when they come to work."
+    )
+    administered_until = models.DateTimeField(null=True, blank=True, editable=False)
+    """When they gave up the role that gives access: they handle no chips and no cash in that shift."""
     badge = models.CharField(
         "badge number",
         max_length=8,
@@ -109,6 +117,11 @@ class Staff(AbstractBaseUser):
     def signature(self) -> str:
         """How this person is named in the log for good."""
         return signature_of(self.badge, self.username, self.name)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All that they may work as, what they work as now first."""
+        return (self.role, *(role for role in self.further if role != self.role))
 
     def set_password(self, raw_password: str | None) -> None:
         """Keep its hash, sealed."""
@@ -150,6 +163,14 @@ class Staff(AbstractBaseUser):
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
         behind = Staff.objects.filter(pk=self.pk, **{column: kept})
         return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log says of them, but for their secrets."""
+        moment = self.administered_until
+        return {name: getattr(self, name) for name in STAFF_FACTS} | {
+            "administered_until": moment and moment.astimezone(UTC).isoformat()
+        }
 
     @property
     def digests(self) -> dict[str, str]:
@@ -378,6 +399,30 @@ class HouseHours(AppendOnly):
 
     def __str__(self) -> str:
         return f"from {self.from_day}, {self.day_starts:%H:%M} {self.time_zone}"
+
+
+class HouseTerms(AppendOnly):
+    """From which moment on some of the house's terms have which values. The entry of the house's book says the same."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    effective = models.DateTimeField("holds from")
+    values = models.JSONField()
+    """By term; only those that changed."""
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "house terms"
+        ordering: ClassVar[list[str]] = ["-effective", "-seq"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="tables_houseterms_from_then_on", condition=models.Q(effective__gte=models.F("at"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"from {self.effective:%Y-%m-%d %H:%M}"
 
 
 class PayTable(AppendOnly):

@@ -26,7 +26,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -41,11 +41,19 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     | {
         "tables.enrol_terminal",
         "tables.add_househours",
+        "tables.add_houseterms",
         "tables.add_paytable",
         "tables.close_day",
         "ledger.acknowledge_alert",
     },
-    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
+    Role.AUDITOR: _VIEW_ALL
+    | {
+        "tables.watch_cage",
+        "tables.watch_count",
+        "tables.watch_shoes",
+        "tables.watch_worth",
+        "tables.review_access",
+    },
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
@@ -56,6 +64,32 @@ cage holds, gives out and takes in. ``carry``: chips and boxes between the cage,
 ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
 what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
 delete."""
+
+
+WORDS: Final[dict[str, str]] = {
+    "tables.deal": "deal at the table where they are signed in",
+    "tables.watch_floor": "see tables, rounds and the log",
+    "tables.run_floor": "run the floor: open and close tables, load shoes, take back, rule on disputes, sign slips",
+    "tables.watch_worth": "see what rulings on a round are worth",
+    "tables.watch_shoes": "see what finished shoes were worth",
+    "tables.watch_cage": "see the cage and the vault",
+    "tables.run_cage": "give out and take in chips and cash at the cage",
+    "tables.carry": "carry chips and boxes",
+    "tables.watch_count": "see the soft count",
+    "tables.count_boxes": "count drop boxes",
+    "tables.close_day": "close the gaming day",
+    "tables.change_table": "set up tables and their limits",
+    "tables.change_denomination": "set up chips",
+    "tables.add_paytable": "make pay tables",
+    "tables.add_househours": "set the gaming day",
+    "tables.add_houseterms": "set the house's terms",
+    "tables.change_staff": "take people on, and say what they may do",
+    "tables.enrol_terminal": "enrol and revoke terminals",
+    "tables.review_access": "review who may do what",
+    "ledger.acknowledge_alert": "acknowledge alerts",
+    "ledger.view_logentry": "read the whole log",
+}
+"""What the permissions let somebody do, in the words of the access review."""
 
 
 def may(role: Role, permission: str) -> bool:

@@ -117,7 +117,7 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
         "retire": standing.shoe is not None and not standing.round_open,
         "correct": standing.round is not None,
         "abandon": True,
-        "accept_bet": GAMES[table.game].kind == "banked",
+        "accept_bet": bool(kind_of(GAMES[table.game]).wagers(rules_of(table))),
     }
     return {act: True for act in mishap.acts if can[act]}
 

@@ -13,10 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
-from dealer_ui.numbers import amount_cents
+from dealer_ui.slips import counting
 from ledger.proof.chips import money
-from tables.log.series import offered
-from tables.models import Staff
+from tables.log.series import offered, total
+from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.slips import cage_desk
 
@@ -37,17 +37,18 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held, counting = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    held, is_counted = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     context = {
         "held": held,
-        "counting": counting,
-        "bars": charts.shares([(label, cents) for label, cents in parts if not (counting and label == "Cage")]),
+        "counting": is_counted,
+        "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
         "ways": offered("cage"),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
-        "amount": request.POST.get("amount", ""),
+        "asked": counting.asked(request.POST, Denomination.objects.all()),
+        "kinds": Denomination.objects.all(),
         "badge": request.POST.get("badge", ""),
     }
     return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
@@ -62,7 +63,9 @@ def _exchange(request: HttpRequest) -> None:
         deed = None
     if deed is None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
-    amount = amount_cents(request.POST.get("amount", ""), "bad_amount")
+    chips = counting.chips_of(request.POST, Denomination.objects.all())
+    if not (amount := total(chips)):
+        raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

@@ -408,7 +408,7 @@ class StaffAdmin(SetUp):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """Secrets only for those who may give them."""
-        who = (None, {"fields": ("username", "name", "role", "badge", *(("is_active",) if obj else ()))})
+        who = (None, {"fields": ("username", "name", "role", "further", "badge", *(("is_active",) if obj else ()))})
         if obj and not self.has_change_permission(request, obj):
             return [who]
         return [who, ("Password and PIN", {"fields": ("new_password", "new_pin")})]

@@ -35,9 +35,13 @@ from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.models import DayClose, HouseHours, Table, Verification
+from tables.models import DayClose, HouseHours, HouseTerms, Table, Verification
 
-BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
+BESIDE_THE_LOG: Final = (
+    (HouseHours, "hours", "changed"),
+    (HouseTerms, "house", "terms_changed"),
+    (DayClose, "day", "closed"),
+)
 """Rows that are an index of the house's entries: whose, and of which entries."""
 
 

@@ -218,7 +218,7 @@ def not_in_progress(name: SlipName) -> Wrong:
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:
     if stage.name == VOID_ASKED and (not slip.series.is_voidable or slip.is_to_be_void):
         raise Wrong("not_voidable", f"{slip.label} cannot be made void.")
-    if signature.role not in stage.by:
+    if signature.role not in stage.by | stage.formerly:
         says = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
         raise Wrong("wrong_role", says)
     if signature.username in {signed.username for signed in slip.signed}:

@@ -43,6 +43,8 @@ class Stage(NamedTuple):
     name: str
     by: frozenset[str]
     says: str
+    formerly: frozenset[str] = frozenset()
+    """Who signed it in years past, too: such signatures are read, and none is taken any more."""
     here: bool = False
     """Only the dealer who stands at the table."""
     is_count: bool = False
@@ -201,11 +203,14 @@ def _by(*roles: str) -> frozenset[str]:
     return frozenset(roles)
 
 
+_OPERATORS: Final = _by("operator")
+"""Whoever gives access moves no chips: they signed some papers before duties were kept apart (``duties.py``)."""
+
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
     Stage(VOID_ASKED, _by("cashier", "pit_boss"), "Void asked for by"),
-    Stage(VOIDED, _by("security", "auditor", "operator"), "Void signed by"),
+    Stage(VOIDED, _by("security", "auditor"), "Void signed by", formerly=_OPERATORS),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
 
@@ -342,7 +347,7 @@ SERIES: Final = catalog(
         title="Correction",
         stages=(
             Stage("proposed", _by("pit_boss"), "Proposed by"),
-            Stage("signed", _by("pit_boss", "operator"), "Signed by"),
+            Stage("signed", _by("pit_boss"), "Signed by", formerly=_OPERATORS),
         ),
         subject="correction",
     ),
@@ -356,8 +361,9 @@ SERIES: Final = catalog(
             Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("pit_boss"),
                 "Approved by",
+                formerly=_OPERATORS,
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
             ),
@@ -375,8 +381,9 @@ SERIES: Final = catalog(
             Stage("requested", _by("cashier"), "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("pit_boss"),
                 "Taken into the vault by",
+                formerly=_OPERATORS,
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
             ),
@@ -392,7 +399,14 @@ SERIES: Final = catalog(
         begun_on="cage",
         stages=(
             Stage("counted", _by("cashier"), "Counted by", is_count=True),
-            Stage("recounted", _by("cashier", "operator"), "Counted again by", is_count=True, expects=CAGE),
+            Stage(
+                "recounted",
+                _by("cashier"),
+                "Counted again by",
+                is_count=True,
+                expects=CAGE,
+                formerly=_OPERATORS,
+            ),
         ),
         seen_by=_by("cashier", "operator", "auditor"),
         in_house=True,

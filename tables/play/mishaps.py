@@ -27,6 +27,7 @@ from tables.log.event import Misconduct
 from tables.log.fold import CONTINUOUS, HOUSE_SHOE, Round, Shoe
 from tables.past import words
 from tables.play import doors, rounds, seat_pages, shoes
+from tables.play.kinds import dealing_at
 from tables.refusals import Refused, sentence
 from tables.scene import Outcome, Scene, Step
 from tables.voiding import void_step
@@ -160,7 +161,7 @@ def _aside_step(scene: Scene, card: int, seq: int) -> Step:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due or "load"], 409)
     if standing.round_open:
         raise Refused("round_open", "A round is open.", 409)
-    if scene.game.is_fresh_each_round(scene.rules) or scene.game.kind == "pot":
+    if scene.game.is_fresh_each_round(scene.rules) or not dealing_at(scene).begins_with_bets:
         says = f"{scene.game.title} is shuffled for each round: put the card back, and shuffle before the next."
         raise Refused("bad_burn", says, 422)
     if shoe.source == CONTINUOUS:

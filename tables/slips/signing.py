@@ -18,6 +18,7 @@ from ledger.proof.chips import HOUSE_PLACES, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
+from tables import permits
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import paper
 from tables.log.catalog import read_as
@@ -174,6 +175,7 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     step, after = entry(desk, signature)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
+    _refuse_duties(desk.by, stage, after)
     desk.refuse_signer(after, stage)
     _refuse_missing(after, stage, step.moves, desk)
     signing = Signing(
@@ -199,6 +201,14 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     assert stage is not None  # noqa: S101 -- it was just signed
     moves = paper.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
     return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
+
+
+def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
+    """Papers that move chips or cash are kept apart from administration, also within a shift."""
+    if by.role not in stage.by:
+        says = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
+        raise Refused("wrong_role", says, 403)
+    permits.not_administering(by)
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:

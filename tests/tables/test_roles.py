@@ -54,6 +54,8 @@ SIGNING_OUT = Guard(everybody(405), everybody(IN))
 A_DEAD_LINK = Guard(everybody(410), everybody(410))
 TO_ONES_OWN = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
+WORK_AS = Guard((IN, 200, 200, 200, 200, 200), (IN, 403, 403, 403, 403, 403))
+ACCESS = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 422, 422))
 OWN_CODE = Guard((IN, 403, 403, 403, 200, 403), (IN, 403, 403, 403, 422, 403))
 PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
 
@@ -125,6 +127,7 @@ DECLARED: dict[str, Guard] = {
     "sign-in/": SIGNING_IN,
     "sign-out/": SIGNING_OUT,
     "password/": PASSWORD,
+    "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
     "enrol/<str:code>/": A_DEAD_LINK,
@@ -167,6 +170,12 @@ DECLARED: dict[str, Guard] = {
     "pit/reports/": WATCH,
     "pit/reports.csv": WATCH,
     "pit/reports/<day:day>/close": SIGN_A_DAY,
+    "pit/chips/": WATCH,
+    "pit/chips.csv": WATCH,
+    "pit/tables/<int:pk>/float/": WATCH,
+    "pit/tables/<int:pk>/float.csv": WATCH,
+    "pit/access/": ACCESS,
+    "pit/access.csv": SET_UP_TABLES,
     "pit/penetration/": SET_UP_TABLES,
     "pit/penetration.csv": SET_UP_TABLES,
     "pit/discrepancies/": WATCH,

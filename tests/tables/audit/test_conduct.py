@@ -40,6 +40,7 @@ from tables.log.entries.kept import PepperCarriedOver, RowsNoted, TableAdded
 from tables.log.entries.keys import KeyPublished, KeyReplaced, KeyRotated
 from tables.log.entries.seats import SeatPageRevoked
 from tables.log.entries.staff import (
+    AccessReviewed,
     EmergencyCodeMade,
     EmergencySignIn,
     StaffAdded,
@@ -212,7 +213,8 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 BELIEVED = {
     SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
     StaffAdded, StaffChanged, StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
-    EmergencySignIn, TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
+    EmergencySignIn, AccessReviewed,
+    TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
 }  # fmt: skip

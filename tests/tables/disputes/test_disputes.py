@@ -259,7 +259,7 @@ def test_who_has_no_part_in_a_dispute(felt: Hand, boss: Staff, role: Role) -> No
 def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, boss: Staff) -> None:
     """Harm: a claim that has to wait, or a ruling that pays before the round is over."""
     enter(felt, boss, OpenDispute(2, "That was my bet", "Seat 2", seat=2))
-    assert code(felt, boss, RuleDispute(1, "void", "x")) == "round_open"
+    assert code(felt, boss, RuleDispute(1, "player", "x")) == "round_open"
     assert code(felt, boss, ProposeCorrection(2, 2, 0, "x")) == "round_open"
     felt("close_bets")
     assert holds(felt)
@@ -348,9 +348,9 @@ def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand,
     enter(felt, boss, OWED)
     slip = waiting(felt)
     assert code(felt, boss, SignCorrection(slip)) == "signed_already"
-    for role in (Role.DEALER, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
+    for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
         assert code(felt, floor.staff(role, f"a.{role}"), SignCorrection(slip)) == "not_permitted"
-    enter(felt, floor.staff(Role.OPERATOR, "olga"), SignCorrection(slip))
+    enter(felt, floor.staff(Role.PIT_BOSS, "bruno"), SignCorrection(slip))
     assert holds(felt)
 
 
@@ -388,7 +388,7 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
 def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: two screens on which the same slip is signed at the same moment, and the player is paid twice."""
     enter(felt, boss, OWED)
-    slip, olga = waiting(felt), floor.staff(Role.OPERATOR, "olga")
+    slip, olga = waiting(felt), floor.staff(Role.PIT_BOSS, "olga")
     answers = at_once(*[partial(enter, felt, by, SignCorrection(slip)) for by in (second, olga) * 4])
     assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
     assert Transfer.objects.filter(kind="correct_pay").count() == 1
