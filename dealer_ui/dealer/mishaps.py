@@ -62,11 +62,14 @@ def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 @dealers
 @require_http_methods(["GET", "POST"])
-def sheet(request: HttpRequest, viewer: Staff, pk: int, name: str) -> HttpResponse:
+def sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: str) -> HttpResponse:
     """The procedure of one mishap, and what is done about it."""
-    mishap = MISHAPS.get(name)
-    if mishap is None:
+    if mishap not in MISHAPS:
         raise Http404("There is no such mishap.")
+    return _sheet(request, viewer, pk, MISHAPS[mishap])
+
+
+def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> HttpResponse:
     table, standing = _here(viewer, pk)
     refused = None
     if request.method == "POST":

@@ -19,6 +19,6 @@ urlpatterns = [
     path("<int:pk>/seats/", seats.hand_over, name="seats"),
     path("<int:pk>/dispute/", disputes.at_the_table, name="dispute"),
     path("<int:pk>/mishaps/", mishaps.listed, name="mishaps"),
-    path("<int:pk>/mishaps/<slug:name>/", mishaps.sheet, name="mishap"),
+    path("<int:pk>/mishaps/<slug:mishap>/", mishaps.sheet, name="mishap"),
     path("<int:pk>/leave", pages.leave, name="leave"),
 ]

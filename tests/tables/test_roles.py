@@ -140,7 +140,7 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/seats/": HAND_OVER,
     "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
     "tables/<int:pk>/mishaps/": AT_THE_TABLE_DISPUTE,
-    "tables/<int:pk>/mishaps/<slug:name>/": AT_THE_TABLE_DISPUTE,
+    "tables/<int:pk>/mishaps/<slug:mishap>/": AT_THE_TABLE_DISPUTE,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
     "seat/<str:token>/choose": NOBODYS_SEAT,
@@ -301,6 +301,7 @@ class House:
             path.replace("<int:number>", "1")
             .replace("<day:day>", "2026-01-02")
             .replace("<slug:name>", "retire-shoe")
+            .replace("<slug:mishap>", "exposed_card")
             .replace("<slug:series>", "fill")
         )
         return "/" + re.sub(r"<[^>]+>", "1", path)
