@@ -139,7 +139,7 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/leave": LEAVE_THE_TABLE,
     "tables/<int:pk>/seats/": HAND_OVER,
     "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
-    "tables/<int:pk>/mishaps/": AT_THE_TABLE_DISPUTE,
+    "tables/<int:pk>/mishaps/": AT_THE_TABLE,
     "tables/<int:pk>/mishaps/<slug:mishap>/": AT_THE_TABLE_DISPUTE,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
