@@ -22,7 +22,17 @@ class TablesConfig(AppConfig):
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
-        from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
+        from tables.play import (  # noqa: F401
+            cash,
+            commission,
+            deck_checks,
+            doors,
+            mishaps,
+            pots,
+            rounds,
+            seat_pages,
+            shoes,
+        )
         from tables.setup import denominations, house_terms, pay_tables, table_settings  # noqa: F401
         from tables.slips import retiring, table_desk  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tables.games.felt import Bet, Choose, CloseBets, Shuffle, Struct
+from tables.games.felt import MAIN, Bet, Choose, CloseBets, Shuffle, Struct
 from tables.refusals import Refused, sentence
 
 
@@ -264,6 +264,42 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
     """The shoe leaves the table."""
 
 
+class EnterMishap(Struct, frozen=True, tag_field="do", tag="mishap", omit_defaults=True):
+    """Something went wrong: which of the list, what was done about it, who came."""
+
+    which: str
+    act: str = ""
+    """A card that leaves the shoe with it: set_aside, or burn."""
+    card: str = ""
+    """That card, as a round record writes it; nothing where nobody saw it."""
+    called: str = ""
+    note: str = ""
+
+
+class VoidRound(Struct, frozen=True, tag_field="do", tag="void_round", omit_defaults=True):
+    """The open round ends without a result."""
+
+    reason: str
+    note: str
+    unknown: bool = False
+    """Whether nobody can say any more what the shoe holds: then it is retired."""
+
+
+class AbandonTable(Struct, frozen=True, tag_field="do", tag="abandon_table"):
+    """Everybody leaves the table at once."""
+
+    reason: str
+    note: str
+
+
+class AcceptBet(Struct, frozen=True, tag_field="do", tag="accept_bet", omit_defaults=True):
+    """A bet over the maximum was accepted, and stands."""
+
+    seat: int
+    amount_cents: int
+    wager: str = MAIN
+
+
 GameInput = Bet | PlaceBets | CloseBets | Choose | Shuffle | KeyCard | KeyStandardCard | Deal | StartGame
 SeatInput = BuyIn | CashOut | TimeCharge | CollectCommission | ForgiveCommission | SellChips | ChangeChips
 ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Burn | CutCardOut | RetireShoe
@@ -272,9 +308,11 @@ SlipInput = BeginSlip | SignSlip | VoidSlip
 """Signatures: none is sent without a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
-Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput
+FloorInput = VoidRound | AbandonTable | AcceptBet
+"""What a pit boss signs for."""
+Sent = GameInput | SeatInput | Paid | TakeBack | ShoeInput | TableInput | EnterMishap
 """What can be sent from a screen or to the API."""
-Input = Sent | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage
+Input = Sent | FloorInput | SlipInput | DisputeInput | CorrectionInput | SignIn | IssueSeatPage
 
 _sent = msgspec.json.Decoder(Sent)
 

@@ -17,6 +17,7 @@ from ledger.proof.spelling import canonical
 from tables.games.felt import Payout
 from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as
+from tables.log.entries.rounds import Voided
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
 from tables.log.fold import Round, Standing
@@ -56,7 +57,7 @@ class Past:
             return None
         current = self.round
         actions = [action for play in current.plays for action in play.actions]
-        record = record_as_logged(current.game, current.rules, current.opening, actions)
+        record = record_as_logged(current.game, current.rules, current.opening, actions, voided=current.voided)
         return sha256(canonical(record)).hexdigest()
 
     def payout(self, seat: int) -> Payout | None:
@@ -73,7 +74,7 @@ def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
         standing = fold(standing, read("round", kind, body), seq=seq, round=number)
     if standing.round is None:
         return None
-    played_by = frozenset(by for _, _, by, _, _ in rows)
+    played_by = frozenset(by for _, kind, by, _, _ in rows if kind != Voided.kinds[0])
     return Past(standing.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
 
 

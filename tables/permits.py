@@ -110,6 +110,22 @@ def the_floor(scene: Scene, by: Staff) -> None:
         raise Refused("not_permitted", "That takes a pit boss.", 403)
 
 
+def the_floor_at_once(scene: Scene, by: Staff) -> None:
+    """Who runs the floor, while the table is open, whatever is going on there."""
+    anybody_here(scene, by)
+    _refuse_closed(scene)
+    if not by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "That takes a pit boss.", 403)
+
+
+def the_dealer_or_else_the_floor(scene: Scene, by: Staff) -> None:
+    """The dealer who stands there; where nobody deals, who runs the floor."""
+    if scene.standing.dealer is None and by.has_perm("tables.run_floor"):
+        the_floor(scene, by)
+    else:
+        the_dealer(scene, by)
+
+
 def the_dealer_who_leaves(scene: Scene, by: Staff) -> None:
     """The dealer who stands there, whatever is being counted."""
     anybody_here(scene, by)

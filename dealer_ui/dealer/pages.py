@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,6 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import signatures
+from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.screen import Screen
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
@@ -150,7 +150,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
     refused = after = None
     try:
-        key, seq = _key(request.POST), _seq(request.POST)
+        key, seq = key_of(request.POST), seq_of(request.POST)
         table = _table(pk)
         terminals.for_dealing(request, table)
         after = dealing.record(table, _entered(request.POST), by=viewer, key=key, expected_seq=seq).after
@@ -300,18 +300,4 @@ def _count(form: QueryDict, column: int) -> int:
     typed: Any = form.get(f"count{column}", "").strip()
     if not (typed.isascii() and typed.isdecimal() and len(typed) <= 3):
         raise Refused("bad_counts", f"The column of {column}s needs a count, in digits.", 422)
-    return int(typed)
-
-
-def _key(form: QueryDict) -> UUID:
-    try:
-        return UUID(form.get("key", ""))
-    except ValueError:
-        raise Refused("bad_input", "This form was incomplete: enter it again.", 400) from None
-
-
-def _seq(form: QueryDict) -> int:
-    typed = form.get("seq", "")
-    if not (typed.isascii() and typed.isdecimal() and len(typed) < 19):
-        raise Refused("bad_input", "This form was incomplete: enter it again.", 400)
     return int(typed)

@@ -25,9 +25,10 @@ from tables.board.picture import Board, board
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import Shuffle, View
-from tables.inputs import ForgiveCommission, Input, RetireShoe, TakeBack
+from tables.inputs import AbandonTable, ForgiveCommission, Input, RetireShoe, TakeBack, VoidRound
 from tables.log.entries.rounds import spelled, whom, words_of
 from tables.log.fold import Standing
+from tables.log.mishaps import LEAVING, REASONS
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
@@ -46,6 +47,15 @@ class Act:
     """What is entered, from the form that confirms it."""
     owes: bool = False
     """Whether the form asks at which seat that owes commission, and why."""
+    reasons: tuple[str, ...] = ()
+    """The reasons of `mishaps.REASONS` that the form asks for, with a note."""
+    at_once: bool = False
+    """Whether it is done whatever has happened at the table since the page was drawn."""
+
+    @property
+    def asks(self) -> list[tuple[str, str]]:
+        """Its reasons, in words."""
+        return [(name, REASONS[name]) for name in self.reasons]
 
 
 def _forgiven(form: Mapping[str, str]) -> Input:
@@ -53,12 +63,23 @@ def _forgiven(form: Mapping[str, str]) -> Input:
     return ForgiveCommission(int(seat) if seat.isascii() and seat.isdecimal() else 0, form.get("reason", ""))
 
 
+def _voided(form: Mapping[str, str]) -> Input:
+    return VoidRound(form.get("reason", ""), form.get("note", ""), unknown="unknown" in form)
+
+
+def _abandoned(form: Mapping[str, str]) -> Input:
+    return AbandonTable(form.get("reason", ""), form.get("note", ""))
+
+
+_VOIDS: Final = tuple(name for name in REASONS if name != "ruling")
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
         Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack()),
         Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
         Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
+        Act("void-round", "Void round", ": the round is void", _voided, reasons=_VOIDS),
+        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons=LEAVING, at_once=True),
     )
 }
 
@@ -303,15 +324,17 @@ def _acts(standing: Standing) -> tuple[Act, ...]:
     if not standing.is_open:
         return ()
     can = [ACTS["take-back"]] if _can_take_back(standing) else []
-    if not standing.round_open:
+    if standing.round_open:
+        can.append(ACTS["void-round"])
+    else:
         can += [ACTS["retire-shoe"]] if standing.shoe else []
         can += [ACTS["forgive-commission"]] if standing.marks else []
-    return tuple(can)
+    return (*can, ACTS["abandon"])
 
 
 def _can_take_back(standing: Standing) -> bool:
     current, shoe = standing.round, standing.shoe
-    if not (current and current.plays and shoe) or current.first_seq < shoe.ready_seq:
+    if not (current and current.plays and shoe) or current.voided or current.first_seq < shoe.ready_seq:
         return False
     last = current.plays[-1]
     dealt_by_house = last.has_card and shoe.source == ShoeSource.HOUSE
@@ -368,6 +391,8 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
             "The shoe leaves the table; a new one is loaded before the next round.",
             *(["The order that it was dealt from is opened in the log."] if opened else []),
         ]
+    if chosen.reasons:
+        return _ends(standing, chosen)
     if chosen.owes:
         return [
             "The player will not pay what is marked: it stays out of the rack.",
@@ -381,3 +406,18 @@ def consequences(card: Seen, chosen: Act) -> list[str]:
     reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
     return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip
+
+
+def _ends(standing: Standing, chosen: Act) -> list[str]:
+    """What a void round and an abandoned table come to."""
+    number = standing.round.number if standing.round and standing.round_open else None
+    void = [
+        f"Round {number} ends without a result: every bet goes back, and what was paid in it is reversed."
+    ] if number else []  # fmt: skip
+    if not chosen.at_once:
+        return [*void, "Its cards are out of the shoe. Your name and the reason stay in the log; an alert is raised."]
+    return [
+        *void,
+        "The shoe is retired, the dealer is signed out; chips stay where they are.",
+        "Afterwards the table is closed by its closer, or a dealer signs in and loads a new shoe.",
+    ]

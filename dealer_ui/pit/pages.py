@@ -397,5 +397,6 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
         key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
-    dealing.record(table, chosen.entered(request.POST.dict()), by=_viewer(request), key=key, expected_seq=seq)
+    since = None if chosen.at_once else seq
+    dealing.record(table, chosen.entered(request.POST.dict()), by=_viewer(request), key=key, expected_seq=since)
     messages.success(request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.")

@@ -112,7 +112,9 @@ def story(table: Table, number: int) -> Story | None:
         rules=msgspec.to_builtins(current.rules),
         opening=current.opening,
         payouts=current.settled,
-        record=None if is_broken or sealed else record_of(current.game, current.rules, current.opening, actions),
+        record=None
+        if is_broken or sealed
+        else record_of(current.game, current.rules, current.opening, actions, voided=current.voided),
         sealed=sealed,
         coin_cents=current.coin_cents,
         stacks=tuple((seat, cents) for seat, cents in current.stacks if seat in current.opening.seats),

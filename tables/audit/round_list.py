@@ -58,6 +58,8 @@ class RoundLine:
     dated: datetime | None = None
     """What its first entry was dated by a wrong clock, where that was mended: it began, at the earliest, at the time
     that is said here."""
+    voided: str = ""
+    """Why it ended without a result, if it did."""
     fault: str | None = None
     """Why the round cannot be played again from the log."""
 
@@ -195,6 +197,8 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
     seats = current.dealt_in if current else ()
     payouts = current.settled if current else ()
     staked = sum(seat.bet_cents for seat in seats) or sum(payout.staked_cents for payout in payouts)
+    if current and current.voided:
+        staked = 0
     return RoundLine(
         number=number,
         first_seq=entries[0].seq,
@@ -208,6 +212,7 @@ def line_of(number: int, entries: Sequence[Entry]) -> RoundLine:
         house_net_cents=current.house_net_cents if current and ended and not fault else None,
         taken_back=sum(entry.kind == "take_back" for entry in entries),
         refused=sum(entry.subject == "alert" for entry in entries),
+        voided=current.voided if current else "",
         fault=fault,
     )
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
 from tables.games.cards import PAIRS, Composition
+from tables.games.catalog import GAMES
 from tables.games.felt import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
 from tables.games.game import Words
 from tables.games.told import words_of
@@ -34,9 +35,10 @@ from tables.inputs import (
     TimeCharge,
     spell,
 )
-from tables.log.fold import Round
+from tables.log.fold import Round, Standing
 from tables.log.kinds import kind_of
-from tables.models import ShoeSource
+from tables.log.terms import limits_of, rules_of
+from tables.models import ShoeSource, Staff, Table
 from tables.play import pots, rounds, shoes
 from tables.refusals import Refused
 from tables.scene import Scene
@@ -194,6 +196,12 @@ class Entries:
         except Refused:
             return False
         return True
+
+
+def can_take_back(table: Table, standing: Standing, by: Staff) -> bool:
+    """Whether the latest input of the round on the layout could be taken back by somebody."""
+    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by)
+    return Entries(scene).can_take_back()
 
 
 def deck_columns(scene: Scene) -> Composition:

@@ -35,7 +35,7 @@ def hands_of_shoe(book_id: int, standing: Standing) -> Sequence[Hand]:
 @lru_cache(maxsize=4_000)
 def _hand_as_of(book_id: int, number: int, last_seq: int) -> Hand | None:
     past = as_of(book_id, number, last_seq)
-    return _hand(past.round) if past is not None and past.over else None
+    return _hand(past.round) if past is not None and past.over and not past.round.voided else None
 
 
 def _hand(current: Round) -> Hand | None:

@@ -78,7 +78,11 @@ _WORDS: Final = {
     "shuffle": Phrase("Shuffle the shoe.", "Shuffling.", "The shoe is shuffled when the cut card has come out."),
     "cut": Phrase("Place the cut card.", "Cutting.", "The last part of the shoe is never dealt."),
     "burn": Phrase("Burn the first cards.", "Burning.", "Burned cards are not shown."),
-    "retire": Phrase("Retire this shoe.", "This shoe is retired.", "The table is set to another shoe now."),
+    "retire": Phrase(
+        "Retire this shoe.",
+        "This shoe is retired.",
+        "The table is set to another shoe now, or it is not known exactly what this one holds.",
+    ),
 }
 
 

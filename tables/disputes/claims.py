@@ -35,7 +35,9 @@ from tables.past import Past, words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 from tables.setup import house_terms
+from tables.voiding import void_step
 
+VOID: Final = "void"
 MONEY: Final = frozenset({"player", "house", "void"})
 """Rulings that a correction follows from."""
 
@@ -114,11 +116,28 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     if scene.signature in round_.entered_by:
         says = f"{scene.by.name} entered round {dispute.round}: somebody else has to rule on it."
         raise Refused("own_round", says, 403)
-    if entered.ruling in MONEY:
+    ends = entered.ruling == VOID and _is_open(scene, dispute.round)
+    if entered.ruling in MONEY and not ends and not (entered.ruling == VOID and round_.round.voided):
         refuse_uncorrectable(round_)
     reason = words(entered.reason, "why it is ruled so")
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
-    return Outcome([_step(scene, DisputeRuled, disputes, ruled)])
+    step = _step(scene, DisputeRuled, disputes, ruled)
+    if not ends:
+        return Outcome([step])
+    permits.the_floor(scene, _staff(scene))
+    alert = f"{scene.table.name}, round {dispute.round}: {scene.by.name} ruled it void while it was open"
+    return Outcome([void_step(scene, "ruling", reason), step], alert=alert, evidence={"round": dispute.round})
+
+
+def _is_open(scene: Scene, number: int) -> bool:
+    """Whether a round goes on: ruled void, it ends there and then."""
+    current = scene.standing.round
+    return scene.standing.round_open and current is not None and current.number == number
+
+
+def _staff(scene: Scene) -> Staff:
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- no seat rules
+    return scene.by
 
 
 @enters(CloseDispute, permit=permit_ruling)
@@ -130,7 +149,8 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
         raise Refused("not_ruled", f"Rule on dispute {dispute.number} first.", 409)
     slips = corrections_of(scene.table.book_id, dispute.number, scene.standing.seq)
     settlement = words(entered.text, "how it was settled") if entered.text.strip() else ""
-    if dispute.ruling in MONEY and not slips and not settlement:
+    round_ = _round(scene, dispute.round)
+    if dispute.ruling in MONEY and not (slips or settlement or round_.round.voided):
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
     return Outcome([_step(scene, DisputeClosed, disputes, closed, text=settlement, corrections=tuple(slips))])
@@ -146,8 +166,11 @@ def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
 def refuse_uncorrectable(round_: Past) -> None:
     """Raises Refused where the house has nothing to pay or take: in mid-round, and where players play each other."""
     if not round_.over:
-        says = f"Round {round_.round.number} is not over: what is entered can still be taken back at the table."
+        says = f"Round {round_.round.number} is not over: take back what was entered wrongly, or rule it void."
         raise Refused("round_open", says, 409)
+    if round_.round.voided:
+        says = f"Round {round_.round.number} is void: every bet went back, and there is nothing to pay or take."
+        raise Refused("round_void", says, 409)
     if not round_.round.house_payouts:
         says = f"{round_.round.game.title} is played for a pot: the house has no part in what seats pay each other."
         raise Refused("not_banked", says, 422)

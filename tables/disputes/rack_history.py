@@ -12,7 +12,7 @@ from django.db import connection
 from tables.games.felt import Action, Opening, Payout
 from tables.games.game import Game
 from tables.log.catalog import read
-from tables.log.entries.rounds import Played, TakenBack
+from tables.log.entries.rounds import Played, TakenBack, Voided
 from tables.log.entries.shoes import CardRefused
 from tables.log.kinds import kind_of
 from tables.log.settlement import paid_in_full
@@ -97,7 +97,7 @@ def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_se
 
 
 def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> Dealt | None:
-    """A round from its entries; None for one that goes on, or that was taken back."""
+    """A round from its entries; None for one that goes on, that was taken back, or that is void."""
     plays: dict[int, tuple[int, Played]] = {}
     troubled, pinned = False, None
     for seq, subject, kind, legs, body in entries:
@@ -110,6 +110,8 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes]]) -> 
                 plays.pop(seq_taken_back, None)
             case CardRefused():
                 troubled = True
+            case Voided():
+                return None
     if pinned is None or not plays:
         return None
     settling_seq, (legs, _) = max(plays.items())

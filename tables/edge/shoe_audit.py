@@ -226,8 +226,10 @@ def dealt_from(shoe: Finished) -> Iterator[Round]:
         standing = Standing()
         for _, seq, kind, body in group:
             standing = fold(standing, read("round", kind, body), seq=seq, round=number)
-        if standing.round is not None and standing.round.plays and standing.round.over:
-            yield standing.round
+        current = standing.round
+        # The cards of a void round are gone for those after it, which pin that; bets were none in it.
+        if current is not None and current.plays and current.over and not current.voided:
+            yield current
 
 
 # --- What a round was worth ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tables.games.cards import NOTHING, PAIRS, WHOLE, Composition, pack_of
+from tables.games.cards import NOTHING, PAIRS, UNKNOWN, WHOLE, Composition, pack_of
 
 Money = Callable[[int], str]
 """Says an amount in the house's own way; games do not know the currency."""
@@ -53,6 +53,8 @@ class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
     seat: int
     amount_cents: int
     wager: str = MAIN
+    approved: bool = False
+    """Whether it is over the limit and stands all the same, as a pit boss has signed."""
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
@@ -87,7 +89,14 @@ class Shuffle(Struct, frozen=True, tag_field="do", tag="shuffle"):
     """The shoe ran out in mid-round: the discards were shuffled, and the burn repeated."""
 
 
-Action = Bet | CloseBets | Card | Choose | Shuffle
+class SetAside(Struct, frozen=True, tag_field="do", tag="set_aside", omit_defaults=True):
+    """A card left the shoe unplayed in mid-round: exposed, boxed, or on the floor. It is a discard from then on."""
+
+    rank: int = UNKNOWN
+    """The card, by its number in the game's pack; UNKNOWN where nobody saw it."""
+
+
+Action = Bet | CloseBets | Card | Choose | Shuffle | SetAside
 
 
 class Illegal(Exception):
@@ -149,7 +158,8 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
             raise Illegal("opposite_sides", says, seat=self.seat)
         if self.needs:
             raise Illegal("bad_bet", f"seat {self.seat}: {self.wager} goes with {self.needs}; place that first")
-        if amount < self.low_cents or amount > self.high_cents or amount % self.step_cents:
+        most = MOST_CENTS if action.approved else self.high_cents
+        if amount < self.low_cents or amount > most or amount % self.step_cents:
             raise self._objection(amount)
         return action
 
@@ -222,6 +232,14 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
             if card not in self.barred
             for _ in range(held - out)
         )
+
+    def without(self, card: int) -> AskCard:
+        """The same once a card has left the shoe unplayed."""
+        if card == UNKNOWN or self.apart:
+            return self
+        gone = [*self.gone]
+        gone[card - 1] += 1
+        return msgspec.structs.replace(self, gone=tuple(gone))
 
     def admits(self, action: Action) -> Action | None:
         """A card to this place; raises Illegal for one that the shoe cannot hold any more."""

@@ -223,6 +223,14 @@ class HouseLayout:
             self.left -= 1
             self.burned += 1
 
+    def set_aside(self, card: int) -> None:
+        """A card leaves the shoe unplayed; it is among the discards from here on."""
+        self.left -= 1
+        if card == UNKNOWN:
+            self.burned += 1
+        else:
+            self.gone[card - 1] += 1
+
     def _in_play(self) -> list[int]:
         hands = [*self.hands, *(hand for spot in self.spots for hand in spot.hands)]
         return [card for hand in hands if not hand.is_dead for card in hand.cards]

@@ -203,6 +203,12 @@ class Layout:
         self.gone, self.left = add(self.gone, rank), self.left - 1
         return rank
 
+    def set_aside(self, card: int) -> None:
+        """A card leaves the deck unplayed; it is among the discards from here on."""
+        self.left -= 1
+        if card != UNKNOWN:
+            self.gone = add(self.gone, card)
+
     def draw_unpaired(self, player: Player) -> Script[int]:
         """The next card that pairs nothing in a player's stack; those that do are discarded and replaced.
 

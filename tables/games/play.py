@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
-from tables.games.cards import NOTHING
+from tables.games.cards import NOTHING, UNKNOWN
 from tables.games.felt import (
     DEALER,
     MIDDLE,
@@ -17,10 +17,13 @@ from tables.games.felt import (
     AskCard,
     AskChoice,
     AskCloseBets,
+    AskShuffle,
     Bet,
+    Card,
     Illegal,
     Opening,
     Prompt,
+    SetAside,
 )
 from tables.games.game import Course, Game, Picture
 
@@ -41,6 +44,8 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
     for prompt in state.prompts:
         if meant := prompt.admits(action):
             return meant
+    if type(action) is SetAside:
+        return _aside(game, state, action)
     raise out_of_turn(prompts_for(game, state, None), action)
 
 
@@ -54,7 +59,9 @@ def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, 
                 take(meant)
                 break
         else:
-            raise out_of_turn(prompts, action)
+            if type(action) is not SetAside:
+                raise out_of_turn(prompts, action)
+            take(_aside(game, course.state(), action))
     end: State = course.state()
     return end
 
@@ -82,6 +89,10 @@ def _played(game: Game[State, Rules], course: Course, actions: Iterable[Action])
                 yield meant
                 break
         else:
+            if type(action) is SetAside:
+                course.take(_aside(game, course.state(), action))
+                yield action
+                continue
             raise out_of_turn(prompts_for(game, course.state(), None), action)
 
 
@@ -102,6 +113,20 @@ def _allowed(ask: Prompt, hides: set[int]) -> Prompt:
     if isinstance(ask, AskCard):
         return structs.replace(ask, gone=NOTHING)
     return AskChoice(ask.seat, ()) if isinstance(ask, AskChoice) and ask.seat in hides else ask
+
+
+def _aside(game: Game[State, Rules], state: State, action: SetAside) -> SetAside:
+    """A card that leaves the shoe unplayed answers no prompt: it may at any time, as long as one is left to deal."""
+    if not state.prompts or isinstance(state.prompts[0], AskShuffle):
+        raise out_of_turn(prompts_for(game, state, None), action)
+    if game.cards_left(state) <= 1:
+        says = (
+            "it is the last card of the shoe, and another may be due: a pit boss voids the round, or the card is dealt"
+        )
+        raise Illegal("last_card", says)
+    if action.rank != UNKNOWN:
+        AskCard(MIDDLE, game.gone(state), game.decks(state.rules)).admits(Card(action.rank, MIDDLE))  # type: ignore[attr-defined]
+    return action
 
 
 def out_of_turn(prompts: tuple[Prompt, ...], action: Action) -> Illegal:

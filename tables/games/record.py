@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tables.games.cards import Pack
+from tables.games.cards import UNKNOWN, Pack, pack_of
 from tables.games.catalog import GAMES
 from tables.games.felt import (
     Action,
@@ -29,6 +30,7 @@ from tables.games.felt import (
     Opening,
     Payout,
     Prompt,
+    SetAside,
     Shuffle,
 )
 from tables.games.game import Game, PotGame
@@ -55,21 +57,28 @@ def judge(document: bytes | str) -> dict[str, Any]:
         pack = form.pack(written, rules)
         opening = _opening(record, form, written, pack)
         answers = _Answers(record, form, form.cards(written, pack), form.bets(record, rules))
+        answers.aside = _aside_in(record, pack)
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
         place = answers.place if answers else "options"  # before there is anything to answer, the options are at fault
         raise RecordError(illegal.facts.get("place", place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
+    if not isinstance(record.voided, UnsetType):
+        return _voided(game, record.voided)
     return _answer(game, form, state, prompts)
 
 
-def record_of(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
+def record_of(
+    game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action], *, voided: str = ""
+) -> dict[str, Any]:
     """A round of a table's log as a record that anyone can replay: with all that older logs leave out of decisions."""
-    return record_as_logged(game, rules, opening, complete(game, rules, opening, actions))
+    return record_as_logged(game, rules, opening, complete(game, rules, opening, actions), voided=voided)
 
 
-def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action]) -> dict[str, Any]:
+def record_as_logged(
+    game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action], *, voided: str = ""
+) -> dict[str, Any]:
     """A round as a record, its decisions to the letter of the log: what was hashed once is hashed so for good."""
     actions = [*actions]
     content = {
@@ -93,7 +102,20 @@ def record_as_logged(game: Game[Any, Any], rules: Any, opening: Opening, actions
         record["rake"] = msgspec.to_builtins(opening.rake)
     if opening.blind and isinstance(game, PotGame):
         record["blind"] = True
+    if aside := _spelled_aside(actions, pack_of(opening.dealt)):
+        record["aside"] = aside
+    if voided:
+        record["voided"] = voided
     return record
+
+
+def _spelled_aside(actions: Sequence[Action], pack: Pack) -> list[dict[str, Any]]:
+    dealt, aside = 0, list[dict[str, Any]]()
+    for action in actions:
+        dealt += isinstance(action, Card)
+        if isinstance(action, SetAside):
+            aside.append({"after": dealt, "card": pack.spell(action.rank) if action.rank != UNKNOWN else None})
+    return aside
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -163,10 +185,15 @@ class _Answers:
         self.actions, self.cards, self.bets = record.actions or (), cards, bets
         self.names = names_in(form.game)
         self.next_bet = self.next_card = self.next_action = 0
+        self.aside: list[tuple[int, int]] = []
+        """(after how many cards, card) of those that left the shoe unplayed."""
         self.place = "dealt"  # all that a game may find impossible in an opening
 
     def __call__(self, prompts: tuple[Prompt, ...]) -> Action | None:
         ask = prompts[0]
+        if self.aside and self.aside[0][0] == self.next_card and type(ask) is not AskShuffle:
+            self.place = "aside"
+            return SetAside(self.aside.pop(0)[1])
         if type(ask) is AskCard:
             return self._card(ask)
         if type(ask) is AskChoice:
@@ -226,6 +253,8 @@ class _Answers:
             raise RecordError(f"cards[{self.next_card}]", f"{rest} left over: {due}")
         if (rest := len(self.actions) - self.next_action) > 0:
             raise RecordError(f"actions[{self.next_action}]", f"{rest} left over: {due}")
+        if self.aside:
+            raise RecordError("aside", f"{len(self.aside)} left over: {due}")
 
 
 # --- answering -------------------------------------------------------------------------------------------------
@@ -242,6 +271,32 @@ def _answer(game: Game[Any, Any], form: Form[Any], state: Any, prompts: tuple[Pr
         "pot_left": game.pot(state) if isinstance(game, PotGame) else 0,
         "next": form.open_prompts(prompts),
     }
+
+
+def _voided(game: Game[Any, Any], reason: str) -> dict[str, Any]:
+    """The answer to a round that was ended without a result: its cards could be dealt so, and nothing came of it."""
+    return {
+        "game": game.name,
+        "complete": True,
+        "results": [],
+        "house_net": 0,
+        "pot_left": 0,
+        "next": [],
+        "voided": reason,
+    }
+
+
+def _aside_in(record: Record, pack: Pack) -> list[tuple[int, int]]:
+    """The cards that left the shoe unplayed, in order. Raises RecordError."""
+    if isinstance(record.aside, UnsetType):
+        return []
+    aside = []
+    for index, item in enumerate(record.aside):
+        try:
+            aside.append((item.after, UNKNOWN if item.card is None else pack.number(item.card)))
+        except KeyError:
+            raise RecordError(f"aside[{index}].card", f"there is no card {item.card!r} here") from None
+    return sorted(aside, key=itemgetter(0))
 
 
 def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> int:

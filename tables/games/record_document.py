@@ -55,6 +55,14 @@ class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
         return {key: value for key, value in given.items() if value is not UNSET}
 
 
+class RecordAside(Struct, frozen=True):
+    """A card that left the shoe unplayed, and how many of the record's cards were dealt before it."""
+
+    after: _COUNT
+    card: int | str | None = None
+    """As the record writes cards; null where nobody saw it."""
+
+
 _NAMED: Final = {name: name for name in ("card", "cards", "target", "count", "column")} | {"from": "from_"}
 
 
@@ -74,6 +82,8 @@ class Record(Struct, frozen=True):
     first: _SEAT | UnsetType = UNSET
     rake: Rake | UnsetType = UNSET
     blind: bool | UnsetType = UNSET
+    aside: tuple[RecordAside, ...] | UnsetType = UNSET
+    voided: str | UnsetType = UNSET
 
 
 # --- reading ---------------------------------------------------------------------------------------------------

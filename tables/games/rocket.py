@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, structs
 
-from tables.games.cards import DECK, DECK_SIZE, PAIRS, Composition, Pack, count
+from tables.games.cards import DECK, DECK_SIZE, PAIRS, UNKNOWN, Composition, Pack, count
 from tables.games.felt import (
     DEALER,
     MAIN,
@@ -37,6 +37,7 @@ from tables.games.felt import (
     Phrase,
     Prompt,
     SeatView,
+    SetAside,
     Shuffle,
     Struct,
     View,
@@ -248,8 +249,17 @@ class Course:
         """Go on by an admitted action."""
         if not self.left and type(action) is Shuffle:
             self._shuffle()
+        elif type(action) is SetAside:
+            self._set_aside(action.rank)
         else:
             _STEPS[self.stage](self, action)
+
+    def _set_aside(self, rank: int) -> None:
+        """A card leaves the shoe unplayed; it is among the discards from here on."""
+        self.left -= 1
+        if rank != UNKNOWN:
+            self.gone[rank - 1] += 1
+        self.prompts = tuple(ask.without(rank) if type(ask) is AskCard else ask for ask in self.prompts)
 
     # --- what is asked ---
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
-from tables.games.felt import Action, AskChoice, Choice, Money, Opening, Phrase, Prompt
+from tables.games.felt import Action, AskCard, AskChoice, Choice, Money, Opening, Phrase, Prompt, SetAside
 from tables.games.game import Game, Picture, Rules, Script, Words
 
 Layout = TypeVar("Layout")
@@ -56,6 +56,10 @@ class Told(Generic[State]):
     def take(self, action: Action) -> None:
         """Go on by an admitted action."""
         self.actions.append(action)
+        if type(action) is SetAside:
+            self.telling[1].set_aside(action.rank)
+            self.prompts = tuple(ask.without(action.rank) if type(ask) is AskCard else ask for ask in self.prompts)
+            return
         try:
             self.prompts = self.send(action)
         except StopIteration:
@@ -99,7 +103,10 @@ class ToldGame(Game[State, Rules]):
         with suppress(StopIteration):  # of a game that is over
             next(script)
             for action in state.actions:
-                script.send(action)
+                if type(action) is SetAside:
+                    layout.set_aside(action.rank)
+                else:
+                    script.send(action)
         return script, layout
 
 

@@ -25,6 +25,7 @@ from tables.log.entries import (
     journal,
     kept,
     keys,
+    mishaps,
     proposals,
     rounds,
     seats,
@@ -40,9 +41,10 @@ from tables.log.event import Event, Unreadable
 from tables.log.fold import Standing
 
 EVENTS: Final[tuple[type[Event], ...]] = (
-    rounds.Played, rounds.Paid, rounds.TakenBack,
+    rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
     shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
-    shoes.CutCardOut, shoes.Retired, shoes.CardRefused,
+    shoes.CutCardOut, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
+    mishaps.MishapEntered, mishaps.TableAbandoned,
     seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
     commission.CommissionCollected, commission.CommissionForgiven,
     chips.ChipsSold, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,

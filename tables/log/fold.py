@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.moves import Chart, Move
-from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, Pack
+from tables.games.cards import PACKS, PAIRS, UNKNOWN, Composition, Pack, add
 from tables.games.felt import (
     Action,
     AskBet,
@@ -22,6 +22,7 @@ from tables.games.felt import (
     Payment,
     Payout,
     SeatView,
+    SetAside,
     View,
 )
 from tables.games.game import Game
@@ -88,6 +89,15 @@ class Shoe:
     """The entry from which on cards were dealt since the last shuffle."""
     standard: StandardShoe | UnsetType = UNSET
     """What there is to tell of a shoe of standard cards."""
+    aside: tuple[tuple[int, int], ...] | UnsetType = UNSET
+    """(entry, card) of the cards that left it unplayed between two rounds; a card that nobody saw is UNKNOWN."""
+    uncertain: bool | UnsetType = UNSET
+    """Whether it is no longer known exactly what it holds: no further round is dealt from it."""
+
+    @property
+    def burned_since(self) -> int:
+        """How many cards left it unseen between two rounds, since it was made ready."""
+        return sum(card == UNKNOWN for _, card in self.aside or ())
 
     @property
     def pack(self) -> Pack:
@@ -118,8 +128,8 @@ class Play:
 
     @property
     def has_card(self) -> bool:
-        """Whether a card was turned in it."""
-        return any(type(action) is Card for action in self.actions)
+        """Whether a card left the shoe in it, or was turned."""
+        return any(isinstance(action, Card | SetAside) for action in self.actions)
 
 
 Stacks = tuple[tuple[int, int], ...]
@@ -152,6 +162,8 @@ class Round(ABC):
     """The seats that are to choose now in a game for a pot, and the entry since which each is asked just that."""
     marks: Stacks | None = None
     """The commission that was marked at seats when it began; None where the house takes it at once."""
+    voided: str = ""
+    """Why it ended without a result, if it did: its cards were dealt, its bets were not."""
 
     @property
     def secret(self) -> bool:
@@ -170,7 +182,7 @@ class Round(ABC):
     @property
     def settled(self) -> tuple[Payout, ...]:
         """The payouts decided so far, in cents, whatever the game counts in."""
-        return tuple(self.in_cents(payout) for payout in self.game.settle(self.state))
+        return () if self.voided else tuple(self.in_cents(payout) for payout in self.game.settle(self.state))
 
     def newly_decided(self, state: Any) -> tuple[Payout, ...]:
         """The payouts of a later state that are not decided yet."""
@@ -180,7 +192,7 @@ class Round(ABC):
     @property
     def over(self) -> bool:
         """Whether nothing more can happen in it."""
-        return not self.game.prompts(self.state)
+        return bool(self.voided) or not self.game.prompts(self.state)
 
     # --- what each kind of game has its own way of (`kinds`)
 
@@ -249,6 +261,13 @@ class Round(ABC):
     @abstractmethod
     def priced(self, amount: int) -> str:
         """In words, an amount as the game counts it."""
+
+    def _view(self, viewer: int | None) -> View:
+        """What a viewer may see as the game has it; in a voided round nothing became of anybody."""
+        view = self.game.view(self.state, viewer)
+        if not self.voided:
+            return view
+        return structs.replace(view, seats=tuple(structs.replace(seat, payout=None) for seat in view.seats))
 
     @abstractmethod
     def view(self, viewer: int | None) -> View:
@@ -320,7 +339,7 @@ class Standing:
     def round_open(self) -> bool:
         """Whether a round is going on: a bet lies on the layout, or a seat is still to be paid."""
         current = self.round
-        if current is None or not current.plays:
+        if current is None or not current.plays or current.voided:
             return False
         prompts = current.game.prompts(current.state)
         if not prompts:
@@ -339,9 +358,19 @@ class Standing:
         """The cards gone from the shoe since its shuffle, as far as they were seen, while no round is open."""
         if self.shoe is None:
             return PAIRS.nothing
-        if self.dealt_before is not None:
-            return self.dealt_before.game.gone(self.dealt_before.state)
-        return self.shoe.pack.count((self.shoe.turned,))
+        before = self.dealt_before
+        gone = self.shoe.pack.count((self.shoe.turned,)) if before is None else before.game.gone(before.state)
+        for card in self.aside_since:
+            gone = add(gone, card) if card != UNKNOWN else gone
+        return gone
+
+    @property
+    def aside_since(self) -> tuple[int, ...]:
+        """The cards that left the shoe unplayed since the latest round out of it was opened."""
+        if self.shoe is None:
+            return ()
+        opened = self.dealt_before.first_seq if self.dealt_before else 0
+        return tuple(card for seq, card in self.shoe.aside or () if seq > opened)
 
     @property
     def dealt_before(self) -> Round | None:
@@ -355,8 +384,10 @@ class Standing:
 
     @property
     def button(self) -> int | None:
-        """Where the button lies."""
-        return None if self.round is None else self.round.game.view(self.round.state, None).button
+        """Where the button lies: after a voided game, where it lay before it."""
+        if self.round is None:
+            return None
+        return self.round.opening.button if self.round.voided else self.round.game.view(self.round.state, None).button
 
 
 def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:

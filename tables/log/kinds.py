@@ -45,7 +45,7 @@ class HouseRound(Round):
         return ()
 
     def moves_to(self, chart: Chart, state: Any) -> list[Move]:
-        if self.game.prompts(state):
+        if self.voided or self.game.prompts(state):
             return []
         return settlement(chart, tuple(map(self.in_cents, self.game.settle(state))))
 
@@ -64,7 +64,7 @@ class HouseRound(Round):
     @property
     def marks_now(self) -> dict[int, int]:
         marks = dict(self.marks or ())
-        if self.marks is not None and self.over:
+        if self.marks is not None and self.over and not self.voided:
             for seat, cents in commission_of(self.game.settle(self.state)).items():
                 marks[seat] = marks.get(seat, 0) + cents
         return marks
@@ -72,7 +72,7 @@ class HouseRound(Round):
     @property
     def house_net_cents(self) -> int:
         """Commission counts where it was earned, whenever it is collected."""
-        return -sum(payout.net_cents for payout in self.game.settle(self.state))
+        return 0 if self.voided else -sum(payout.net_cents for payout in self.game.settle(self.state))
 
     @property
     def house_payouts(self) -> tuple[Payout, ...]:
@@ -80,7 +80,7 @@ class HouseRound(Round):
 
     @property
     def to_pay(self) -> tuple[Payout, ...]:
-        if not (self.plays and self.over):
+        if self.voided or not (self.plays and self.over):
             return ()
         decided = self.plays[-1].decided
         walked = decided if len(decided) > 1 or any(payout.net_cents > 0 for payout in decided) else ()
@@ -97,7 +97,7 @@ class HouseRound(Round):
         return money(amount)
 
     def view(self, viewer: int | None) -> View:
-        view = self.game.view(self.state, viewer)
+        view = self._view(viewer)
         if self.marks is None:
             return view
         return structs.replace(view, seats=tuple(self._seat_paid_in_full(seat) for seat in view.seats))
@@ -128,7 +128,7 @@ class PotRound(Round):
 
     @property
     def payments(self) -> tuple[Payment, ...]:
-        return self.game.payments(self.state) if self.plays else ()
+        return self.game.payments(self.state) if self.plays and not self.voided else ()
 
     def payments_since(self, state: Any) -> tuple[Payment, ...]:
         return self.game.payments(state)[len(self.payments) :]
@@ -172,7 +172,7 @@ class PotRound(Round):
 
     @property
     def lies_on(self) -> bool:
-        return True
+        return not self.voided
 
     def in_cents(self, payout: Payout) -> Payout:
         coin = self.coin_cents
@@ -184,7 +184,7 @@ class PotRound(Round):
         return money(amount * self.coin_cents)
 
     def view(self, viewer: int | None) -> View:
-        view = self.game.view(self.state, viewer)
+        view = self._view(viewer)
         seats = tuple(self._seat_in_cents(seat) for seat in view.seats)
         return structs.replace(view, pot=self.pot_now_cents, seats=seats)
 
@@ -296,17 +296,25 @@ class AgainstHouse(GameKind):
         """The options and limits of now, the shoe as it lies. The burn was made when this shoe was shuffled, whatever
         the option says since."""
         rules, shoe = rules_of(table), standing.shoe
-        pinned = self._game.burning(rules, shoe.burn) if shoe else rules
+        pinned = self._game.burning(rules, shoe.burn + shoe.burned_since) if shoe else rules
         seats, gone = tuple(range(1, table.seats + 1)), standing.gone
         if not self._game.side_by_side:
             return pinned, Opening(seats, limits_of(table), gone, standing.button)
         if len(gone) != len(self._game.pack(rules).nothing):
             gone = self._game.pack(rules).nothing  # no shoe yet, or one that has to go before a round is opened
         before = standing.dealt_before
-        unseen = self._game.unseen(before.state) if before else _burned_unseen(shoe)
+        unseen = self._unseen(before) if before else _burned_unseen(shoe)
+        unseen += standing.aside_since.count(UNKNOWN)
         # Packets that seats look at are unknown here until they are shown, even if a house shoe dealt them.
         blind = self._game.looks or table.source != HOUSE_SHOE
         return rules, Opening(seats, limits_of(table), gone, blind=blind, unseen=unseen)
+
+    def _unseen(self, before: Round) -> int:
+        """How many cards are out unseen: after a voided round, those too that lay facedown and were never turned."""
+        if not before.voided:
+            return self._game.unseen(before.state)
+        whole = self._game.pack(before.rules).size * self._game.decks(before.rules)
+        return whole - sum(self._game.gone(before.state)) - self._game.cards_left(before.state)
 
     def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
         return {"marks": tuple(sorted(standing.marks.items()))} if table.marks_commission else {}

@@ -9,9 +9,9 @@ from hashlib import sha256
 from operator import itemgetter
 
 from tables.games.cards import Composition, pack_of
-from tables.games.felt import Card
+from tables.games.felt import Card, SetAside
 from tables.log.entries.rounds import Played, TakenBack
-from tables.log.entries.shoes import Burned, ShoeStep
+from tables.log.entries.shoes import Burned, CardSetAside, ShoeStep
 from tables.log.event import Event, Opened
 from tables.log.fold import HOUSE_SHOE, Standing
 
@@ -114,10 +114,12 @@ def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -
 
 def _dealt(standing: Standing, seq: int, event: Event, live: Order | None, before: bytes) -> None:
     """Note the cards that an entry deals from a house shoe."""
+    if isinstance(event, CardSetAside) and live is not None and event.left is not None:
+        live.dealt.append((seq, event.card, event.left))
     if not isinstance(event, Played | TakenBack) or standing.shoe is None or standing.shoe.source != HOUSE_SHOE:
         return
     apart = {card.action: card for card in event.apart} if isinstance(event, Played) else {}
-    ranks = {index: action.rank for index, action in enumerate(event.actions) if isinstance(action, Card)}
+    ranks = {index: action.rank for index, action in enumerate(event.actions) if isinstance(action, Card | SetAside)}
     if live is not None:
         live.apart += [(seq, ranks[index], list(card.pool), card.moment) for index, card in apart.items()]
     lefts = standing.round.plays[-1].lefts if isinstance(event, Played) and standing.round else ()

@@ -33,7 +33,7 @@ def follows(scene: Scene, slip: Slip) -> list[Step]:
     if door is TableOpened:
         return [Step(door.after(slip))]
     dealer = scene.standing.dealer
-    tapped = [_tap_out(dealer.username, dealer.name)] if dealer else []
+    tapped = [tap_out(dealer.username, dealer.name)] if dealer else []
     return [Step(door.after(slip)), *seat_pages.revoke(scene), *tapped]
 
 
@@ -97,7 +97,7 @@ def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
 def sign_out(scene: Scene, entered: SignOut) -> Outcome:
     """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
     may_leave(scene)
-    return Outcome([_tap_out(scene.by.username, scene.by.name)])
+    return Outcome([tap_out(scene.by.username, scene.by.name)])
 
 
 @enacts(DealerSignedOut)
@@ -107,7 +107,7 @@ def enact_sign_out(scene: Scene, event: DealerSignedOut, entry: Entry) -> Step:
     if dealer is None:
         raise Misconduct("it signs somebody out where nobody deals")
     may_leave(scene)
-    return _tap_out(dealer.username, event.name)
+    return tap_out(dealer.username, event.name)
 
 
 def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None) -> Step:
@@ -124,7 +124,8 @@ def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | No
     return Step(taken)
 
 
-def _tap_out(username: str, name: str) -> Step:
+def tap_out(username: str, name: str) -> Step:
+    """The entry that says that somebody deals here no longer."""
     return Step(DealerSignedOut(username=username, name=name))
 
 

@@ -51,7 +51,7 @@ def enact_buy_in(scene: Scene, event: BoughtIn, entry: Entry) -> Step:
     return _step(scene, event, event.charged_at)
 
 
-@enters(CashOut, permit=permits.the_dealer)
+@enters(CashOut, permit=permits.the_dealer_or_else_the_floor)
 def cash_out(scene: Scene, entered: CashOut) -> Outcome:
     """A player leaves with all that lies at the seat."""
     stacks = between_games(scene)
@@ -62,7 +62,7 @@ def cash_out(scene: Scene, entered: CashOut) -> Outcome:
     return Outcome([step, *seat_pages.revoke(scene, entered.seat)])
 
 
-@enacts(CashedOut, permit=permits.the_dealer)
+@enacts(CashedOut, permit=permits.the_dealer_or_else_the_floor)
 def enact_cash_out(scene: Scene, event: CashedOut, entry: Entry) -> Step:
     """A player left with all that lay at the seat."""
     amount = between_games(scene).get(event.seat, 0)

@@ -70,6 +70,7 @@ class Turn:
 )
 def enter(scene: Scene, entered: GameInput) -> Outcome:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
+    _refuse_approved(entered)
     shoe_ready(scene)
     current, opening = round_at(scene, entered)
     turn = Turn()
@@ -94,6 +95,13 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
     if shoes.cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene))
     return Outcome(steps)
+
+
+def _refuse_approved(entered: GameInput) -> None:
+    """Nobody approves of a bet over the limit by saying so: a pit boss enters it (`mishaps.accept_bet`)."""
+    bets = entered.bets if isinstance(entered, PlaceBets) else (entered,)
+    if any(isinstance(bet, Bet) and bet.approved for bet in bets):
+        raise Refused("not_permitted", "A bet over the limit takes a pit boss's signature.", 403)
 
 
 @enters(Paid, permit=permits.the_dealer)
@@ -167,6 +175,11 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
     """A seat enters its own choices where it has cards that nobody else may know; the dealer everything else."""
     current = None if event.opening is not None else scene.standing.round
     seat = seat_of(entry.by)
+    if any(isinstance(action, Bet) and action.approved for action in event.actions):
+        permits.the_floor(scene, staff_of(scene, entry))
+        if len(event.actions) > 1:
+            raise Misconduct("it enters more than the one bet over the limit that was approved")
+        return
     if seat is None:
         permits.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
@@ -393,6 +406,8 @@ def last_input(scene: Scene) -> Play:
         raise Refused("nothing_to_take_back", "The shoe was changed or shuffled since: that round stands.", 409)
     if current.first_seq < standing.opened_seq:
         raise Refused("nothing_to_take_back", "The table was closed since: that round stands.", 409)
+    if current.voided:
+        raise Refused("nothing_to_take_back", "That round is void: nothing in it counts.", 409)
     target = current.plays[-1]
     _may_take_back(scene, current, shoe, target)
     return target
@@ -403,6 +418,8 @@ def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> No
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
     if current.secret and target.actions:
         raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
+    if shoe.aside and shoe.aside[-1][0] > target.seq:
+        raise Refused("card_stands", "A card left the shoe since: that round stands.", 409)
     if scene.standing.seated_seq > target.seq:
         raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)
     if scene.standing.marked_seq > target.seq:

@@ -47,7 +47,7 @@ SENTENCES: Final = {
     "shuffle": "Shuffle the shoe first.",
     "cut": "Place the cut card first.",
     "burn": "Burn the first cards first.",
-    "retire": "This table is set to another shoe now: retire the one that is on it first.",
+    "retire": "Retire this shoe first: the table is set to another one now, or what it holds is not known exactly.",
 }
 """What to say when something else is asked while a step of the shoe is due."""
 
@@ -57,7 +57,7 @@ def due(scene: Scene) -> str | None:
     shoe = scene.standing.shoe
     if shoe is None:
         return "load"
-    if _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(scene)):
+    if shoe.uncertain or _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(scene)):
         return "retire"
     if shoe.stage == "ready":
         if not dealing_at(scene).is_used_up(scene, shoe):
@@ -154,7 +154,7 @@ def retire(scene: Scene, entered: RetireShoe) -> Outcome:
         raise Refused("no_shoe", "There is no shoe on this table.", 409)
     _no_round(scene)
     commission.refuse_owed(scene, "the shoe goes")
-    return Outcome([Step(Retired(shoe=shoe, opened=_opened(shoe)))])
+    return Outcome([Step(Retired(shoe=shoe, opened=order_opened(shoe)))])
 
 
 def cut_step(scene: Scene) -> Step:
@@ -175,7 +175,7 @@ def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
 
 
 def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
-    opened = _opened(shoe)
+    opened = order_opened(shoe)
     burned = scene.game.burned(scene.rules)
     if shoe.source != ShoeSource.HOUSE:
         shuffled = _just_shuffled(scene, shoe)
@@ -198,7 +198,7 @@ def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> S
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or (_behind(scene) and shoe.source not in SHUFFLERS)
     stage = "shuffled" if prompts else "cut"
-    return replace(shoe, stage=stage, cut_out=False, commitment=commitment).noting(turned=UNKNOWN)
+    return replace(shoe, stage=stage, cut_out=False, commitment=commitment, aside=UNSET).noting(turned=UNKNOWN)
 
 
 def expect(scene: Scene, step: str) -> Shoe:
@@ -281,7 +281,7 @@ def shuffled_in_play(scene: Scene, current: Round, state: Any) -> tuple[str | No
         return None, None
     held, whole = current.game.gone(state), shoe.pack.shoes[shoe.decks]
     discards = tuple(all_of - kept for all_of, kept in zip(whole, held, strict=True))
-    return _commit(scene.table, discards), _opened(shoe)
+    return _commit(scene.table, discards), order_opened(shoe)
 
 
 def draw(shoe: Shoe, cards_left: int) -> int:
@@ -344,7 +344,7 @@ def _shuffle(cards: Iterable[int]) -> list[int]:
     return order
 
 
-def _opened(shoe: Shoe) -> Opened | None:
+def order_opened(shoe: Shoe) -> Opened | None:
     """The order that a house shoe was dealt from, for the log."""
     if shoe.commitment is None:
         return None

@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, chip_papers, house_terms, own_secrets
+from tests.carried import alerting, chip_papers, house_terms, mishaps, own_secrets
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -207,6 +207,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for name, source in zip(GAMES_ON_STANDARD_CARDS, cycle(ShoeSource), strict=False):
         _standard_cards(house, name, source)
     _marked_commission(house)
+    mishaps.go_wrong(house)
     _cage(house)
     for table in Table.objects.order_by("pk"):
         _box(house, table)

@@ -172,6 +172,8 @@ DECLARED: dict[str, Guard] = {
     "tables/<int:pk>/leave": LEAVE_THE_TABLE,
     "tables/<int:pk>/seats/": HAND_OVER,
     "tables/<int:pk>/dispute/": AT_THE_TABLE_DISPUTE,
+    "tables/<int:pk>/mishaps/": AT_THE_TABLE,
+    "tables/<int:pk>/mishaps/<slug:mishap>/": AT_THE_TABLE_DISPUTE,
     "seat/<str:token>/": NOBODYS_SEAT,
     "seat/<str:token>/board": NOBODYS_SEAT,
     "seat/<str:token>/choose": NOBODYS_SEAT,
@@ -360,6 +362,7 @@ class House:
             path.replace("<int:number>", "1")
             .replace("<day:day>", "2026-01-02")
             .replace("<slug:name>", "retire-shoe")
+            .replace("<slug:mishap>", "exposed_card")
             .replace("<slug:series>", "fill")
             .replace("<slug:about>", "large_bet")
             .replace("<int:channel>", str(self.keys["alertchannel"]))

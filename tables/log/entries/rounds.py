@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Final, NamedTuple
 import msgspec
 
 from ledger.proof.chips import REVERSAL, money
-from ledger.proof.moves import Move, undone
+from ledger.proof.moves import Move, Posted, undone
 from tables.games.cards import PAIRS, Pack
 from tables.games.catalog import GAMES
-from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout
+from tables.games.felt import PLACE_NAMES, Action, AskCard, Card, Choose, Opening, Payout, SetAside
 from tables.games.game import Game
 from tables.games.play import play, replay
 from tables.log import digest
 from tables.log.digest import rules_version
-from tables.log.event import Context, Event, Misconduct, Opened
+from tables.log.event import Author, Context, Event, Misconduct, Opened
 from tables.log.fold import Play, Round, Stacks, Standing
 from tables.log.kinds import kind_of
 
@@ -215,6 +215,57 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}"
 
 
+class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
+    """The round ended without a result: all bets went back, and what had changed hands in it was reversed."""
+
+    subject: ClassVar[str] = "round"
+    kinds: ClassVar[tuple[str, ...]] = ("voided",)
+    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+
+    reason: str
+    """A word of `mishaps.REASONS`."""
+    note: str
+    end: str | None = None
+    """What names the state in which it was ended. None where its rules are not pinned."""
+
+    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+        current = _continued(standing.round, seq, round)
+        if not standing.round_open:
+            raise ValueError(f"entry {seq} voids round {round}, which is not open")
+        return replace(standing, round=replace(current, voided=self.reason, asked={}))
+
+    def moved(self, context: Context) -> Sequence[Move] | None:
+        before = context.before.round
+        return None if before is None else undone(posted_in(before, context.posted))
+
+    def bear_out(self, context: Context) -> None:
+        """The state that it was ended in is the one that its inputs lead to."""
+        current = context.after.round
+        assert current is not None  # noqa: S101 -- a round's entry was just folded
+        if self.end != lay_of(current):
+            raise Misconduct(f"its round lay as {self.end}, the rules make it {lay_of(current)}")
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """No seat in particular."""
+        return frozenset()
+
+    def words(self) -> str:
+        return f"The round is void ({self.reason.replace('_', ' ')}): {self.note}"
+
+
+def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Posted]:
+    """The transfers of the inputs of a round that stand."""
+    return [transfer for play in current.plays for transfer in posted.get(play.seq, ())]
+
+
+def lay_of(current: Round) -> str | None:
+    """What names the state in which a round lies; None where its rules are not pinned."""
+    if current.version is None:
+        return None
+    return digest.end_of(current.game, current.state, current.opening.seats)
+
+
 def end_of(current: Round) -> str | None:
     """What names the state that a round ended with; None while it goes on, and where its rules are not pinned."""
     if current.version is None or not current.over:
@@ -236,6 +287,8 @@ def _played(current: Round, seq: int, actions: tuple[Action, ...]) -> Round:
     for action in actions:
         if type(action) is Card:
             lefts.append(_left_for(current.game, state))
+        elif type(action) is SetAside:
+            lefts.append(current.game.cards_left(state))
         state = play(current.game, state, action)
     decided, moved = current.newly_decided(state), current.payments_since(state)
     latest = Play(seq, actions, decided, moved, tuple(lefts))
@@ -284,7 +337,8 @@ def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
     """An action by itself; nothing for a card, which is told with the others."""
     match action["do"]:
         case "bet" if bet := action["amount_cents"]:
-            return f"Seat {action['seat']} bets {money(bet)}"
+            over = ", over the limit: it stands, as the pit signed" if action.get("approved") else ""
+            return f"Seat {action['seat']} bets {money(bet)}{over}"
         case "bet":
             return f"Seat {action['seat']} takes its bet off"
         case "close_bets":
@@ -293,6 +347,8 @@ def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
             return _chosen(action, cards)
         case "shuffle":
             return "The discards are shuffled"
+        case "set_aside":
+            return f"{action['rank']} is set aside" if action.get("rank") else "A card that nobody saw is set aside"
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from tables.games.cards import UNKNOWN, Pack
 from tables.log.event import Event, Opened
 from tables.log.fold import Shoe, Standing
 
@@ -123,6 +124,33 @@ class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     def words(self) -> str:
         return f"Shoe {self.shoe.number} is retired"
+
+
+class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """A card left the shoe unplayed between two rounds: exposed, boxed, on the floor, or burned."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("card_set_aside",)
+
+    card: int
+    """The card; UNKNOWN where nobody saw it."""
+    left: int | None = None
+    """Of a house shoe: how many cards it had left, this one among them."""
+
+    def words(self) -> str:
+        return self.words_in(self.shoe.pack)
+
+    def words_in(self, pack: Pack) -> str:
+        which = "A card that nobody saw" if self.card == UNKNOWN else f"A {pack.spell(self.card)}"
+        return f"Shoe {self.shoe.number}: {which} is set aside"
+
+
+class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
+    """It is no longer known exactly what the shoe holds: once no round is open, it is retired."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("doubted",)
+
+    def words(self) -> str:
+        return f"Shoe {self.shoe.number}: what it holds is no longer known exactly"
 
 
 class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):

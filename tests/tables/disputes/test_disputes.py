@@ -259,7 +259,7 @@ def test_who_has_no_part_in_a_dispute(felt: Hand, boss: Staff, role: Role) -> No
 def test_a_round_that_goes_on_can_be_disputed_and_not_yet_corrected(felt: Hand, boss: Staff) -> None:
     """Harm: a claim that has to wait, or a ruling that pays before the round is over."""
     enter(felt, boss, OpenDispute(2, "That was my bet", "Seat 2", seat=2))
-    assert code(felt, boss, RuleDispute(1, "void", "x")) == "round_open"
+    assert code(felt, boss, RuleDispute(1, "player", "x")) == "round_open"
     assert code(felt, boss, ProposeCorrection(2, 2, 0, "x")) == "round_open"
     felt("close_bets")
     assert holds(felt)

@@ -1,0 +1,173 @@
+"""Mishaps at the table: the list of what can go wrong, and the procedure of each with its one or two acts.
+
+A card that leaves the shoe is the dealer's to enter; a void round, an abandoned table and a bet over the limit take a
+pit boss's badge and PIN on the table's terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from dealer_ui import signatures
+from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.guards import dealers
+from dealer_ui.numbers import amount_cents, number
+from tables import dealing
+from tables import standing as standings
+from tables.board.buttons import can_take_back
+from tables.games.catalog import GAMES
+from tables.games.felt import MAIN
+from tables.inputs import AbandonTable, AcceptBet, EnterMishap, FloorInput, RetireShoe, TakeBack, VoidRound, spell
+from tables.log.fold import HOUSE_SHOE, Standing
+from tables.log.kinds import kind_of
+from tables.log.mishaps import ACTS, LEAVING, MISHAPS, REASONS, Mishap
+from tables.log.terms import rules_of
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.staff import terminals
+
+SIGNED: Final = ("void", "abandon", "accept_bet")
+"""The acts that a pit boss signs."""
+_UNSEEN: Final = "unseen"
+"""What the form says of a card that nobody saw."""
+_KEYS: Final = "123456789ABCDEFGH"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A mishap on the list, with the key that opens it."""
+
+    mishap: Mishap
+    key: str
+
+
+@dealers
+@require_GET
+def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """What can go wrong, the most frequent first."""
+    table, standing = _here(viewer, pk)
+    items = [Item(mishap, key) for mishap, key in zip(MISHAPS.values(), _KEYS, strict=False)]
+    return render(request, "dealer_ui/dealer/mishaps.html", {"table": table, "standing": standing, "items": items})
+
+
+@dealers
+@require_http_methods(["GET", "POST"])
+def sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: str) -> HttpResponse:
+    """The procedure of one mishap, and what is done about it."""
+    if mishap not in MISHAPS:
+        raise Http404("There is no such mishap.")
+    return _sheet(request, viewer, pk, MISHAPS[mishap])
+
+
+def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> HttpResponse:
+    table, standing = _here(viewer, pk)
+    refused = None
+    if request.method == "POST":
+        try:
+            return _enter(request, viewer, table, mishap)
+        except Refused as refusal:
+            refused = refusal
+            standing = standings.of(table)
+    context = _drawn(table, standing, mishap, viewer) | {"typed": request.POST} | {"refused": refused}
+    return render(request, "dealer_ui/dealer/mishap.html", context, status=refused.status if refused else 200)
+
+
+def _here(viewer: Staff, pk: int) -> tuple[Table, Standing]:
+    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
+    standing = standings.of(table)
+    if standing.dealer is None or standing.dealer.username != viewer.username:
+        raise PermissionDenied
+    return table, standing
+
+
+def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
+    """What the sheet shows."""
+    possible = _possible(table, standing, mishap, viewer)
+    return {
+        "table": table,
+        "standing": standing,
+        "mishap": mishap,
+        "possible": possible,
+        "labels": ACTS,
+        "key": uuid4(),
+        "cards": _cards(table, standing) if "set_aside" in possible else (),
+        "reasons": [(name, REASONS[name]) for name in REASONS if name != "ruling"],
+        "leaving": [(name, REASONS[name]) for name in LEAVING],
+        "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
+        "take_back": json.dumps(spell(TakeBack())),
+        "retire": json.dumps(spell(RetireShoe())),
+    }
+
+
+def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
+    """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
+    ready = standing.shoe is not None and standing.shoe.stage == "ready"
+    can: Mapping[str, bool] = {
+        "set_aside": ready,
+        "burn": ready and not standing.round_open,
+        "take_back": can_take_back(table, standing, viewer),
+        "void": standing.round_open,
+        "retire": standing.shoe is not None and not standing.round_open,
+        "correct": standing.round is not None,
+        "abandon": True,
+        "accept_bet": bool(kind_of(GAMES[table.game]).wagers(rules_of(table))),
+    }
+    return {act: True for act in mishap.acts if can[act]}
+
+
+def _cards(table: Table, standing: Standing) -> list[str]:
+    """The cards that can be named; of a house shoe none, which names its own."""
+    if standing.shoe is None or standing.shoe.source == HOUSE_SHOE:
+        return []
+    return [str(spelling) for spelling in standing.shoe.pack.spellings]
+
+
+# --- what is entered --------------------------------------------------------------------------------------------
+
+
+def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) -> HttpResponse:
+    form = request.POST
+    key, seq, act = key_of(form), seq_of(form), form.get("act", "")
+    terminals.for_dealing(request, table)
+    if act in SIGNED:
+        entered = _signed(form, act)
+        since = None if act == "abandon" else seq
+        boss, _ = signatures.sign(
+            request, lambda by: dealing.record(table, entered, by=by, key=key, expected_seq=since)
+        )
+        messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
+        return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
+    card = form.get("card", "")
+    if act == "set_aside" and "card" in form and not card:
+        raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
+    card = "" if card == _UNSEEN else card
+    mishap_entered = EnterMishap(mishap.name, act, card, form.get("called", ""), form.get("note", ""))
+    dealing.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
+    return redirect("dealer:screen", table.pk)
+
+
+ACTS_DONE: Final = {
+    "void": "The round is void",
+    "abandon": "The table is abandoned",
+    "accept_bet": "The bet stands",
+}
+
+
+def _signed(form: QueryDict, act: str) -> FloorInput:
+    """What a pit boss signs, from the form."""
+    reason, note = form.get("reason", ""), form.get("note", "")
+    if act == "void":
+        return VoidRound(reason, note, unknown="unknown" in form)
+    if act == "abandon":
+        return AbandonTable(reason, note)
+    return AcceptBet(number(form.get("seat")) or 0, amount_cents(form.get("amount", "")), form.get("wager") or MAIN)

@@ -1,0 +1,287 @@
+"""What goes wrong at a table, as data: what the dealer does, says and calls, what becomes of bets and cards, and which
+acts it leads to.
+
+Where jurisdictions differ, this is what the house does unless its own procedures say otherwise; ``source`` names where
+a procedure comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+NOBODY: Final = "nobody"
+FLOOR: Final = "a pit boss"
+FLOOR_AND_SURVEILLANCE: Final = "a pit boss and surveillance"
+
+ActName = Literal["set_aside", "burn", "take_back", "void", "retire", "correct", "abandon", "accept_bet"]
+
+ACTS: Final[Mapping[ActName, str]] = MappingProxyType(
+    {
+        "set_aside": "Set the card aside",
+        "burn": "Burn a card",
+        "take_back": "Take back",
+        "void": "Void the round",
+        "retire": "Retire the shoe",
+        "correct": "Open a dispute",
+        "abandon": "Abandon the table",
+        "accept_bet": "The bet stands",
+    }
+)
+"""What a mishap may lead to, as its button says it."""
+
+REASONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "misdeal": "Misdeal",
+        "dead_hand": "Dead hand",
+        "evacuation": "Evacuation",
+        "fire": "Fire",
+        "power": "Power failure",
+        "equipment": "Equipment failure",
+        "shoe_wrong": "The shoe was found wrong",
+        "ruling": "A dispute was ruled void",
+    }
+)
+"""Why a round may end without a result."""
+
+LEAVING: Final = ("evacuation", "fire", "power")
+"""Why a table may be abandoned."""
+
+SPOILED: Final = frozenset({"shoe_wrong"})
+"""The reasons after which nobody can know what the shoe holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """One thing that goes wrong, and its procedure."""
+
+    name: str
+    title: str
+    does: tuple[str, ...]
+    """What the dealer does, step by step."""
+    says: str
+    calls: str
+    """Who has to come."""
+    bets: str
+    cards: str
+    source: str
+    acts: tuple[ActName, ...] = ()
+    reason: str = ""
+    """Of `REASONS`, where it leads to a void."""
+    alerts: bool = False
+    """Whether the pit is alerted as soon as it is entered."""
+
+
+_SD: Final = "South Dakota 20:18:15:28"
+_LA: Final = "Louisiana 42:III-3106"
+_HOUSE: Final = "house procedure"
+
+
+def _catalog(*mishaps: Mishap) -> Mapping[str, Mishap]:
+    return MappingProxyType({mishap.name: mishap for mishap in mishaps})
+
+
+MISHAPS: Final = _catalog(
+    Mishap(
+        "exposed_card",
+        "Exposed card",
+        ("Stop. Leave all cards and bets where they lie.", "Show the card to the table, then discard it.", "Deal on."),
+        "Card exposed. It is out of play.",
+        NOBODY,
+        "All bets stand.",
+        "The card is set aside, named if it was seen, and is a discard from then on.",
+        _SD,
+        ("set_aside", "void"),
+        "misdeal",
+    ),
+    Mishap(
+        "too_many_cards",
+        "One card too many",
+        (
+            "Stop before the next card.",
+            "A surplus card that nobody saw is not returned to the shoe.",
+            "Set it aside, turned, and deal on; if nobody can say which card it was, call the pit.",
+        ),
+        "One card too many. The pit is called.",
+        FLOOR,
+        "All bets stand, unless the pit boss voids the round.",
+        "The surplus card is set aside. Cards already keyed stand.",
+        _SD,
+        ("set_aside", "take_back", "void"),
+        "misdeal",
+        alerts=True,
+    ),
+    Mishap(
+        "too_few_cards",
+        "A card too few",
+        ("Stop.", "Complete the hand with the next card of the shoe, in its turn.", "Never move a card that lies."),
+        "A card is missing. It is dealt now.",
+        FLOOR,
+        "All bets stand.",
+        "The next card completes the hand. Moving cards back is a fault of its own.",
+        _SD,
+        ("take_back", "void"),
+        "misdeal",
+        alerts=True,
+    ),
+    Mishap(
+        "boxed_card",
+        "Boxed card",
+        ("A card lies face up in the shoe.", "Show it to the table and discard it.", "Deal the next card instead."),
+        "Boxed card. It is out of play.",
+        NOBODY,
+        "All bets stand.",
+        "The card is set aside, named.",
+        _SD,
+        ("set_aside",),
+    ),
+    Mishap(
+        "misdeal",
+        "Misdeal",
+        ("Stop, hands off the cards.", "Call the pit.", "The pit boss decides: play on, or void the round."),
+        "Misdeal. The pit is called.",
+        FLOOR,
+        "If the round is void, every bet goes back in its entirety.",
+        "Cards that were dealt are out of the shoe.",
+        _HOUSE,
+        ("take_back", "void"),
+        "misdeal",
+        alerts=True,
+    ),
+    Mishap(
+        "wrong_seat",
+        "Wrong seat dealt",
+        (
+            "Stop. Leave the card where it lies.",
+            "Call the pit.",
+            "If no further card was dealt, the key is taken back and the card moved under the pit boss's eyes; or the"
+            " round is void.",
+        ),
+        "Wrong seat. The pit is called.",
+        FLOOR,
+        "All bets stand until the pit boss rules.",
+        "No card goes back into the shoe.",
+        _SD,
+        ("take_back", "set_aside", "void"),
+        "misdeal",
+        alerts=True,
+    ),
+    Mishap(
+        "burn_at_relief",
+        "Burn at relief",
+        ("Between two rounds, after the relief has signed in:", "burn one card, face down."),
+        "Burning one card.",
+        NOBODY,
+        "No bet is touched.",
+        "One more card is out, unseen. It counts as burned.",
+        _LA,
+        ("burn",),
+    ),
+    Mishap(
+        "card_on_the_floor",
+        "Card on the floor",
+        (
+            "Stop. Do not pick it up yourself.",
+            "The pit boss takes it up, checks back and edges, and names it.",
+            "A card of play goes back where it lay; a card of the shoe is set aside.",
+        ),
+        "Card on the floor. The pit is called.",
+        FLOOR_AND_SURVEILLANCE,
+        "All bets stand.",
+        "The card is set aside; if it is damaged or cannot be named, the shoe goes after this round.",
+        _HOUSE,
+        ("set_aside", "void"),
+        "misdeal",
+        alerts=True,
+    ),
+    Mishap(
+        "wrong_shoe",
+        "Wrong shoe",
+        ("Stop.", "Nobody touches the shoe.", "Call the pit: the round is void and the shoe goes with it."),
+        "The shoe is checked. The pit is called.",
+        FLOOR_AND_SURVEILLANCE,
+        "If the round is void, every bet goes back in its entirety. Rounds before it stand until they are disputed.",
+        "What the shoe holds is unknown: it is retired at once, and kept for its check.",
+        _HOUSE,
+        ("void", "retire"),
+        "shoe_wrong",
+        alerts=True,
+    ),
+    Mishap(
+        "paid_wrongly",
+        "Paid wrongly",
+        (
+            "Stop paying. Leave chips and cards.",
+            "A wrong key is taken back; chips that went to the wrong place are put right in front of the player.",
+            "If the player has left with them, open a dispute.",
+        ),
+        "One moment, please. I have to put a payment right.",
+        FLOOR,
+        "Each bet is paid or lost as its cards say.",
+        "No card is touched.",
+        _HOUSE,
+        ("take_back", "correct"),
+        alerts=True,
+    ),
+    Mishap(
+        "over_limit",
+        "Bet over the limit",
+        (
+            "Seen before the cards: push back what is over the limit, and tell the player why.",
+            "Accepted, and seen only now: it stands. Call the pit boss, who signs for it.",
+            "Enter the bet as it lies, then go on.",
+        ),
+        "This bet is over the limit. It was accepted, and it stands.",
+        FLOOR,
+        "An accepted bet is paid or lost in its entirety.",
+        "No card is touched.",
+        _HOUSE,
+        ("accept_bet",),
+    ),
+    Mishap(
+        "dead_hand",
+        "Dead hand",
+        ("Stop. The hand cannot be finished.", "Call the pit.", "Every bet goes back; the cards are discarded."),
+        "Dead hand. All bets go back.",
+        FLOOR,
+        "Every bet goes back in its entirety; what was paid in this round is returned.",
+        "Cards that were dealt are out of the shoe.",
+        _SD,
+        ("void",),
+        "dead_hand",
+        alerts=True,
+    ),
+    Mishap(
+        "void",
+        "The round is void",
+        ("Hands off.", "The pit boss signs and says why.", "Push every bet back, take back what was paid."),
+        "The round is void. All bets go back.",
+        FLOOR,
+        "Every bet goes back in its entirety; what was paid in this round is returned.",
+        "Cards that were dealt are out of the shoe; or the shoe is retired.",
+        _HOUSE,
+        ("void",),
+        "equipment",
+        alerts=True,
+    ),
+    Mishap(
+        "abandoned",
+        "Evacuation, fire, power",
+        (
+            "People first: lock the rack if there is time, and leave.",
+            "The pit boss abandons the table in one act, here or on the floor's page, now or afterwards.",
+            "Later: unlock with two people, count, close; or sign in, load a new shoe and deal on.",
+        ),
+        "Please leave your bets and go to the exit.",
+        FLOOR_AND_SURVEILLANCE,
+        "The open round is void: every bet goes back to its player when the table is entered again.",
+        "The shoe is retired. Chips stay where they are until they are counted.",
+        _HOUSE,
+        ("abandon",),
+        "evacuation",
+        alerts=True,
+    ),
+)
+"""Every mishap, in the order of the dealer's list."""

@@ -1,0 +1,77 @@
+"""Mishaps at the dealer's screen: an exposed card, and an evacuation in mid-round through to the closed table."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ledger.models import LogEntry
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor
+from tests.browser.conftest import Screen, entries
+from tests.floor import PIN, Hand, counted
+
+pytestmark = pytest.mark.browser
+
+Come = Callable[..., Screen]
+LAPTOP, SMALL = {"width": 1280, "height": 800}, {"width": 1024, "height": 768}
+
+
+def signed(page: Any, badge: str) -> None:
+    page.fill("[name=badge]", badge)
+    page.fill("[name=pin]", PIN)
+
+
+def boss_with_a_pin() -> Staff:
+    """A pit boss who signs on the table's terminal."""
+    return Staff.objects.filter(username="petra").first() or floor.staff(Role.PIT_BOSS, "petra", "201")
+
+
+@pytest.mark.parametrize("viewport", [LAPTOP, SMALL], ids=["1280", "1024"])
+def test_an_exposed_card_is_set_aside_by_keyboard(at_table: Come, rocket: Hand, viewport: dict[str, int]) -> None:
+    """Harm: the procedure takes so long to find that the dealer plays on by heart."""
+    screen = at_table(rocket, viewport).open()
+    page = screen.page
+    screen.keys("2", "0", "Enter", "Enter")
+    start = screen.seq
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.click("#mishap")
+    page.wait_for_selector(".mishaps")
+    assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight"), "the list has to fit"
+    page.keyboard.press("1")
+    page.wait_for_selector(".mishap")
+    assert page.inner_text("h1") == "Exposed card"
+    assert "Card exposed" in page.inner_text(".mishap__says")
+    page.select_option("#card", "7")
+    page.click("button[value=set_aside]")
+    page.wait_for_selector("#board")
+    assert entries(rocket, start) == [("mishap", "entered"), ("round", "play")]
+    page.goto(page.url + "mishaps/exposed_card/")
+    page.fill("#called", "x" * 10)
+    page.keyboard.press("Escape")
+    assert page.inner_text("h1") == "Exposed card", "nothing is left while something is typed"
+
+
+def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: Come, transactional_db: None) -> None:
+    """Harm: an alarm rings in mid-round, and the table can never be closed again."""
+    dealer, boss = floor.dealt(source="house")
+    boss_with_a_pin()
+    screen = at_table(dealer).open()
+    page = screen.page
+    screen.keys("2", "0", "Enter", "Enter", "Enter")
+    page.click("#mishap")
+    page.click("text=Evacuation, fire, power")
+    page.fill("#why", "the alarm rang")
+    signed(page, "101")  # a dealer's own signature is not enough
+    page.click("text=Abandon the table")
+    assert "somebody else has to sign" in page.inner_text("#refused")
+    page.fill("#why", "the alarm rang")
+    signed(page, "201")
+    page.click("text=Abandon the table")
+    page.wait_for_selector(".picks")
+    last = LogEntry.objects.filter(book_id=dealer.table.book_id).order_by("-seq")[:4]
+    kinds = [f"{entry.subject} {entry.kind}" for entry in reversed(last)]
+    assert kinds == ["mishap abandoned", "round voided", "shoe retired", "dealer signed_out"]
+    counted(boss, "closer")
+    assert not dealer.now.is_open

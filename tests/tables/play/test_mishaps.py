@@ -1,0 +1,378 @@
+"""What goes wrong at a table: void rounds, cards set aside, abandoned tables, bets over the limit; its proof."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from ledger import log as book_log
+from ledger.log import Draft
+from ledger.models import Alert, Book, LogEntry, Transfer
+from tables import dealing, inputs, standing
+from tables.audit import proofs, round_list
+from tables.audit.history import story
+from tables.games.catalog import GAMES
+from tables.games.felt import Bet
+from tables.games.record import judge
+from tables.inputs import AbandonTable, AcceptBet, CloseDispute, EnterMishap, OpenDispute, RuleDispute, VoidRound
+from tables.log.entries.rounds import Played
+from tables.log.mishaps import ACTS, MISHAPS, REASONS
+from tables.log.terms import limits_of, rules_of
+from tables.models import Table
+from tables.play import rounds
+from tables.refusals import Refused
+from tables.scene import Scene
+from tests import floor
+from tests.floor import Hand, counted, dealt, for_pot
+from tests.tables.test_dealing import chips_everywhere
+
+pytestmark = pytest.mark.django_db
+
+
+def enters(hand: Hand, entered: inputs.Input) -> dealing.Answer:
+    return dealing.record(hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
+
+
+def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> dealing.Answer:
+    return enters(boss, VoidRound(reason, "seen by the pit", **facts))
+
+
+def aside(dealer: Hand, card: str = "", which: str = "exposed_card", act: str = "set_aside") -> dealing.Answer:
+    return enters(dealer, EnterMishap(which, act=act, card=card))
+
+
+def abandon(boss: Hand, reason: str = "evacuation") -> dealing.Answer:
+    return enters(boss, AbandonTable(reason, "the alarm rang"))
+
+
+def refused(call: Any) -> Refused:
+    with pytest.raises(Refused) as caught:
+        call()
+    return caught.value
+
+
+def holds(table: Table) -> bool:
+    standing.cache.clear()
+    report = proofs.verify(Book.objects.get(pk=table.book_id), noted=False)
+    assert report.fault is None, str(report.fault)
+    return True
+
+
+def latest_kinds(table: Table, count: int) -> list[str]:
+    rows = LogEntry.objects.filter(book_id=table.book_id).order_by("-seq")[:count]
+    return [f"{row.subject} {row.kind}" for row in reversed(rows)]
+
+
+# --- void rounds ------------------------------------------------------------------------------------------------
+
+
+def test_a_round_against_the_house_is_void_and_its_cards_are_gone() -> None:
+    """Harm: a round that nobody can finish stops the table for good; or its cards could be keyed a second time."""
+    dealer, boss = dealt()
+    before = chips_everywhere()
+    dealer.bets(seat1=2_000, seat3=1_000)
+    dealer.cards(1, 4)  # the only 1 of the deck
+    void(boss)
+    assert not dealer.now.round_open
+    assert chips_everywhere() == before
+    assert dealer.board.due == "bets"
+    dealer.bets(seat1=2_000)
+    assert refused(lambda: dealer.cards(1)).code == "impossible_card"
+    assert dealer.now.gone[0] == 0 or dealer.now.round is not None
+    assert dealer.now.round is not None
+    assert dealer.now.round.opening.dealt[0] == 1
+    assert dealer.now.round.number == 2
+    assert holds(dealer.table)
+
+
+def test_what_was_settled_in_a_void_round_is_reversed() -> None:
+    """Harm: a round is void and the rack keeps what it took, or players keep what they were paid."""
+    dealer, boss = dealt()
+    before = chips_everywhere()
+    dealer.bets(seat1=1_000, seat2=1_000)
+    dealer.cards(4, 5, 3)  # the dealer's 3 pays both seats: settled, and nobody is paid yet
+    assert dealer.board.pay is not None
+    dealer("paid", seat=2)
+    assert Transfer.objects.filter(book_id=dealer.table.book_id, kind="win").count() == 2
+    void(boss, "dead_hand")
+    assert chips_everywhere() == before
+    assert dealer.board.pay is None
+    assert holds(dealer.table)
+
+
+def test_a_game_for_a_pot_is_void_and_every_coin_is_where_it_was() -> None:
+    """Harm: the pot of a game that cannot end keeps the players' chips."""
+    dealer, boss = for_pot("hawthorn", seats={1: 2_000, 2: 2_000, 3: 2_000})
+    before, stacks = chips_everywhere(), dealer.now.stacks
+    dealer("start_game")
+    while not dealer.now.pot_cents:
+        dealer.cards(9)
+    assert dealer.now.pot_cents > 0
+    assert dealer.now.round_open
+    void(boss)
+    assert chips_everywhere() == before
+    assert dealer.now.stacks == stacks
+    assert dealer.now.pot_cents == 0
+    dealer("shuffle_shoe") if dealer.board.due == "shuffle" else None
+    assert holds(dealer.table)
+
+
+def test_the_shoe_goes_with_a_void_round_where_nobody_knows_what_it_holds() -> None:
+    """Harm: play goes on from a shoe that was found wrong."""
+    dealer, boss = dealt(source="house")
+    dealer.bets(seat1=1_000)
+    dealer("deal")
+    void(boss, "shoe_wrong")
+    assert latest_kinds(dealer.table, 2) == ["round voided", "shoe retired"]
+    assert dealer.board.due == "load"
+    dealer.ready_shoe()
+    dealer.bets(seat1=1_000)
+    assert holds(dealer.table)
+
+
+def test_a_house_shoe_is_dealt_on_after_a_void_round_and_its_order_holds() -> None:
+    """Harm: a house shoe deals the cards of a void round again, or skips some, and its opened order proves neither."""
+    dealer, boss = dealt(source="house", game="blackjack", options={"decks": 6})
+    for _ in range(3):
+        dealer.bets(seat1=1_000, seat2=1_000)
+        dealer("deal")
+        if not dealer.now.round_open or dealer.board.pay:
+            dealer.pay()
+            continue
+        aside(dealer)
+        void(boss)
+        aside(dealer, which="burn_at_relief", act="burn")
+    dealer("retire_shoe")
+    assert holds(dealer.table)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_each_reason_of_the_list_voids_a_round_and_no_other(reason: str) -> None:
+    """Harm: a round is void for no reason that anybody could look up."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    assert refused(lambda: void(boss, "bad luck")).code == "unknown_reason"
+    void(boss, reason)
+    assert dealer.now.round is not None
+    assert dealer.now.round.voided == reason
+
+
+def test_only_a_pit_boss_voids_a_round_and_only_an_open_one() -> None:
+    """Harm: a dealer undoes a round that a friend lost."""
+    dealer, boss = dealt()
+    assert refused(lambda: void(boss)).code == "no_round"
+    dealer.bets(seat1=1_000)
+    assert refused(lambda: void(dealer)).code == "not_permitted"
+    assert refused(lambda: enters(boss, VoidRound("misdeal", " "))).code == "no_words"
+    void(boss)
+    assert refused(lambda: dealer("take_back")).code == "nothing_to_take_back"
+    assert Alert.objects.filter(kind="voided").count() == 1
+
+
+def test_a_void_round_is_told_as_one_everywhere() -> None:
+    """Harm: a void round is counted as won or lost, or its record replays to a result that nobody got."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000, seat2=1_000)
+    dealer.cards(4, 5)
+    aside(dealer, "7")
+    dealer.cards(6, 4)  # seat 1 pairs its 4, and is out
+    void(boss)
+    (line,) = round_list.rounds(dealer.table.book_id, through=1).lines
+    assert (line.voided, line.house_net_cents, line.staked_cents, line.over) == ("misdeal", 0, 0, True)
+    told = story(dealer.table, 1)
+    assert told is not None
+    assert told.record is not None
+    assert told.payouts == ()
+    assert told.record["aside"] == [{"after": 2, "card": 7}]
+    answer = judge(json.dumps(told.record))
+    assert (answer["voided"], answer["results"], answer["house_net"]) == ("misdeal", [], 0)
+
+
+# --- a dispute that is ruled void -------------------------------------------------------------------------------
+
+
+def test_a_dispute_is_ruled_void_while_its_round_is_open_and_the_round_ends_with_it() -> None:
+    """Harm: a ruling has to wait for a round that cannot end."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    dealer.cards(4)
+    enters(dealer, OpenDispute(1, "that card was mine", "a player", 1))
+    enters(boss, RuleDispute(1, "void", "nobody saw the card"))
+    assert not dealer.now.round_open
+    enters(boss, CloseDispute(1))
+    assert holds(dealer.table)
+
+
+# --- cards that leave the shoe unplayed -------------------------------------------------------------------------
+
+
+def test_a_card_set_aside_in_mid_round_cannot_come_again() -> None:
+    """Harm: an exposed card is discarded, and its second coming is taken for a card of the shoe."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    aside(dealer, "1")
+    assert refused(lambda: dealer.cards(1)).code == "impossible_card"
+    dealer.cards(2)
+    dealer("take_back")
+    boss("take_back")  # the card set aside was a wrong key, too
+    dealer.cards(1)
+    assert holds(dealer.table)
+
+
+def test_a_card_set_aside_between_rounds_is_gone_for_the_next() -> None:
+    """Harm: what the shoe holds is wrong by a card from then on."""
+    dealer, _ = dealt()
+    aside(dealer, "1")
+    dealer.bets(seat1=1_000)
+    assert refused(lambda: dealer.cards(1)).code == "impossible_card"
+    dealer.cards(10, 9, 10)
+    aside(dealer, "2")
+    assert refused(lambda: dealer("take_back")).code == "card_stands"
+    assert (dealer.now.gone[0], dealer.now.gone[1], sum(dealer.now.gone)) == (1, 1, 5)
+    dealer.bets(seat1=1_000)
+    assert dealer.now.round is not None
+    assert dealer.now.round.opening.dealt[1] == 1
+    assert holds(dealer.table)
+
+
+def test_a_card_that_nobody_saw_ends_the_shoe_with_the_round() -> None:
+    """Harm: the shoe goes on although nobody can say what it holds."""
+    dealer, _boss = dealt()
+    dealer.bets(seat1=1_000)
+    aside(dealer)
+    dealer.cards(10, 9, 10)
+    dealer.pay()
+    assert dealer.board.due == "retire"
+    assert refused(lambda: dealer.bets(seat1=1_000)).code == "shoe_not_ready"
+    dealer("retire_shoe")
+    dealer.ready_shoe()
+    dealer.bets(seat1=1_000)
+    assert holds(dealer.table)
+
+
+def test_a_burn_at_relief_counts_as_burned_and_the_shoe_goes_on() -> None:
+    """Harm: the shoe is believed to have a card more than it has, and is empty before the table knows."""
+    dealer, _ = dealt()
+    left = dealer.board.shoe
+    assert left is not None
+    before = left.cards_left
+    aside(dealer, which="burn_at_relief", act="burn")
+    after = dealer.board.shoe
+    assert after is not None
+    assert after.cards_left == before - 1
+    assert refused(lambda: aside(dealer, "4", "burn_at_relief", "burn")).code == "bad_burn"
+    dealer.bets(seat1=1_000)
+    assert refused(lambda: aside(dealer, which="burn_at_relief", act="burn")).code == "round_open"
+    dealer.cards(10, 9, 10)
+    assert holds(dealer.table)
+
+
+def test_a_mishap_is_noted_and_an_unknown_one_or_a_wrong_act_refused() -> None:
+    """Harm: a procedure is noted that the house does not have."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    assert refused(lambda: enters(dealer, EnterMishap("bad luck"))).code == "unknown_mishap"
+    assert refused(lambda: enters(dealer, EnterMishap("boxed_card", act="burn"))).code == "unknown_act"
+    assert refused(lambda: aside(dealer, "99")).code == "no_such_card"
+    assert refused(lambda: enters(boss, EnterMishap("misdeal"))).code == "not_your_table"
+    enters(dealer, EnterMishap("misdeal", called="Bella", note="two cards stuck together"))
+    assert latest_kinds(dealer.table, 1) == ["mishap entered"]
+    assert Alert.objects.filter(kind="entered").count() == 1
+    assert holds(dealer.table)
+
+
+def test_every_mishap_says_what_to_do_and_leads_to_acts_that_there_are() -> None:
+    """Harm: a dealer opens a procedure and stands before an empty page."""
+    for mishap in MISHAPS.values():
+        assert mishap.does
+        assert mishap.says
+        assert mishap.bets
+        assert mishap.cards
+        assert mishap.source
+        assert mishap.calls
+        assert set(mishap.acts) <= set(ACTS)
+        assert ("void" in mishap.acts or "abandon" in mishap.acts) <= (mishap.reason in REASONS)
+
+
+# --- tables that are abandoned ----------------------------------------------------------------------------------
+
+
+def test_an_abandoned_table_closes_with_its_closer() -> None:
+    """Harm: an evacuation leaves a table that nobody can ever close."""
+    dealer, boss = dealt(source="house")
+    before = chips_everywhere()
+    dealer.bets(seat1=1_000)
+    dealer("deal")
+    assert refused(lambda: counted(boss, "closer")).code == "round_open"
+    assert refused(lambda: abandon(dealer)).code == "not_permitted"
+    abandon(boss)
+    kinds = ["mishap abandoned", "round voided", "shoe retired", "dealer signed_out"]
+    assert latest_kinds(dealer.table, 4) == kinds
+    assert chips_everywhere() == before
+    counted(boss, "closer")
+    assert not dealer.now.is_open
+    assert holds(dealer.table)
+
+
+def test_an_abandoned_table_is_dealt_on() -> None:
+    """Harm: after an alarm for nothing the table has to be closed and opened anew."""
+    dealer, boss = dealt()
+    dealer.bets(seat1=1_000)
+    abandon(boss, "power")
+    dealing.sign_in(dealer.table, dealer.by)
+    dealer.ready_shoe()
+    dealer.bets(seat1=1_000)
+    dealer.cards(10, 9, 10)
+    assert holds(dealer.table)
+
+
+def test_chips_at_the_seats_of_an_abandoned_table_are_cashed_out_by_the_pit() -> None:
+    """Harm: a table with a pot cannot close because nobody deals there who could cash its players out."""
+    dealer, boss = for_pot("pairs", seats={1: 2_000, 2: 2_000})
+    assert refused(lambda: boss("cash_out", seat=1)).code == "not_your_table"
+    dealer("start_game")
+    abandon(boss, "fire")
+    for seat in (1, 2):
+        boss("cash_out", seat=seat)
+    counted(boss, "closer")
+    assert not dealer.now.is_open
+    assert holds(dealer.table)
+
+
+# --- bets over the limit ----------------------------------------------------------------------------------------
+
+
+def test_a_bet_over_the_limit_stands_when_a_pit_boss_signs_and_is_settled_whole() -> None:
+    """Harm: a bet that was accepted is paid in part; or a dealer takes bets over the limit alone."""
+    dealer, boss = dealt()
+    bet = AcceptBet(2, 15_000)
+    assert refused(lambda: dealer("bet", seat=2, amount_cents=15_000)).code == "bad_bet"
+    assert refused(lambda: dealer("bet", seat=2, amount_cents=15_000, approved=True)).code == "not_permitted"
+    assert refused(lambda: enters(dealer, bet)).code == "not_permitted"
+    assert refused(lambda: enters(boss, AcceptBet(2, 5_000))).code == "within_limits"
+    assert refused(lambda: enters(boss, AcceptBet(2, 15_055))).code == "bad_bet"
+    enters(boss, bet)
+    dealer.bets(seat1=1_000)
+    dealer.cards(4, 5, 3)
+    wins = Transfer.objects.filter(book_id=dealer.table.book_id, kind="win").values_list("amount_cents", flat=True)
+    assert sorted(wins) == [300, 4_500]
+    assert holds(dealer.table)
+    entry = LogEntry.objects.filter(book_id=dealer.table.book_id, kind="play").order_by("seq")[0]
+    assert entry.by == floor.Staff.objects.get(username="bella").signature
+
+
+def test_a_bet_over_the_limit_that_the_dealer_wrote_is_found() -> None:
+    """Harm: whoever writes into the log lets a bet over the limit stand, and no proof says so."""
+    dealer, _ = dealt()
+    now, table = dealer.now, Table.objects.get(pk=dealer.table.pk)
+    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, by=dealer.by)
+    _, opening = rounds.round_at(scene, Bet(0, 0))
+    forged = Played(actions=(Bet(2, 15_000, approved=True),), opening=opening)
+    with transaction.atomic():
+        book_log.append(book_log.lock(table.book_id), Draft.of(forged, scene.signature, round=1))
+    standing.cache.clear()
+    fault = proofs.verify(Book.objects.get(pk=table.book_id), noted=False).fault
+    assert fault is not None
+    assert "takes a pit boss" in fault.what
