@@ -132,7 +132,7 @@ def faults(asked: Asked, earlier: AlertChannel | None = None) -> dict[str, str]:
 
 def _mail_faults(asked: Asked) -> dict[str, str]:
     if asked.secret:
-        return {"secret": "E-mail has no secret of its own: leave it empty."}
+        return {"secret": "E-mail has no secret of its own: leave it empty."}  # pragma: allowlist secret
     try:
         validate_email(asked.address)
     except ValidationError:

@@ -53,12 +53,12 @@ class Place:
     seq: int
 
     def __str__(self) -> str:
-        return f"{self.moment.isoformat()}/{self.book}/{self.seq}"
+        return f"{self.moment.isoformat()}~{self.book}~{self.seq}"
 
     @classmethod
     def read(cls, text: str | None) -> Place | None:
         """As an address brings it; None for anything else."""
-        match (text or "").split("/"):
+        match (text or "").split("~"):
             case [moment, book, seq] if book.isdecimal() and seq.isdecimal() and len(book + seq) < 30:
                 try:
                     read = datetime.fromisoformat(moment.replace(" ", "+"))

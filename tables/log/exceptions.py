@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from tables.log.catalog import EVENTS
 from tables.log.entries import (
+    alert_rules,
     chips,
     clocks,
     commission,
@@ -23,6 +24,8 @@ from tables.log.entries import (
     journal,
     kept,
     keys,
+    mishaps,
+    proposals,
     rounds,
     seats,
     settings,
@@ -30,6 +33,7 @@ from tables.log.entries import (
     shoes,
     slips,
     staff,
+    terminal_keys,
     terminals,
 )
 from tables.log.event import Event
@@ -47,7 +51,13 @@ class Matter(NamedTuple):
     """Whether whoever runs the floor is shown it; the rest is for operators and auditors."""
 
 
-VOIDS: Final = Matter("voids", "Voids", "Slips that were made void, or asked to be.")
+VOIDS: Final = Matter("voids", "Voids", "Slips and rounds that were made void, or asked to be.")
+MISHAPS: Final = Matter(
+    "mishaps", "Mishaps", "What went wrong at a table, cards set aside, tables that were abandoned."
+)
+CHIPS_AND_CASH: Final = Matter(
+    "chips", "Chips in and out", "Destroyed, lapsed, found, counterfeit; notes that no count took for money."
+)
 TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round that were taken back.")
 CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
 DISPUTES: Final = Matter("disputes", "Disputes", "Opened and ruled on.")
@@ -56,7 +66,7 @@ REFUSED: Final = Matter("refused", "Refused", "Cards that a shoe cannot hold, an
 LATE: Final = Matter("late", "Late signatures", "Steps of slips that came long after the step before, or wait still.")
 DISCREPANCIES: Final = Matter("discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them.")
 ALERTS: Final = Matter("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
-SETTINGS: Final = Matter("settings", "Settings", "Tables, chips, pay tables and hours that were set otherwise.")
+SETTINGS: Final = Matter("settings", "Settings", "What was set otherwise, and what was proposed.")
 PEOPLE: Final = Matter(
     "people", "People, PINs and roles", "Taken on, changed, given a secret; emergency codes.", is_of_the_floor=False
 )
@@ -67,7 +77,7 @@ KEYS: Final = Matter(
 )
 
 MATTERS: Final = (
-    DISCREPANCIES, ALERTS, VOIDS, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE, TAKE_BACKS, SETTINGS, PEOPLE,
+    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE, TAKE_BACKS, SETTINGS, PEOPLE,
     LOCK_OUTS, TERMINALS, KEYS,
 )  # fmt: skip
 """As the report has them: what is open first."""
@@ -75,6 +85,11 @@ MATTERS: Final = (
 EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
     {
         rounds.TakenBack: TAKE_BACKS,
+        rounds.Voided: VOIDS,
+        mishaps.MishapEntered: MISHAPS,
+        mishaps.TableAbandoned: MISHAPS,
+        shoes.CardSetAside: MISHAPS,
+        shoes.Doubted: MISHAPS,
         shoes.CardRefused: REFUSED,
         shoes.DeckCheckFailed: REFUSED,
         commission.CommissionForgiven: CORRECTIONS,
@@ -89,11 +104,28 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         house_terms.TermsChanged: SETTINGS,
         chips.DenominationAdded: SETTINGS,
         chips.DenominationChanged: SETTINGS,
+        chips.DenominationRetired: SETTINGS,
+        chips.ChipSeriesAdded: SETTINGS,
         kept.TableAdded: SETTINGS,
+        settings.TableRetired: SETTINGS,
+        proposals.Proposed: SETTINGS,
+        proposals.ProposalApproved: SETTINGS,
+        proposals.ProposalDeclined: SETTINGS,
+        proposals.ProposalWithdrawn: SETTINGS,
+        proposals.ProposalExpired: SETTINGS,
+        alert_rules.AlertRuleSet: SETTINGS,
+        alert_rules.ChannelSet: SETTINGS,
         staff.StaffAdded: PEOPLE,
         staff.StaffChanged: PEOPLE,
         staff.EmergencyCodeMade: PEOPLE,
         staff.EmergencySignIn: PEOPLE,
+        staff.CodeAsked: PEOPLE,
+        staff.CodeConfirmed: PEOPLE,
+        staff.CodeWithdrawn: PEOPLE,
+        staff.SecretReset: PEOPLE,
+        staff.SecretMade: PEOPLE,
+        staff.PasskeyRegistered: PEOPLE,
+        staff.PasskeyWithdrawn: PEOPLE,
         staff.StaffLockedOut: LOCK_OUTS,
         staff.StaffLockOutLifted: LOCK_OUTS,
         terminals.TerminalLockedOut: LOCK_OUTS,
@@ -103,6 +135,10 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         terminals.TerminalLinkMade: TERMINALS,
         terminals.TerminalRevoked: TERMINALS,
         terminals.TerminalChanged: TERMINALS,
+        terminal_keys.TerminalKeyMade: TERMINALS,
+        terminal_keys.TerminalKeyVouched: TERMINALS,
+        terminal_keys.TerminalKeyEnded: TERMINALS,
+        terminal_keys.SignaturesDemanded: TERMINALS,
         days.NoteRestored: KEYS,
         keys.KeyPublished: KEYS,
         keys.KeyRotated: KEYS,
@@ -129,19 +165,27 @@ ORDINARY: Final[frozenset[type[Event]]] = frozenset(
         days.DayProposed, days.DayClosed, days.DaySealed,
         staff.StaffSignedIn, staff.StaffSignedOut, staff.CertificateIssued, staff.AccessReviewed,
         kept.RowsNoted, kept.RowsTakenOver,
-        journal.AlertAcknowledged, journal.DiscrepancyAssigned, journal.DiscrepancyFound,
+        journal.AlertAcknowledged, journal.AlertEscalated, journal.BookmarkMade, journal.DiscrepancyAssigned, journal.DiscrepancyFound,
         shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
     }
 )  # fmt: skip
 """What a day is made of."""
 
-STAGES: Final[Mapping[str, Matter]] = MappingProxyType({VOID_ASKED: VOIDS, VOIDED: VOIDS})
+STAGES: Final[Mapping[str, Matter]] = MappingProxyType(
+    {
+        VOID_ASKED: VOIDS,
+        VOIDED: VOIDS,
+        "destroyed": CHIPS_AND_CASH,
+        "sealed": CHIPS_AND_CASH,
+        "given": CHIPS_AND_CASH,
+    }
+)
 """Steps of slips that are exceptions."""
 
 ORDINARY_STAGES: Final = frozenset(
     {
         "requested", "issued", "carried", "received", "confirmed", "approved", "counted", "recounted", "removed",
-        "witnessed",
+        "witnessed", "brought", "proposed", "taken", "handed",
     }
 )  # fmt: skip
 

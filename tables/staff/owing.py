@@ -21,7 +21,7 @@ from tables.staff import ages
 _OWES: Final = "owes"
 _OPEN: Final = ("account", "password", "sign-in", "sign-out", "passkey-options", "passkey-register")
 _SAYS: Final = {
-    "password": "Your password is too old: choose another one first.",
+    "password": "Your password is too old: choose another one first.",  # pragma: allowlist secret
     "passkey": "Your role signs in by passkey: register one first.",
 }
 
