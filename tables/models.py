@@ -89,7 +89,11 @@ class Staff(AbstractBaseUser):
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
     role = models.CharField(max_length=16, choices=Role.choices)
     further = models.JSONField(
-        "may also work as", default=list, blank=True, help_text="They choose as which when they come to work."
+        "may also work as",
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        blank=True,
+        help_text="They choose as which when they come to work.",
     )
     administered_until = models.DateTimeField(null=True, blank=True, editable=False)
     """When they gave up the role that gives access: they handle no chips and no cash in that shift."""

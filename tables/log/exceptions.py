@@ -77,8 +77,8 @@ KEYS: Final = Matter(
 )
 
 MATTERS: Final = (
-    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE, TAKE_BACKS, SETTINGS, PEOPLE,
-    LOCK_OUTS, TERMINALS, KEYS,
+    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
+    TAKE_BACKS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, KEYS,
 )  # fmt: skip
 """As the report has them: what is open first."""
 
@@ -165,7 +165,8 @@ ORDINARY: Final[frozenset[type[Event]]] = frozenset(
         days.DayProposed, days.DayClosed, days.DaySealed,
         staff.StaffSignedIn, staff.StaffSignedOut, staff.CertificateIssued, staff.AccessReviewed,
         kept.RowsNoted, kept.RowsTakenOver,
-        journal.AlertAcknowledged, journal.AlertEscalated, journal.BookmarkMade, journal.DiscrepancyAssigned, journal.DiscrepancyFound,
+        journal.AlertAcknowledged, journal.AlertEscalated, journal.BookmarkMade,
+        journal.DiscrepancyAssigned, journal.DiscrepancyFound,
         shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
     }
 )  # fmt: skip

@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='staff',
             name='further',
-            field=models.JSONField(blank=True, default=list, help_text='They choose as which when they come to work.', verbose_name='may also work as'),
+            field=models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, help_text='They choose as which when they come to work.', verbose_name='may also work as'),
         ),
     ]

@@ -352,7 +352,7 @@ def test_what_is_set_up_and_decided_is_no_difference(house: Hand) -> None:
     staffing.change_staff(tess, {"is_active": False}, by=olga)
     making.change_password(olga, new="another password of some length")
     passkeys.withdraw(Passkey.objects.get(), by=olga)
-    staffing.change_staff(olga, {"badge": None}, by=olga)
+    olga = staffing.change_staff(olga, {"badge": None}, by=olga)
     omar = Staff.objects.create_superuser("omar", "a password of some length", name="Omar")
     first, second = emergency.make(omar), emergency.make(olga)
     emergency.use(first, second, address=None)
