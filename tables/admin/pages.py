@@ -491,7 +491,7 @@ class HouseTermsAdmin(SetUp):
         profile = self.admin_site.admin_view(self.profile_view)
         own = [
             path("profiles/", self.admin_site.admin_view(self.profiles_view), name="house-profiles"),
-            path("profiles/<str:name>/", profile, name="house-profile"),
+            path("profiles/<slug:name>/", profile, name="house-profile"),
         ]
         return own + super().get_urls()
 

@@ -88,7 +88,7 @@ def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalat
 
 def with_steps(chosen: QuerySet[Alert]) -> QuerySet[Alert]:
     """Alerts with what ``heard_all`` asks of each, in so many queries whatever their number."""
-    return chosen.prefetch_related("escalations", "repeats")
+    return chosen.select_related("book__table", "acknowledgement").prefetch_related("escalations", "repeats")
 
 
 def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:

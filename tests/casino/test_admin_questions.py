@@ -25,13 +25,14 @@ from tests import floor
 
 SECRETS = {
     "tables.Staff.password", "tables.Staff.pin",
+    "tables.OneTimeCode.secret", "tables.SecretVersion.secret", "tables.AlertChannel.secret",
     "tables.Terminal.token_digest", "tables.SeatPage.token_digest", "tables.EmergencyCode.digest",
     "tables.HouseShoe.order", "tables.HouseShoe.nonce",
     "ledger.LogEntry.body",
     "sessions.Session.session_key", "sessions.Session.session_data",
 }  # fmt: skip
 """Columns that nobody reads in the admin. An entry's body has its own page, veiled while a game is open."""
-SOUNDS_SECRET = re.compile(r"pin(?!g)|passw|secret|token|nonce|session_|^digest")
+SOUNDS_SECRET = re.compile(r"pin(?!g|_made_at)|passw(?!ord_made_at)|secret|token|nonce|session_|^digest")
 LOOKUPS = ("", "__exact", "__regex", "__startswith", "__gt", "__isnull", "__in")
 ADMINS = sorted(admin.site._registry.items(), key=lambda pair: pair[0]._meta.label)
 MAY_OPEN = (Role.OPERATOR, Role.AUDITOR)

@@ -312,7 +312,7 @@ MODELS |= {
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
     "admin/tables/houseterms/profiles/": READ,
-    "admin/tables/houseterms/profiles/<str:name>/": NOTHING_THERE,
+    "admin/tables/houseterms/profiles/<slug:name>/": NOTHING_THERE,
 }
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()

@@ -106,11 +106,23 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "discrepancies-csv": lambda hand: [],
     "runs": lambda hand: [],
     "runs-csv": lambda hand: [],
+    "inventory": lambda hand: [],
+    "inventory-csv": lambda hand: [],
+    "float": lambda hand: [hand.table.pk],
+    "float-csv": lambda hand: [hand.table.pk],
+    "exceptions": lambda hand: [],
+    "exceptions-csv": lambda hand: [],
+    "exceptions-dealers-csv": lambda hand: [],
+    "search": lambda hand: [],
+    "search-csv": lambda hand: [],
 }
 DOING = {"act", "acknowledge", "take-discrepancy", "close-discrepancy", "close-day"}
 IN_TEST_DISPUTES = {"dispute", "correction", "open-dispute", "correct"}
 IN_TEST_PENETRATION = {"penetration", "penetration-csv"}
 IN_TEST_DISPLAY = {"display"}
+IN_TEST_SURVEILLANCE = {"bookmarks", "bookmarks-csv", "bookmark", "bookmark-anywhere", "moment"}
+IN_TEST_ALERTS = {"alert-rules", "alert-rule", "alert-channels", "test-channel"}
+IN_TEST_DUTIES = {"access", "access-csv"}
 IN_TEST_SHOE_AUDIT = {"shoes", "shoes-csv", "shoe", "shoe-csv"}
 
 
@@ -126,6 +138,7 @@ def status(who: Staff, url: str, method: str = "get") -> int:
 
 def test_every_address_of_the_pit_is_tried_below() -> None:
     elsewhere = IN_TEST_DISPUTES | IN_TEST_PENETRATION | IN_TEST_SHOE_AUDIT | IN_TEST_DISPLAY
+    elsewhere |= IN_TEST_SURVEILLANCE | IN_TEST_ALERTS | IN_TEST_DUTIES
     assert {pattern.name for pattern in urls.urlpatterns} == READING.keys() | DOING | elsewhere
 
 

@@ -248,7 +248,8 @@ def test_a_lock_out_is_lifted_by_a_form_and_by_no_link(operator: Client) -> None
 def test_the_device_in_the_operators_hands_becomes_a_terminal(operator: Client) -> None:
     """And stays no operator's desk."""
     answer = operator.post(reverse("admin:tables_terminal_enrol_here"), {"name": "Tablet 1", "table": ""}, follow=True)
-    assert b"Badge number" in answer.content
+    assert answer.redirect_chain[-1][0] == reverse("terminal"), "where the browser makes its key"
+    assert b"Badge number" in operator.get("/sign-in/").content
     assert operator.get("/admin/").status_code == 302
     assert Terminal.objects.get().is_active
 
