@@ -19,7 +19,11 @@ class Immutable(Exception):
     """Somebody tried to change or delete a row that may only be added."""
 
 
-SERIES = ("opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage")
+SERIES = (
+    "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage",
+    "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
+    "keyback",
+)  # fmt: skip
 """The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
 ``tables/log/series.py``; the names are repeated here because a CHECK of the database holds them."""
 

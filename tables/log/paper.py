@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,24 @@ class Wrong(Exception):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code, self.sentence = code, sentence
+
+
+class Apart(NamedTuple):
+    """A note that a count did not take for money, until somebody says otherwise."""
+
+    kind: str
+    """Torn, unknown, or suspected to be counterfeit: see ``APART``."""
+    claimed_cents: int
+    """What it would be worth."""
+    envelope: str
+    """The mark on the envelope that it lies in."""
+    count: int = 0
+    """Which count of the slip put it apart, from 1 on."""
+
+
+APART: Final = {"torn": "torn", "unknown": "unknown", "suspect": "suspected counterfeit"}
+"""Why a note is put apart, and how that is said."""
+FORGED: Final = "suspect"
 
 
 class Signed(NamedTuple):
@@ -53,6 +71,10 @@ class Slip:
     """The drop box, as it is marked."""
     reason: str = ""
     """Why it is to be void, once somebody asked for it."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What was said beside the signatures, by its name in the record."""
+    apart: tuple[Apart, ...] = ()
+    """The notes that were counted as worth nothing, by each count."""
 
     @property
     def name(self) -> str:
@@ -89,6 +111,25 @@ class Slip:
         """What is to be moved, or what was counted and agreed upon."""
         return total(self.agreed or ()) if self.series.count else total(self.chips)
 
+    def fact(self, name: str) -> str:
+        """What was said of this; empty where nothing was."""
+        return dict(self.facts).get(name, "")
+
+    @property
+    def facts_shown(self) -> list[tuple[str, str]]:
+        """What was said beside the signatures, each with what it is called on paper."""
+        says = {fact.name: fact.says for stage in self.series.stages for fact in stage.facts}
+        return [(says.get(name, name), text) for name, text in self.facts]
+
+    @property
+    def apart_agreed(self) -> tuple[Apart, ...]:
+        """The notes put apart by the count that was agreed upon."""
+        place = self._agreed_place
+        return () if place is None else self._apart_in(place)
+
+    def _apart_in(self, place: int) -> tuple[Apart, ...]:
+        return tuple(note for note in self.apart if note.count == place + 1)
+
     @property
     def variance_cents(self) -> int:
         """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon."""
@@ -97,10 +138,17 @@ class Slip:
     @property
     def agreed(self) -> Chips | None:
         """What two people counted alike, each for themselves."""
-        earlier: set[Chips] = set()
-        for count in self.counts:
+        place = self._agreed_place
+        return None if place is None else self.counts[place]
+
+    @property
+    def _agreed_place(self) -> int | None:
+        """The first count that is like an earlier one, in its money and in what it put apart."""
+        earlier: set[tuple[Chips, tuple[Apart, ...]]] = set()
+        for place, chips in enumerate(self.counts):
+            count = (chips, tuple(note._replace(count=0) for note in self._apart_in(place)))
             if count in earlier:
-                return count
+                return place
             earlier.add(count)
         return None
 
@@ -138,6 +186,11 @@ def as_chips(pairs: Iterable[Sequence[int]]) -> Chips:
     return tuple(sorted(((value, count) for value, count in counts.items() if count), reverse=True))
 
 
+def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[Apart, ...]:
+    """Notes put apart by one count of a slip, in one order, so that two counts of the same notes are alike."""
+    return tuple(sorted(Apart(str(kind), int(cents), str(mark), count) for kind, cents, mark, *_ in notes))
+
+
 # --- Signing ---------------------------------------------------------------------------------------------------
 
 
@@ -156,6 +209,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     salt: str = ""
     """With a count: everyone may see the entry's hash, and there are few counts to try it with."""
+    facts: tuple[tuple[str, str], ...] = ()
+    apart: tuple[Apart, ...] = ()
     finished: Slip | None = None
     """The slip, where it was complete before a void was asked for."""
 
@@ -178,6 +233,7 @@ def sign(
         due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
         raise Wrong("other_step", f"{before.label}: {due}.")
     _refuse(before, stage, signature, dealer)
+    _refuse_facts(before, stage, signature)
     latest = Signed(signature.stage, signature.username, signature.name, signature.role, seq)
     return replace(
         before,
@@ -185,6 +241,8 @@ def sign(
         counts=(*before.counts, as_chips(signature.chips)) if stage.is_count else before.counts,
         expected_cents=signature.expected_cents if stage.expects else before.expected_cents,
         reason=signature.reason or before.reason,
+        facts=before.facts + signature.facts,
+        apart=before.apart + as_apart(signature.apart, len(before.counts) + 1),
     )
 
 
@@ -229,6 +287,22 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     why = slip.series.count.two_roles if slip.series.count else ""
     if why and slip.signed and slip.signed[0].role == signature.role:
         raise Wrong("wrong_role", why)
+
+
+def _refuse_facts(slip: Slip, stage: Stage, signature: Signature) -> None:
+    """A step says what its record asks for and nothing else; only a count of cash puts notes apart."""
+    names = tuple(name for name, _ in signature.facts)
+    if names != tuple(fact.name for fact in stage.facts):
+        asked = ", ".join(fact.says.lower() for fact in stage.facts) or "nothing beside the signature"
+        raise Wrong("bad_facts", f"{slip.label}: this step says {asked}.")
+    for fact, (_, text) in zip(stage.facts, signature.facts, strict=True):
+        if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > fact.longest:
+            raise Wrong("bad_facts", f"{slip.label}: give the {fact.says.lower()}, in 1 to {fact.longest} characters.")
+    if signature.apart and not (stage.is_count and slip.series.cash):
+        raise Wrong("bad_apart", f"{slip.label}: notes are put apart only where cash is counted.")
+    for note in signature.apart:
+        if note.kind not in APART or note.claimed_cents < 0 or not note.envelope.strip():
+            raise Wrong("bad_apart", f"{slip.label}: a note put apart has a kind, a worth and its envelope.")
 
 
 def either(roles: Iterable[str]) -> str:

@@ -17,12 +17,15 @@ from ledger.proof.chips import (
     BOXES,
     CAGE,
     CASH_OVER_SHORT,
+    DEPOSITARY,
     DROP_BOX,
+    HOUSE_PLACES,
     OVER_SHORT,
     RACK,
     REVERSAL,
     TRANSIT,
     VAULT,
+    VAULT_CASH,
 )
 
 Chips = tuple[tuple[int, int], ...]
@@ -35,6 +38,21 @@ class Flow(NamedTuple):
     kind: str
     source: str
     target: str
+
+
+KEYS, DUAL_KEYS, KEYS_OUT, ENVELOPES = "keys", "dual keys", "keys out", "envelopes"
+"""What a fact may be one of, as the house's own book has it: keys that hang in the cabinet, those of them that two
+persons hold, keys that are out, and envelopes with notes that no count took for money."""
+
+
+class Fact(NamedTuple):
+    """Something that whoever signs a step says beside their name: a receipt's number, a reason, a key."""
+
+    name: str
+    says: str
+    longest: int = 60
+    among: str = ""
+    """It is one of these (``KEYS``, ``ENVELOPES`` ...); nothing where it is typed freely."""
 
 
 class Stage(NamedTuple):
@@ -55,6 +73,8 @@ class Stage(NamedTuple):
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
     by_outsiders: bool = False
     """Only somebody who wrote nothing else at the table since it opened."""
+    facts: tuple[Fact, ...] = ()
+    """What whoever signs says beside their name."""
 
     @property
     def to_be(self) -> str:
@@ -90,6 +110,10 @@ class Series:
     """In the log, in addresses and in the database, for good."""
     title: str
     """On its paper."""
+    word: str = ""
+    """In sentences, where its name is no word: "Imprest return"."""
+    notes: tuple[int, ...] = ()
+    """The coins and notes that it moves; nothing where chips are moved."""
     asks: str = ""
     """What its form says."""
     begun_by: str = ""
@@ -121,7 +145,7 @@ class Series:
     @property
     def label(self) -> str:
         """In sentences, before its number: "Fill 3"."""
-        return self.name.capitalize()
+        return self.word or self.name.capitalize()
 
     @property
     def opens(self) -> bool:
@@ -134,12 +158,21 @@ class Series:
     @property
     def cash(self) -> tuple[int, ...]:
         """The coins and notes that are counted; nothing where chips are counted or moved."""
-        return self.count.cash if self.count else ()
+        return self.count.cash if self.count else self.notes
+
+    @property
+    def moves_anything(self) -> bool:
+        """Whether it is for chips or cash that are moved; a key is only handed over."""
+        return any(stage.moves for stage in self.stages)
 
     @property
     def begins_with_chips(self) -> bool:
         """Whether the first form asks for chips: what is to be moved, or the first count."""
-        return self.count is None or self.first.is_count
+        return self.first.is_count or (self.count is None and self.moves_anything)
+
+    def asks_for(self, among: str) -> str:
+        """The name of the fact that is one of these; empty where it asks for none."""
+        return next((fact.name for stage in self.stages for fact in stage.facts if fact.among == among), "")
 
     @property
     def transit(self) -> tuple[str, str] | None:
@@ -223,6 +256,16 @@ def _rack(of: str) -> Count:
     )
 
 
+def _cash(of: str, place: str) -> Count:
+    return Count(
+        of=of,
+        place=place,
+        over=Flow("cash_over", CASH_OVER_SHORT, place),
+        short=Flow("cash_short", place, CASH_OVER_SHORT),
+        cash=CASH,
+    )
+
+
 _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
@@ -230,6 +273,37 @@ _RACK_STAGES: Final = (
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
 _AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
+_CAGE_HEADS: Final = _by("pit_boss")
+"""Who approves what the cage asks for: nobody who also works its counter, and no operator."""
+_WITH_CASH: Final = _by("cashier", "security", "operator", "auditor") | _CAGE_HEADS
+_HOLDERS: Final = _by("cashier", "counter", "security", "pit_boss") | _CAGE_HEADS
+_KEEPERS: Final = _by("cashier", "security") | _CAGE_HEADS
+"""Who hands keys out of the cabinet and takes them back."""
+
+_BOX_STAGES: Final = (
+    Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
+    Stage(
+        "witnessed",
+        _by("security", "counter"),
+        "Witnessed by",
+        expects=DROP_BOX,
+        moves=Flow("box_out", DROP_BOX, BOXES),
+        by_outsiders=True,
+    ),
+    Stage("counted", _by("counter"), "Counted by", is_count=True),
+    Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
+)
+_BOX_REASON: Final = (Fact("reason", "Why the box is taken now", 200), Fact("box_after", "Mark on the new box", 20))
+_BOX: Final = Count(
+    of="the drop box",
+    place=BOXES,
+    over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
+    short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
+    then=Flow("count", BOXES, BANK),
+    until_agreed=True,
+    cash=CASH,
+)
+_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier"),)
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -311,29 +385,9 @@ SERIES: Final = catalog(
         asks="The box leaves the table; two people take it to the count, who did not work here in this shift.",
         begun_by="Remove a drop box",
         begun_on="slips",
-        stages=(
-            Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
-            Stage(
-                "witnessed",
-                _by("security", "counter"),
-                "Witnessed by",
-                expects=DROP_BOX,
-                moves=Flow("box_out", DROP_BOX, BOXES),
-                by_outsiders=True,
-            ),
-            Stage("counted", _by("counter"), "Counted by", is_count=True),
-            Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
-        ),
+        stages=_BOX_STAGES,
         seen_by=_by("security", "counter", "operator", "auditor"),
-        count=Count(
-            of="the drop box",
-            place=BOXES,
-            over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
-            short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
-            then=Flow("count", BOXES, BANK),
-            until_agreed=True,
-            cash=CASH,
-        ),
+        count=_BOX,
         is_alone=True,
         is_boxed=True,
     ),
@@ -403,6 +457,200 @@ SERIES: Final = catalog(
             short=Flow("short", CAGE, OVER_SHORT),
         ),
     ),
+    Series(
+        "emergency",
+        title="Emergency drop",
+        word="Emergency drop",
+        asks="A box that is full leaves the table at once, and another one takes its place; two people take it away.",
+        begun_by="Emergency drop",
+        begun_on="slips",
+        stages=(_BOX_STAGES[0]._replace(facts=_BOX_REASON), *_BOX_STAGES[1:]),
+        seen_by=_by("security", "counter", "operator", "auditor"),
+        count=_BOX,
+        is_alone=True,
+        is_boxed=True,
+    ),
+    Series(
+        "bankin",
+        title="Bank withdrawal",
+        word="Bank withdrawal",
+        notes=CASH,
+        asks="Cash from the account at the bank into the vault, by the carrier.",
+        begun_by="From the bank",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cashier"), "Requested by"),
+            Stage("approved", _CAGE_HEADS, "Approved by"),
+            Stage(
+                "received",
+                _by("cashier", "security"),
+                "Taken into the vault by",
+                moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
+                facts=_RECEIPT,
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "bankout",
+        title="Bank deposit",
+        word="Bank deposit",
+        notes=CASH,
+        asks="Cash from the vault to the account at the bank, by the carrier.",
+        begun_by="To the bank",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cashier"), "Made up by", takes_from=VAULT_CASH),
+            Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
+            Stage(
+                "handed_over",
+                _by("cashier", "security"),
+                "Handed to the carrier by",
+                takes_from=VAULT_CASH,
+                moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
+                facts=_RECEIPT,
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "imprest",
+        title="Imprest",
+        notes=CASH,
+        asks="The cashiers' float: cash from the vault to the cage.",
+        begun_by="Float to the cage",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT_CASH),
+            Stage(
+                "issued",
+                _CAGE_HEADS,
+                "Given out of the vault by",
+                takes_from=VAULT_CASH,
+                moves=Flow("imprest_out", VAULT_CASH, BANK),
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "imprestback",
+        title="Imprest return",
+        word="Imprest return",
+        notes=CASH,
+        asks="Cash from the cage back into the vault.",
+        begun_by="Float to the vault",
+        begun_on="cage",
+        stages=(
+            Stage("brought", _by("cashier"), "Brought by", takes_from=BANK),
+            Stage(
+                "received",
+                _CAGE_HEADS,
+                "Taken into the vault by",
+                takes_from=BANK,
+                moves=Flow("imprest_in", BANK, VAULT_CASH),
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "cagecash",
+        title="Cage cash count",
+        word="Cage cash count",
+        asks="Count the notes and coins in the cage: two people, each for themselves.",
+        begun_by="Count the cage's cash",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _by("cashier") | _CAGE_HEADS, "Counted by", is_count=True),
+            Stage("recounted", _by("cashier") | _CAGE_HEADS, "Counted again by", is_count=True, expects=BANK),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+        count=_cash("the cage's cash", BANK),
+        is_alone=True,
+    ),
+    Series(
+        "vaultcash",
+        title="Vault cash count",
+        word="Vault cash count",
+        asks="Count the notes and coins in the vault: two people, each for themselves.",
+        begun_by="Count the vault's cash",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _by("cashier") | _CAGE_HEADS, "Counted by", is_count=True),
+            Stage("recounted", _by("cashier") | _CAGE_HEADS, "Counted again by", is_count=True, expects=VAULT_CASH),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+        count=_cash("the vault's cash", VAULT_CASH),
+        is_alone=True,
+    ),
+    Series(
+        "note",
+        title="Note accepted",
+        word="Note",
+        notes=CASH,
+        asks="A note that a count had put apart is taken for money after all: by the bank's word, or a second look.",
+        begun_by="Accept a note",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "brought",
+                _by("cashier"),
+                "Brought by",
+                facts=(Fact("envelope", "Envelope", 40, ENVELOPES), Fact("reason", "Who says that it is good", 200)),
+            ),
+            Stage("accepted", _CAGE_HEADS, "Accepted by", moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "key",
+        title="Key signed out",
+        word="Key",
+        asks="A key leaves the cabinet: whoever takes it signs, then whoever hands it out.",
+        begun_by="Take a key",
+        begun_on="keys",
+        stages=(
+            Stage("taken", _HOLDERS, "Taken by", facts=(Fact("key", "Key", 40, KEYS),)),
+            Stage("handed_out", _KEEPERS, "Handed out by"),
+        ),
+        seen_by=_HOLDERS | {"operator", "auditor"},
+        in_house=True,
+    ),
+    Series(
+        "dualkey",
+        title="Dual key signed out",
+        word="Dual key",
+        asks="A key that two persons hold leaves the cabinet: both of them sign, then whoever hands it out.",
+        begun_by="Take a key that two hold",
+        begun_on="keys",
+        stages=(
+            Stage("taken", _HOLDERS, "Taken by", facts=(Fact("key", "Key", 40, DUAL_KEYS),)),
+            Stage("held_with", _HOLDERS, "Held with"),
+            Stage("handed_out", _KEEPERS, "Handed out by"),
+        ),
+        seen_by=_HOLDERS | {"operator", "auditor"},
+        in_house=True,
+    ),
+    Series(
+        "keyback",
+        title="Key returned",
+        word="Key return",
+        asks="A key comes back into the cabinet: whoever brings it signs, then whoever takes it back.",
+        begun_by="Return a key",
+        begun_on="keys",
+        stages=(
+            Stage("returned", _HOLDERS, "Returned by", facts=(Fact("key", "Key", 40, KEYS_OUT),)),
+            Stage("taken_back", _KEEPERS, "Taken back by"),
+        ),
+        seen_by=_HOLDERS | {"operator", "auditor"},
+        in_house=True,
+    ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""
 
@@ -424,10 +672,21 @@ def kinds(*, house: bool, records: Mapping[str, Series] = SLIPS) -> dict[str, fr
     return {kind: transfers for record in ours for kind, _, transfers in record.kinds()}
 
 
-CAGE_COUNTS: Final = frozenset(
-    kind for record in SLIPS.values() for kind, stage, _ in record.kinds() if stage.expects == CAGE
+HOUSE_COUNTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        kind: stage.expects
+        for record in SLIPS.values()
+        for kind, stage, _ in record.kinds()
+        if stage.expects in HOUSE_PLACES
+    }
 )
-"""The kinds of entry that hold a count against what all books left in the cage, and say how far each was read."""
+"""The kinds of entry that hold a count against what all books left in a place that the whole house shares, and say how
+far each was read; with the place."""
+
+CASH_COUNTED: Final = tuple(
+    record for record in SLIPS.values() if record.in_house and record.count is not None and record.cash
+)
+"""The series that count cash of the house: each counts one place."""
 
 RACK_COUNTS: Final = frozenset(
     kind

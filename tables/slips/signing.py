@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature
-from ledger.proof.chips import HOUSE_PLACES, money
+from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, called, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
@@ -23,13 +23,15 @@ from tables.log import paper
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
 from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.series import SLIPS, VOID, VOID_ASKED, Chips, Fact, Series, Stage
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
+MOST_APART_CENTS: Final = 10**8
+"""No single note is claimed to be worth more."""
 
 
 class Desk(ABC):
@@ -85,6 +87,10 @@ class Desk(ABC):
     def expected_cents(self, place: str) -> int:
         """What the transfers say lies in a place."""
 
+    def among(self, what: str) -> Mapping[str, int]:
+        """What a fact may be one of here (``series.KEYS`` ...), each with the cents that it stands for."""
+        return {}
+
     @abstractmethod
     def permit(self, slip: Slip) -> None:
         """Raises Refused where this book's log alone shows that a slip cannot stand so now. A proof asks it too."""
@@ -113,7 +119,8 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, box=box)
+    adds = {"chips": chips, "box": box} | _beside(desk, series, series.first, entered)
+    signature = _signature(desk, slips.next_name(series.name), series.first, **adds)
     outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
     if series.is_boxed:
         _refuse_mark(box)
@@ -134,7 +141,7 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    return _signed(desk, _signature(desk, name, stage, chips=chips))
+    return _signed(desk, _signature(desk, name, stage, chips=chips, **_beside(desk, slip.series, stage, entered)))
 
 
 def void(desk: Desk, entered: VoidSlip) -> Outcome:
@@ -236,8 +243,40 @@ def _name(desk: Desk, spelled: str) -> SlipName:
 # --- What is refused -------------------------------------------------------------------------------------------
 
 
+_STATUS: Final[Mapping[str, int]] = {"wrong_role": 403, "bad_facts": 422, "bad_apart": 422}
+
+
 def _refused(wrong: Wrong) -> Refused:
-    return Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409)
+    return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
+
+
+def _beside(desk: Desk, series: Series, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+    """What was said beside the signature, and the notes that a count puts apart. Raises Refused."""
+    for kind, cents, envelope in entered.apart:
+        _refuse_apart(kind, cents, envelope)
+    envelopes = [envelope.strip().casefold() for _, _, envelope in entered.apart]
+    if len(set(envelopes)) < len(envelopes):
+        raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
+    apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
+    facts = tuple((name, text.strip()) for name, text in entered.facts)
+    for fact, (_, text) in zip(stage.facts, facts, strict=False):
+        if fact.among and text not in desk.among(fact.among):
+            raise Refused("unknown_fact", _not_among(desk, fact, text), 422)
+    return {"facts": facts, "apart": paper.as_apart(apart, 0)}
+
+
+def _not_among(desk: Desk, fact: Fact, text: str) -> str:
+    names = ", ".join(sorted(desk.among(fact.among))) or "none"
+    return f"“{text[: fact.longest]}” is none of the {fact.among} that there are now: {names}."
+
+
+def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
+    if kind not in paper.APART:
+        raise Refused("bad_apart", f"A note is put apart as {', '.join(paper.APART.values())}.", 422)
+    if not 0 <= cents <= MOST_APART_CENTS:
+        raise Refused("bad_apart", f"Say what the note would be worth: 0 to {money(MOST_APART_CENTS)}.", 422)
+    if not envelope.strip() or len(envelope) > LONGEST_MARK or not envelope.isprintable():
+        raise Refused("bad_apart", f"Give the mark on the envelope, in 1 to {LONGEST_MARK} characters.", 422)
 
 
 def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
@@ -245,7 +284,8 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
     known_values = series.cash or desk.chips()
     for value, count in chips:
         if value not in known_values:
-            raise Refused("unknown_chip", desk.no_such_chip.format(money(value)), 422)
+            says = "There is no note or coin of {}." if series.cash else desk.no_such_chip
+            raise Refused("unknown_chip", says.format(money(value)), 422)
         if not 0 <= count <= desk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
     return paper.as_chips(chips)
@@ -253,23 +293,30 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
     """What is moved has to be there when it is asked for, and again when it moves."""
+    if slip.series.count is None and slip.series.moves_anything and slip.total_cents <= 0:
+        raise _nothing_asked(slip)
     if stage.takes_from:
         _refuse_amount(slip, stage, desk)
     elif slip.series.count is None:
         _refuse_gone(moves)
 
 
+def _nothing_asked(slip: Slip) -> Refused:
+    kinds = "notes and coins" if slip.series.cash else "chips"
+    return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
+
+
 def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     place, cents = stage.takes_from, slip.total_cents
     if cents <= 0:
-        raise Refused("bad_amount", f"Say how many chips of each kind the {slip.series.name} is for.", 422)
+        raise _nothing_asked(slip)
     if stage.moves and place in HOUSE_PLACES:
         # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
     there = cage.balance(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
-        raise Refused("bad_amount", f"The {place} holds {money(there)}: it cannot give {money(cents)}.", 422)
+        raise Refused("bad_amount", f"The {called(place)} holds {money(there)}: it cannot give {money(cents)}.", 422)
 
 
 def _refuse_gone(moves: Sequence[Move]) -> None:
@@ -281,10 +328,11 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
     for move in moves:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
-    for account in Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0]):
+    sources = Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0])
+    for account in sources.exclude(place__in=MAY_BE_NEGATIVE):
         there, cents = cage.balance(account), gone[account.pk]
         if cents > there:
-            says = f"The {account.place} holds {money(there)} by now: it cannot give {money(cents)}."
+            says = f"The {called(account.place)} holds {money(there)} by now: it cannot give {money(cents)}."
             raise Refused("bad_amount", says, 409)
 
 

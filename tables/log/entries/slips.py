@@ -14,12 +14,12 @@ from ledger.proof.moves import Move
 from tables.log import paper
 from tables.log.event import Author, Context, Misconduct
 from tables.log.fold import Standing
-from tables.log.paper import Signature, Signed, Slip, Wrong
+from tables.log.paper import APART, Apart, Signature, Signed, Slip, Wrong
 from tables.log.series import SLIPS, Chips, Series, kinds
 
 
-class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A slip as entries spell it."""
+class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A slip as entries spell it. What came later has a default, which is not spelled."""
 
     series: str
     year: int
@@ -30,6 +30,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected_cents: int
     box: str
     reason: str
+    facts: tuple[tuple[str, str], ...] = ()
+    apart: tuple[Apart, ...] = ()
 
     @classmethod
     def of(cls, slip: Slip) -> SpelledSlip:
@@ -44,6 +46,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             expected_cents=slip.expected_cents,
             box=slip.box,
             reason=slip.reason,
+            facts=slip.facts,
+            apart=slip.apart,
         )
 
     def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
@@ -71,6 +75,10 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     """The slip, where it was complete before a void was asked for."""
     now: SpelledSlip
     open: tuple[SpelledSlip, ...]
+    facts: tuple[tuple[str, str], ...] = ()
+    """What was said beside the signature: a receipt's number, a reason, a key."""
+    apart: tuple[Apart, ...] = ()
+    """With a count of cash: the notes that it counts as worth nothing."""
     through: dict[str, int] | None = None
     """With a count of what all books share: how far each table's book was read for it."""
 
@@ -130,11 +138,19 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         slip, stage = self.after, self.after.series.stage(self.stage)
         says = stage.says.lower() if stage else self.stage
         amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
-        return f"{slip.label}: {says} {self.name}{amount}{f' ({slip.reason})' if slip.reason else ''}"
+        more = [slip.reason] if slip.reason else []
+        more += [text for _, text in self.facts]
+        if slip.agreed is not None:
+            more += [
+                f"put apart: {money(note.claimed_cents)} {APART[note.kind]}, envelope {note.envelope}"
+                for note in slip.apart_agreed
+            ]
+        beside = f" ({', '.join(more)})" if more else ""
+        return f"{slip.label}: {says} {self.name}{amount}{beside}"
 
 
 class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True, dict=True):
-    """One step of a slip between the vault and the cage, or of a count of the cage, was signed."""
+    """One step of a slip of the house was signed: of the vault, the cage, their cash, or a key."""
 
     kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=True))
     of_the_house: ClassVar[bool] = True
