@@ -81,7 +81,7 @@ class Staff(AbstractBaseUser):
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
-    role = models.CharField(max_length=10, choices=Role.choices)
+    role = models.CharField(max_length=16, choices=Role.choices)
     badge = models.CharField(
         "badge number",
         max_length=8,

@@ -17,6 +17,7 @@ class Role(models.TextChoices):
     CASHIER = "cashier", "Cashier"
     SECURITY = "security", "Security"
     COUNTER = "counter", "Counter"
+    CAGE_MANAGER = "cage_manager", "Cage manager"
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
@@ -45,17 +46,25 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.close_day",
         "ledger.acknowledge_alert",
     },
-    Role.AUDITOR: _VIEW_ALL | {"tables.watch_cage", "tables.watch_count", "tables.watch_shoes", "tables.watch_worth"},
+    Role.AUDITOR: _VIEW_ALL
+    | {
+        "tables.watch_cage",
+        "tables.watch_chips",
+        "tables.watch_count",
+        "tables.watch_shoes",
+        "tables.watch_worth",
+    },
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
+    Role.CAGE_MANAGER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.watch_chips"}),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
-cage holds, gives out and takes in. ``carry``: chips and boxes between the cage, the tables and the count.
-``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``:
-what each ruling on a round is worth. Who may sign which step of a slip stands in ``tables/log/series.py``. Nobody may
-delete."""
+cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and boxes
+between the cage, the tables and the count. ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were
+worth, and who bet by it. ``watch_worth``: what each ruling on a round is worth. Who may sign which step of a slip
+stands in ``tables/log/series.py``. Nobody may delete."""
 
 
 def may(role: Role, permission: str) -> bool:

@@ -50,6 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
     fronts = {
         Role.OPERATOR: "admin:index",
         Role.CASHIER: "slips:book",
+        Role.CAGE_MANAGER: "cage",
         Role.SECURITY: "slips:book",
         Role.COUNTER: "slips:book",
     }

@@ -234,10 +234,13 @@ def _by(*roles: str) -> frozenset[str]:
     return frozenset(roles)
 
 
+_CAGE: Final = _by("cashier", "cage_manager")
+"""The cage's own people."""
+
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
-    Stage(VOID_ASKED, _by("cashier", "pit_boss"), "Void asked for by"),
+    Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by"),
     Stage(VOIDED, _by("security", "auditor", "operator"), "Void signed by"),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
@@ -271,39 +274,8 @@ _RACK_STAGES: Final = (
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
-_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "operator", "auditor")
-_CAGE_HEADS: Final = _by("pit_boss")
-"""Who approves what the cage asks for: nobody who also works its counter, and no operator."""
-_WITH_CASH: Final = _by("cashier", "security", "operator", "auditor") | _CAGE_HEADS
-_HOLDERS: Final = _by("cashier", "counter", "security", "pit_boss") | _CAGE_HEADS
-_KEEPERS: Final = _by("cashier", "security") | _CAGE_HEADS
-"""Who hands keys out of the cabinet and takes them back."""
-
-_BOX_STAGES: Final = (
-    Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
-    Stage(
-        "witnessed",
-        _by("security", "counter"),
-        "Witnessed by",
-        expects=DROP_BOX,
-        moves=Flow("box_out", DROP_BOX, BOXES),
-        by_outsiders=True,
-    ),
-    Stage("counted", _by("counter"), "Counted by", is_count=True),
-    Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
-)
-_BOX_REASON: Final = (Fact("reason", "Why the box is taken now", 200), Fact("box_after", "Mark on the new box", 20))
-_BOX: Final = Count(
-    of="the drop box",
-    place=BOXES,
-    over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
-    short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
-    then=Flow("count", BOXES, BANK),
-    until_agreed=True,
-    cash=CASH,
-)
-_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier"),)
+_ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor")
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -355,7 +327,7 @@ SERIES: Final = catalog(
         begun_on="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
-            Stage("issued", _by("cashier"), "Given out by the cage"),
+            Stage("issued", _CAGE, "Given out by the cage"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
             Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor", moves=Flow("fill", TRANSIT, RACK)),
@@ -374,7 +346,7 @@ SERIES: Final = catalog(
             Stage("issued", _by("dealer"), "Broken down by the dealer", here=True),
             Stage("confirmed", _by("pit_boss"), "Seen by the floor"),
             Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
-            Stage("received", _by("cashier"), "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
+            Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
@@ -407,10 +379,10 @@ SERIES: Final = catalog(
         begun_by="From the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT),
+            Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("cage_manager", "pit_boss", "operator"),
                 "Approved by",
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
@@ -426,10 +398,10 @@ SERIES: Final = catalog(
         begun_by="Into the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Brought by", takes_from=CAGE),
+            Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("pit_boss", "operator"),
+                _by("cage_manager", "pit_boss", "operator"),
                 "Taken into the vault by",
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
@@ -445,10 +417,10 @@ SERIES: Final = catalog(
         begun_by="Count the cage",
         begun_on="cage",
         stages=(
-            Stage("counted", _by("cashier"), "Counted by", is_count=True),
-            Stage("recounted", _by("cashier", "operator"), "Counted again by", is_count=True, expects=CAGE),
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | {"operator"}, "Counted again by", is_count=True, expects=CAGE),
         ),
-        seen_by=_by("cashier", "operator", "auditor"),
+        seen_by=_CAGE | {"operator", "auditor"},
         in_house=True,
         count=Count(
             of="the cage",
@@ -479,11 +451,11 @@ SERIES: Final = catalog(
         begun_by="From the bank",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Requested by"),
+            Stage("requested", _CAGE, "Requested by"),
             Stage("approved", _CAGE_HEADS, "Approved by"),
             Stage(
                 "received",
-                _by("cashier", "security"),
+                _CAGE | _by("security"),
                 "Taken into the vault by",
                 moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
                 facts=_RECEIPT,
@@ -501,11 +473,11 @@ SERIES: Final = catalog(
         begun_by="To the bank",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Made up by", takes_from=VAULT_CASH),
+            Stage("requested", _CAGE, "Made up by", takes_from=VAULT_CASH),
             Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
             Stage(
                 "handed_over",
-                _by("cashier", "security"),
+                _CAGE | _by("security"),
                 "Handed to the carrier by",
                 takes_from=VAULT_CASH,
                 moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
@@ -523,7 +495,7 @@ SERIES: Final = catalog(
         begun_by="Float to the cage",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cashier"), "Requested by", takes_from=VAULT_CASH),
+            Stage("requested", _CAGE, "Requested by", takes_from=VAULT_CASH),
             Stage(
                 "issued",
                 _CAGE_HEADS,
@@ -544,7 +516,7 @@ SERIES: Final = catalog(
         begun_by="Float to the vault",
         begun_on="cage",
         stages=(
-            Stage("brought", _by("cashier"), "Brought by", takes_from=BANK),
+            Stage("brought", _CAGE, "Brought by", takes_from=BANK),
             Stage(
                 "received",
                 _CAGE_HEADS,
@@ -564,8 +536,8 @@ SERIES: Final = catalog(
         begun_by="Count the cage's cash",
         begun_on="cage",
         stages=(
-            Stage("counted", _by("cashier") | _CAGE_HEADS, "Counted by", is_count=True),
-            Stage("recounted", _by("cashier") | _CAGE_HEADS, "Counted again by", is_count=True, expects=BANK),
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=BANK),
         ),
         seen_by=_WITH_CASH,
         in_house=True,
@@ -580,8 +552,8 @@ SERIES: Final = catalog(
         begun_by="Count the vault's cash",
         begun_on="cage",
         stages=(
-            Stage("counted", _by("cashier") | _CAGE_HEADS, "Counted by", is_count=True),
-            Stage("recounted", _by("cashier") | _CAGE_HEADS, "Counted again by", is_count=True, expects=VAULT_CASH),
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=VAULT_CASH),
         ),
         seen_by=_WITH_CASH,
         in_house=True,
@@ -599,9 +571,9 @@ SERIES: Final = catalog(
         stages=(
             Stage(
                 "brought",
-                _by("cashier"),
+                _CAGE,
                 "Brought by",
-                facts=(Fact("envelope", "Envelope", 40, ENVELOPES), Fact("reason", "Who says that it is good", 200)),
+                facts=(Fact("envelope", "Envelope", 60, ENVELOPES), Fact("reason", "Who says that it is good", 200)),
             ),
             Stage("accepted", _CAGE_HEADS, "Accepted by", moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
         ),

@@ -74,8 +74,8 @@ def redeem(amount_cents: int, *, by: Staff, key: UUID) -> None:
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
     amount_cents, request = entered.amount_cents, Request.of(entered, by.username, key)
     event, out_of = _WRITTEN_FOR[type(entered)]
-    if by.role != Role.CASHIER:
-        raise Refused("wrong_role", f"A cashier signs for this, not {by.name}.", 403)
+    if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
+        raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
     _refuse_odd(amount_cents)
     with transaction.atomic():
         head = house.lock()

@@ -54,6 +54,7 @@ PEOPLE = {
     Role.DEALER: ("dan", "dot", "dee"),
     Role.PIT_BOSS: ("pam", "pat", "pip"),
     Role.CASHIER: ("cas", "cat"),
+    Role.CAGE_MANAGER: ("cam",),
     Role.SECURITY: ("sal", "sid", "sue", "sly"),
     Role.COUNTER: ("con", "cyd", "cal", "cob", "cub"),
     Role.OPERATOR: ("ora",),

@@ -379,7 +379,7 @@ def test_no_browser_and_no_proxy_keeps_what_the_house_shows(house: House, viewer
     assert kept == {}
 
 
-OFF_THE_FLOOR = {Role.CASHIER, Role.SECURITY, Role.COUNTER}
+OFF_THE_FLOOR = {Role.CASHIER, Role.CAGE_MANAGER, Role.SECURITY, Role.COUNTER}
 THEIRS = {
     "cage/",
     "healthz",

@@ -57,6 +57,7 @@ STAFF: Final = (
     Login(Role.COUNTER, "cole", "Cole Chen", "501", "2749"),
     Login(Role.COUNTER, "cleo", "Cleo Cruz", "502", "4186"),
     Login(Role.COUNTER, "cyra", "Cyra Chase", "503", "7519"),
+    Login(Role.CAGE_MANAGER, "carla", "Carla Costa", "801", "6294"),
     OPERATOR,
     Login(Role.AUDITOR, "ada", "Ada Abel", "601", "3627"),
 )
