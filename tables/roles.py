@@ -27,7 +27,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable", "housekey", "dropschedule")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -43,6 +43,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.enrol_terminal",
         "tables.add_househours",
         "tables.add_paytable",
+        "tables.add_housekey",
+        "tables.add_dropschedule",
         "tables.close_day",
         "ledger.acknowledge_alert",
     },

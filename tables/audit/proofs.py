@@ -35,9 +35,14 @@ from tables.log.event import Misconduct, Unreadable
 from tables.log.fold import UNREADABLE, Standing
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.models import DayClose, HouseHours, Table, Verification
+from tables.models import DayClose, DropSchedule, HouseHours, HouseKey, Table, Verification
 
-BESIDE_THE_LOG: Final = ((HouseHours, "hours", "changed"), (DayClose, "day", "closed"))
+BESIDE_THE_LOG: Final = (
+    (HouseHours, "hours", "changed"),
+    (DayClose, "day", "closed"),
+    (HouseKey, "house_key", "set"),
+    (DropSchedule, "drop_schedule", "set"),
+)
 """Rows that are an index of the house's entries: whose, and of which entries."""
 
 

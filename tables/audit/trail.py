@@ -6,7 +6,7 @@ from __future__ import annotations
 from ledger import cage, mends
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
-from ledger.proof.chips import CAGE
+from ledger.proof.chips import called
 from tables import models
 from tables.audit.outside.cage_counts import SLACK
 from tables.games.catalog import GAMES
@@ -14,13 +14,16 @@ from tables.games.felt import Illegal
 from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read_as
+from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
-from tables.log.series import CAGE_COUNTS
+from tables.log.series import HOUSE_COUNTS
+from tables.setup import custody
+from tables.slips import kept_apart
 from tables.training import certificates
 
 
@@ -74,19 +77,22 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
 
 @checks(HouseSlipSigned)
 def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
-    """The same; and the cage was counted against what the transfers of every book had left there, as far as each was
-    read then."""
+    """The same; a key that is taken hung there, an envelope that is opened was sealed; and what the whole house shares
+    was counted against what the transfers of every book had left there, as far as each was read then."""
     check_signature(event, entry)
-    if event.kind not in CAGE_COUNTS:
+    if fault := kept_apart.entry_fault(event, entry):
+        raise Misconduct(fault)
+    place = HOUSE_COUNTS.get(event.kind)
+    if place is None:
         return
     expected, through = event.after.expected_cents, event.through or {}
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
     extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
-    balance = cage.balance_at(Account.objects.get(place=CAGE), extent)
+    balance = cage.balance_at(Account.objects.get(place=place), extent)
     if balance != expected:
-        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {balance}")
+        raise Misconduct(f"it expects {expected} in the {called(place)}, the transfers of all books left {balance}")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
@@ -100,6 +106,13 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
         raise Misconduct(f"it counts the cage with {name} as it stood at another time, after entry {through}")
+
+
+@checks(HouseKeySet, DropScheduled)
+def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
+    """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
+    if fault := custody.entry_fault(event, entry):
+        raise Misconduct(fault)
 
 
 @checks(RowsTakenOver)

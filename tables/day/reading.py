@@ -249,6 +249,11 @@ def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
+def bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, tuple[int, int]]:
+    """The last entry of each book before a span, and the last one in it."""
+    return {book: (span.first, span.last) for book, span in _bounds(heads, start, end).items()}
+
+
 def _bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
     parameters = {"books": list(heads), "heads": list(heads.values()), "start": start, "end": end}
     return {book: BookSpan(low, high, heads[book], rounds) for book, low, high, rounds in _rows(_BOUNDS, parameters)}

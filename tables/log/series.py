@@ -276,6 +276,37 @@ _RACK_STAGES: Final = (
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
 _AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor")
+_CAGE_HEADS: Final = _by("cage_manager", "pit_boss")
+"""Who approves what the cage asks for: no operator, who sets up who works there."""
+_WITH_CASH: Final = _CAGE | _by("pit_boss", "security", "operator", "auditor")
+_HOLDERS: Final = _CAGE | _by("counter", "pit_boss", "security")
+_KEEPERS: Final = _CAGE | _by("security")
+"""Who hands keys out of the cabinet and takes them back."""
+
+_BOX_STAGES: Final = (
+    Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
+    Stage(
+        "witnessed",
+        _by("security", "counter"),
+        "Witnessed by",
+        expects=DROP_BOX,
+        moves=Flow("box_out", DROP_BOX, BOXES),
+        by_outsiders=True,
+    ),
+    Stage("counted", _by("counter"), "Counted by", is_count=True),
+    Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
+)
+_BOX_REASON: Final = (Fact("reason", "Why the box is taken now", 200), Fact("box_after", "Mark on the new box", 20))
+_BOX: Final = Count(
+    of="the drop box",
+    place=BOXES,
+    over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
+    short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
+    then=Flow("count", BOXES, BANK),
+    until_agreed=True,
+    cash=CASH,
+)
+_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier"),)
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:

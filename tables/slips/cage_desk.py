@@ -16,7 +16,7 @@ from django.db import transaction
 from ledger import cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
-from ledger.proof.chips import BANK, CAGE, PLAYERS, VAULT, money
+from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from tables import writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -31,7 +31,8 @@ from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
-from tables.slips import signing
+from tables.setup import cash_terms
+from tables.slips import kept_apart, signing
 from tables.writer import Request
 
 MOST_CENTS: Final = 10**12
@@ -45,6 +46,10 @@ class Holdings:
     vault: int
     cage: int
     bank: int
+    """The cage's cash."""
+    vault_cash: int
+    depositary: int
+    """What came from the bank outside, less what was brought there: below zero where more came."""
     tables: int
     """In racks, on layouts, in play and on the way, at every table."""
     outstanding: int
@@ -58,17 +63,25 @@ def holdings() -> Holdings:
     for account, place in Account.objects.values_list("pk", "place"):
         sums[place] = sums.get(place, 0) + net.get(account, 0)
     at_tables = sum(sums.get(place, 0) for place in ("rack", "layout", "seat", "pot", "transit"))
-    return Holdings(sums.get(VAULT, 0), sums.get(CAGE, 0), sums.get(BANK, 0), at_tables, sums.get(PLAYERS, 0))
+    return Holdings(
+        vault=sums.get(VAULT, 0),
+        cage=sums.get(CAGE, 0),
+        bank=sums.get(BANK, 0),
+        vault_cash=sums.get(VAULT_CASH, 0),
+        depositary=sums.get(DEPOSITARY, 0),
+        tables=at_tables,
+        outstanding=sums.get(PLAYERS, 0),
+    )
 
 
-def sell(amount_cents: int, *, by: Staff, key: UUID) -> None:
+def sell(amount_cents: int, *, by: Staff, key: UUID, currency: str = "") -> None:
     """Chips to a player for cash. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents), by, key)
+    _exchange(SellAtTheCage(amount_cents, currency), by, key)
 
 
-def redeem(amount_cents: int, *, by: Staff, key: UUID) -> None:
+def redeem(amount_cents: int, *, by: Staff, key: UUID, currency: str = "") -> None:
     """Cash to a player for chips. Raises Refused."""
-    _exchange(RedeemChips(amount_cents), by, key)
+    _exchange(RedeemChips(amount_cents, currency), by, key)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
@@ -76,6 +89,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
         raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
+    cash_terms.refuse_foreign(entered.currency)
     _refuse_odd(amount_cents)
     with transaction.atomic():
         head = house.lock()
@@ -85,8 +99,10 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > there:
-            says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
+            says = f"The {called(out_of)} holds {money(there)}: it cannot give {money(amount_cents)}."
             raise Refused("bad_amount", says, 422)
+        if isinstance(entered, RedeemChips):
+            _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
         outcome = Outcome([Step(event(amount_cents=amount_cents), moves=moves)])
         list(writer.write(head, outcome, request, by.signature))
@@ -97,6 +113,14 @@ _WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] =
     RedeemChips: (Redeemed, BANK),
 }
 """The entry of each exchange, and the place that has to hold what it gives."""
+
+
+def _refuse_more_than_out(amount_cents: int) -> None:
+    """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
+    out = holdings().outstanding
+    if amount_cents > out:
+        says = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
+        raise Refused("bad_amount", f"{says} Count again, and call the cage manager if there are more.", 422)
 
 
 def _refuse_odd(amount_cents: int) -> None:
@@ -158,8 +182,13 @@ class CageDesk(signing.Desk):
     def expected_cents(self, place: str) -> int:
         return _expected(self.head, self.read, place)
 
+    def among(self, what: str) -> Mapping[str, int]:
+        return kept_apart.among(what, self.in_progress)
+
     def permit(self, slip: Slip) -> None:
-        """Nothing in the house's own log stands in the way of a slip: the vault and the cage do not open or close."""
+        """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
+        if fault := kept_apart.fault(slip):
+            raise Refused("bad_amount", fault, 422)
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
         """Whoever has the role may sign: there is no shift of a table to be independent of."""
@@ -180,10 +209,13 @@ def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
     return () if body is None else read_as(HouseSlipSigned, body).waiting
 
 
-def is_counted_by(viewer: Staff) -> bool:
-    """Whether the cage is being counted by people like the viewer, who must not know then what is due there."""
-    counting = [slip.due for slip in in_progress(cage.open_house().pk) if slip.series.counts(CAGE)]
-    return any(stage is not None and viewer.role in stage.by for stage in counting)
+def unseen_by(viewer: Staff) -> set[str]:
+    """The places that are being counted by people like the viewer, who must not know then what is due there."""
+    return {
+        slip.series.count.place
+        for slip in in_progress(cage.open_house().pk)
+        if slip.series.count is not None and slip.due is not None and viewer.role in slip.due.by
+    }
 
 
 def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> str:

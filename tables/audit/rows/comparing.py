@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from ledger import journal, shape
 from ledger.inspection import OUTAGE
 from ledger.journal import JOURNALS, Journal
-from tables.audit.rows import certified, chips, codes, devices, felts, noted, pay_tables, people, seat_pages
+from tables.audit.rows import certified, chips, codes, devices, felts, keys, noted, pay_tables, people, seat_pages
 from tables.audit.rows.reading import Columns, Rows, taken_over
 
 log = logging.getLogger(__name__)
@@ -42,6 +42,8 @@ KINDS: Final = (
     Kind("chip", chips.in_log, chips.in_database),
     Kind("page of", seat_pages.in_log, seat_pages.in_database),
     Kind("pay table", pay_tables.in_log, pay_tables.in_database),
+    Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
+    Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
     Kind("certificate", certified.in_log, certified.in_database),
 )
 

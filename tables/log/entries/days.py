@@ -25,6 +25,8 @@ class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
     username: str
     name: str
     role: str
+    cash: tuple[dict[str, Any], ...] | None = None
+    """The cage's cash and the vault's: opening, movements, what was counted. None in entries of before it was told."""
 
 
 class DayProposed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
