@@ -123,7 +123,6 @@ AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
 
 # The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
-PIN_DIGITS_MIN = int(os.environ.get("PIN_DIGITS_MIN", "4" if DEMO else "6"))  # of new PINs; the others stay good
 # Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
 # entry no more than a minute ahead of its clock.
 CLOCK_DRIFT = timedelta(seconds=float(os.environ.get("CLOCK_DRIFT_SECONDS", "5")))
@@ -165,17 +164,11 @@ CELERY_BEAT_SCHEDULE = {
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
 
-# At these amounts, over or short, a supervisor, the surveillance and the regulator hear of a discrepancy.
-DISCREPANCY_LEVELS_CENTS = tuple(
-    int(cents) for cents in os.environ.get("DISCREPANCY_LEVELS_CENTS", "2501,10000,20000").split(",")
-)
-
-# A practice has so many rounds; so many answers of a hundred have to be right for a certificate, which is good for so
-# many days. At tables of CERTIFICATE_GAMES, only a dealer with a certificate that is good taps in.
-CERTIFICATE_ROUNDS = int(os.environ.get("CERTIFICATE_ROUNDS", "20"))
-CERTIFICATE_PASS_PERCENT = int(os.environ.get("CERTIFICATE_PASS_PERCENT", "95"))
-CERTIFICATE_DAYS = int(os.environ.get("CERTIFICATE_DAYS", "365"))
-CERTIFICATE_GAMES = frozenset(names("CERTIFICATE_GAMES"))
+# Set here once, and terms of the house now (tables/setup/house_terms.py): whoever still sets them is told.
+_ONCE_SET_HERE = """DISCREPANCY_LEVELS_CENTS DISPUTE_REPORTABLE_CENTS CERTIFICATE_ROUNDS CERTIFICATE_PASS_PERCENT
+    CERTIFICATE_DAYS CERTIFICATE_GAMES PIN_DIGITS_MIN LOCKOUT_MINUTES LOCKOUT_FAILURES TERMINAL_WRONG_PINS
+    WRONG_PINS_A_DAY"""
+SET_IN_VAIN = [name for name in _ONCE_SET_HERE.split() if name in os.environ]
 
 # --- Who may come in ------------------------------------------------------------------------------------------
 
@@ -203,15 +196,10 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 ]
 
 # What guessing is left to whom is in docs/signing-in.md. A device where somebody signed in before counts alone; devices
-# that nobody knows count together for each name, and by address. None of it can lock out a device that is known.
-LOCKOUT_SECONDS = 60 * int(os.environ.get("LOCKOUT_MINUTES", "30"))
-LOCKOUT_FAILURES = int(os.environ.get("LOCKOUT_FAILURES", "10"))
+# that nobody knows count together for each name, and by address. None of it can lock out a device that is known. The
+# other figures are terms of the house.
 LOCKOUT_FAILURES_EVERYWHERE = int(os.environ.get("LOCKOUT_FAILURES_EVERYWHERE", "50"))
 LOCKOUT_FAILURES_ADDRESS = int(os.environ.get("LOCKOUT_FAILURES_ADDRESS", "100"))
-# So many wrong PINs at one terminal, over all badges, close its pad: else one tablet could try a PIN on everybody.
-TERMINAL_WRONG_PINS = int(os.environ.get("TERMINAL_WRONG_PINS", "30"))
-# And so many for one badge at one terminal in a day: a PIN is one of ten thousand.
-WRONG_PINS_A_DAY = int(os.environ.get("WRONG_PINS_A_DAY", "30"))
 
 # Whether a dealer may take a table and deal it from a browser that is no terminal. No house should.
 DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
@@ -287,11 +275,6 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
 }
-
-# --- Rules of the house ---------------------------------------------------------------------------------------
-
-DISPUTE_REPORTABLE_CENTS = int(os.environ.get("DISPUTE_REPORTABLE_CENTS", "50000"))
-"""From how much at stake on the regulator is to hear of a dispute."""
 
 # --- Language, time, files, log -------------------------------------------------------------------------------
 

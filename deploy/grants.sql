@@ -28,9 +28,10 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; pay tables; keys and when boxes are due; what was simulated; the audits of finished shoes; what games are
+-- orders of house shoes; the house's hours; pay tables; keys and when boxes are due; what was simulated; the
+-- audits of finished shoes; what games are
 -- worth; and dealers' practice.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_paytable, tables_dayclose,
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_paytable, tables_dayclose,
     tables_housekey, tables_dropschedule,
     tables_simulatedchunk, tables_shoeaudit, tables_keptsheet, tables_practice, tables_practiceanswer,
     tables_certificate
@@ -54,6 +55,7 @@ GRANT SELECT, INSERT ON
     tables_houseshoe,
     tables_verification,
     tables_househours,
+    tables_houseterms,
     tables_paytable,
     tables_housekey,
     tables_dropschedule,

@@ -1,15 +1,14 @@
 """Discrepancies: counted and expected were not the same. Each has a level, an owner, and in the end a finding.
 
 The levels are those at which a supervisor, the surveillance and the regulator hear of it (N.J.A.C. 13:69D-1.21,
-WAC 230-15-495 have such amounts); they are settings.
+WAC 230-15-495 have such amounts). The house lays them down, and whoever knows its terms says so to ``go_by``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -26,9 +25,19 @@ class NotClosed(Exception):
     """A finding that is not taken; says why in a sentence."""
 
 
+Limits = Callable[[], Sequence[int]]
+_limits: Limits = tuple
+
+
+def go_by(limits: Limits) -> None:
+    """From now on ask this for the amounts from which each level reaches."""
+    global _limits
+    _limits = limits
+
+
 def level_of(amount_cents: int) -> int:
     """The level of an amount, over or short: 0 below the first limit."""
-    return sum(abs(amount_cents) >= limit for limit in settings.DISCREPANCY_LEVELS_CENTS)
+    return sum(abs(amount_cents) >= limit for limit in _limits())
 
 
 def open_(

@@ -14,12 +14,17 @@ class TablesConfig(AppConfig):
     def ready(self) -> None:
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
+        from ledger import discrepancies
         from tables import pepper
+        from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import times, trail  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
+        from tables.setup import house_terms
         from tables.slips import table_desk  # noqa: F401
 
+        discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         checks.register(pepper.check, checks.Tags.security, deploy=True)
+        checks.register(house_terms.check)

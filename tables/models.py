@@ -9,7 +9,6 @@ import logging
 import re
 from typing import Any, ClassVar, Final
 
-from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.core.exceptions import ValidationError
@@ -35,8 +34,9 @@ log = logging.getLogger(__name__)
 
 SECRETS: Final = ("password", "pin")
 """The columns that keep the hashes of somebody's secrets."""
-PIN_DIGITS: Final = rf"[0-9]{{{settings.PIN_DIGITS_MIN},8}}"
-PIN_RULE: Final = f"A PIN has {settings.PIN_DIGITS_MIN} to 8 digits."
+PIN_DIGITS: Final = "[0-9]{4,8}"
+"""Of any PIN, whatever the house's terms ask of a new one."""
+PIN_RULE: Final = "A PIN has 4 to 8 digits."
 
 
 class StaffManager(BaseUserManager["Staff"]):
@@ -379,6 +379,30 @@ class HouseHours(AppendOnly):
 
     def __str__(self) -> str:
         return f"from {self.from_day}, {self.day_starts:%H:%M} {self.time_zone}"
+
+
+class HouseTerms(AppendOnly):
+    """From which moment on some of the house's terms have which values. The entry of the house's book says the same."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    effective = models.DateTimeField("holds from")
+    values = models.JSONField()
+    """By term; only those that changed."""
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "house terms"
+        ordering: ClassVar[list[str]] = ["-effective", "-seq"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="tables_houseterms_from_then_on", condition=models.Q(effective__gte=models.F("at"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"from {self.effective:%Y-%m-%d %H:%M}"
 
 
 class PayTable(AppendOnly):

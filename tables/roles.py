@@ -27,7 +27,7 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "paytable", "housekey", "dropschedule")]
+    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable", "housekey", "dropschedule")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -42,6 +42,7 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     | {
         "tables.enrol_terminal",
         "tables.add_househours",
+        "tables.add_houseterms",
         "tables.add_paytable",
         "tables.add_housekey",
         "tables.add_dropschedule",

@@ -10,7 +10,8 @@ from casino.statics import collect_if_changed
 from dealer_ui import exports
 from tables.audit import watch
 from tables.day import house_clock
-from tests import pure
+from tables.setup import house_terms
+from tests import pure, terms
 from tests.clock import Clock, travelling
 
 pytest_plugins = [
@@ -40,6 +41,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process keeps for a minute is no other test's, nor is reading it what a test counts."""
     monkeypatch.setattr(house_clock, "_read", (math.inf, "UTC"))
+    monkeypatch.setattr(house_terms, "_read", (math.inf, terms.of_tests))
     monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield
     timezone.deactivate()

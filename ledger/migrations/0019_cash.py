@@ -19,6 +19,10 @@ FORWARD = [
 ]
 BACK = sorted({"reversal:" + ">".join(move.split(":")[1].split(">")[::-1]) for move in FORWARD})
 MOVEMENTS = [*BEFORE, *FORWARD, *(move for move in BACK if move not in BEFORE)]
+SHORT = importlib.import_module("ledger.migrations.0016_short_bodies").ACCOUNTS
+SHARED_BEFORE = SHORT[SHORT.index("CREATE OR REPLACE FUNCTION ledger_transfer_belongs") :]
+"""The function that lets transfers of every book touch the places that the whole house shares, by their names."""
+SHARED = SHARED_BEFORE.replace("'cash', 'bank')", "'cash', 'bank', 'vault_cash', 'depositary')")
 # A house that is there already gets the new places; what it holds lies where it lay, in the cage's cash.
 PLACES = """
     INSERT INTO ledger_account (book_id, place) SELECT book.id, place.name
@@ -64,5 +68,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('series__in', ('opener', 'closer', 'rack', 'fill', 'credit', 'drop', 'correction', 'withdrawal', 'deposit', 'cage', 'emergency', 'bankin', 'bankout', 'imprest', 'imprestback', 'cagecash', 'vaultcash', 'note', 'key', 'dualkey', 'keyback'))), name='ledger_slip_known_series'),
         ),
         migrations.RunSQL(POTS.closed(MOVEMENTS), POTS.closed(BEFORE)),
+        migrations.RunSQL(SHARED, SHARED_BEFORE),
         migrations.RunSQL(PLACES, migrations.RunSQL.noop),
     ]

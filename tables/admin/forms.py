@@ -24,7 +24,7 @@ from tables.day.hours import Hours
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.terms import Settings
-from tables.models import MOST_RAKE_PERMILLE, PIN_RULE, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.models import MOST_RAKE_PERMILLE, Denomination, HouseHours, PayTable, Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import denominations, pay_tables, table_settings
@@ -368,7 +368,7 @@ class StaffForm(Judged):
         max_length=8,
         required=False,
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        help_text=f"{PIN_RULE} It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
+        help_text="It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
     class Meta:

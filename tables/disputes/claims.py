@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.conf import settings
 from msgspec import structs
 
 from ledger.proof.chain import Entry
@@ -35,6 +34,7 @@ from tables.models import Staff
 from tables.past import Past, words
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
+from tables.setup import house_terms
 
 MONEY: Final = frozenset({"player", "house", "void"})
 """Rulings that a correction follows from."""
@@ -64,7 +64,7 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
     if not 0 <= entered.claim_cents <= MOST_CENTS:
         raise Refused("bad_amount", "Say how much is at stake; 0 if it is not about money.", 422)
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
-    limit = settings.DISPUTE_REPORTABLE_CENTS if reportable_from_cents is None else reportable_from_cents
+    limit = house_terms.number("dispute_reportable_cents") if reportable_from_cents is None else reportable_from_cents
     dispute = Dispute(
         number=disputes.last + 1,
         round=entered.round,

@@ -8,6 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('tables', '0019_cage_manager'),
+        ('tables', '0019_house_terms'),
     ]
 
     operations = [

@@ -31,7 +31,7 @@ from tables.log.kinds import kind_of
 from tables.log.terms import Settings, made_rules, rules_of
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
-from tables.setup import pay_tables
+from tables.setup import house_terms, pay_tables
 from tables.setup.kinds import MOST_UNITS_A_BET, setting_of
 
 Faults = dict[str, str]
@@ -204,7 +204,7 @@ def faults(settings: Settings) -> Faults:
         }
     sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings)
     sentences |= _take_faults(game, settings)
-    return sentences or _commission_faults(game, settings)
+    return sentences or _commission_faults(game, settings) | _penetration_faults(game, settings)
 
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
@@ -304,6 +304,17 @@ def _commission_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if not settings.marks_commission or kind_of(game).takes_commission(rules):
         return {}
     return {"marks_commission": f"{game.title} takes no commission under these options that could be marked."}
+
+
+def _penetration_faults(game: Game[Any, Any], settings: Settings) -> Faults:
+    """Called once the options are known to be right. Shoes that a machine shuffles have no cut card."""
+    rules = made_rules(game, settings.options, settings.unit_cents)
+    kind, least = kind_of(game), house_terms.number("least_penetration_percent")
+    behind, cards = kind.at_cut(rules), kind.pack(rules).size * game.decks(rules)
+    if settings.source in SHUFFLERS or not behind or 100 * (cards - behind) >= least * cards:
+        return {}
+    says = f"{behind} of {cards} cards would lie behind the cut card: the house has at least {least} % of a shoe dealt."
+    return {"options": says}
 
 
 def _chip_faults(settings: Settings) -> Faults:

@@ -23,6 +23,7 @@ from tables.models import Staff, Table, Terminal
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.staff import attempts, devices, terminals
 from tables.staff.attempts import Limit, TooMany
 from tables.staff.terminals import identify
@@ -132,7 +133,7 @@ def _password_limits(request: HttpRequest, username: str) -> list[Limit]:
     """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
     name, terminal = attempts.called(username), identify(request)
     own = devices.place_of(request, username) or (attempts.place_of(terminal) if terminal else None)
-    few, window = settings.LOCKOUT_FAILURES, settings.LOCKOUT_SECONDS
+    few, window = house_terms.number("lockout_failures"), 60 * house_terms.number("lockout_minutes")
     if own is not None:
         return [Limit("password", own, name, few, window, forgives=True)]
     address, many = attempts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
@@ -187,7 +188,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
     session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
     limit = Limit(
         "again", f"session {session}", attempts.called(staff.username),
-        settings.LOCKOUT_FAILURES, settings.SESSION_LIFE_SECONDS, forgives=True,
+        house_terms.number("lockout_failures"), settings.SESSION_LIFE_SECONDS, forgives=True,
     )  # fmt: skip
     try:
         attempts.reserve([limit])

@@ -21,10 +21,11 @@ from tables import pepper, standing
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PIN_DIGITS, PIN_RULE, SECRETS, Staff, Table
+from tables.models import PIN_DIGITS, SECRETS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import attempts, emergency
 
@@ -221,13 +222,19 @@ def _password_faults(staff: Staff, password: str) -> Faults:
 
 
 def _pin_faults(pin: str, after: Mapping[str, Any]) -> Faults:
-    if not re.fullmatch(PIN_DIGITS, pin):
-        return {"pin": PIN_RULE}
+    if not re.fullmatch(PIN_DIGITS, pin) or len(pin) < house_terms.number("pin_digits_min"):
+        return {"pin": pin_rule()}
     if len(set(pin)) == 1 or pin in "01234567890" or pin in "09876543210" or pin == after["badge"]:
         return {"pin": "This PIN is among the first that anybody would try: choose another."}
     if not after["badge"]:
         return {"badge": "A PIN goes with a badge number."}
     return {}
+
+
+def pin_rule() -> str:
+    """What a new PIN has to be, in words."""
+    least = house_terms.number("pin_digits_min")
+    return f"A PIN has {least} to 8 digits." if least < 8 else "A PIN has 8 digits."
 
 
 def _is_last_operator(staff: Staff, after: Mapping[str, Any]) -> bool:

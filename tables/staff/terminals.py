@@ -31,6 +31,7 @@ from tables.log.entries.terminals import (
 )
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
+from tables.setup import house_terms
 from tables.staff import attempts
 from tables.staff.attempts import Limit, TooMany
 
@@ -117,12 +118,16 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
 def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
     terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
-    place, name, window = attempts.place_of(terminal), attempts.called(badge), settings.LOCKOUT_SECONDS
-    a_day = settings.WRONG_PINS_A_DAY
+    place, name, window = (
+        attempts.place_of(terminal),
+        attempts.called(badge),
+        60 * house_terms.number("lockout_minutes"),
+    )
+    a_day = house_terms.number("wrong_pins_a_day")
     return [
-        Limit(kind, place, name, settings.LOCKOUT_FAILURES, window, forgives=True),
+        Limit(kind, place, name, house_terms.number("lockout_failures"), window, forgives=True),
         Limit(f"{kind}, a day", place, name, a_day, attempts.DAY),
-        Limit(kind, place, "", settings.TERMINAL_WRONG_PINS, window),
+        Limit(kind, place, "", house_terms.number("terminal_wrong_pins"), window),
         Limit(kind, attempts.ANYWHERE, name, a_day, attempts.DAY, closes=False),
     ]
 

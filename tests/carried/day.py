@@ -63,6 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
+from tests.carried import house_terms
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -135,7 +136,7 @@ def by_seed(folder: Path) -> Iterator[None]:
         patch.object(os, "urandom", chance.randbytes),
         patch.object(random, "_urandom", chance.randbytes),
         patch.object(seals, "make_key", make_key),
-        override_settings(**keys, LOCKOUT_FAILURES=TRIES, LOCKOUT_FAILURES_EVERYWHERE=2 * TRIES),
+        override_settings(**keys, LOCKOUT_FAILURES_EVERYWHERE=2 * TRIES),
     ):
         floor.hashed.cache_clear()  # its salt is of the seed here, and of nobody's elsewhere
         pepper.add_key()
@@ -189,6 +190,7 @@ def play(clock: Clock, games: Collection[str] = POT_GAMES) -> None:
 
 def _first_day(house: House, games: Collection[str]) -> None:
     """The house is set up, deals every game from both kinds of shoe, closes, and is counted."""
+    house_terms.lay_down(TRIES, by=house.olga)
     _staff(house)
     _set_up(house)
     keys.publish()

@@ -68,9 +68,13 @@ def test_without_a_pepper_the_web_does_not_start(pepper: str, says: str) -> None
     assert says in started.stderr
 
 
-def test_a_new_pin_is_longer_where_it_matters() -> None:
-    assert read("PIN_DIGITS_MIN") == "[6]"
-    assert read("PIN_DIGITS_MIN", CASINO_ENV="demo") == "[4]"
+def test_what_is_set_in_vain_is_named() -> None:
+    """Harm: after an upgrade the operator believes that limits hold which the environment alone still has."""
+    assert read("SET_IN_VAIN") == "[[]]"
+    assert (
+        read("SET_IN_VAIN", CERTIFICATE_GAMES="rocket", PIN_DIGITS_MIN="8")
+        == "[['CERTIFICATE_GAMES', 'PIN_DIGITS_MIN']]"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Discrepancies: opened once, graded by amount, closed in writing by somebody who had no part in them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,6 +23,12 @@ def opened(felt: Felt, amount_cents: int = -5_000, key: str = "count:1:7") -> Di
 def test_each_amount_goes_as_far_as_the_limits_say(amount: int, level: int) -> None:
     """Harm: what the regulator has to hear of stays in the pit; a chip more or less wakes everybody."""
     assert discrepancies.level_of(amount) == level
+
+
+def test_the_house_lays_the_limits_down(terms: Callable[..., None]) -> None:
+    """Harm: the house tightens its levels, and what is counted goes on by the old ones."""
+    terms(discrepancy_levels_cents=(1, 2, 3))
+    assert discrepancies.level_of(-3) == 3
 
 
 def test_the_same_count_opens_one(felt: Felt) -> None:

@@ -1,6 +1,7 @@
 """Two operators' printed codes: a way in that nobody can shut, and that nobody else can take."""
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -32,10 +33,13 @@ def who(client: Client) -> str | None:
     return found.username if isinstance(found, Staff) else None
 
 
-def test_two_codes_let_the_first_of_them_in_whatever_is_locked(settings: Any, operators: tuple[Staff, Staff]) -> None:
+def test_two_codes_let_the_first_of_them_in_whatever_is_locked(
+    settings: Any, terms: Callable[..., None], operators: tuple[Staff, Staff]
+) -> None:
     """Harm: strangers shut every operator out, and only an operator lifts that."""
     mine, other = (emergency.make(one) for one in operators)
-    settings.LOCKOUT_FAILURES = settings.LOCKOUT_FAILURES_EVERYWHERE = settings.LOCKOUT_FAILURES_ADDRESS = 0
+    terms(lockout_failures=0)
+    settings.LOCKOUT_FAILURES_EVERYWHERE = settings.LOCKOUT_FAILURES_ADDRESS = 0
     client = Client()
     assert client.post("/sign-in/", {"username": "olga", "password": PASSWORD}).status_code == 429
     assert client.post(PAGE, {"first": mine, "second": other})["Location"] == "/"
@@ -123,9 +127,11 @@ def test_who_is_no_operator_any_more_has_none(operators: tuple[Staff, Staff]) ->
     assert not EmergencyCode.objects.exists()
 
 
-def test_guessing_the_password_there_ends_the_session(settings: Any, operators: tuple[Staff, Staff]) -> None:
+def test_guessing_the_password_there_ends_the_session(
+    terms: Callable[..., None], operators: tuple[Staff, Staff]
+) -> None:
     """Harm: a stolen session makes itself a way back in."""
-    settings.LOCKOUT_FAILURES = 2
+    terms(lockout_failures=2)
     client = Client()
     client.force_login(operators[0])
     for _ in range(2):

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection
@@ -37,9 +38,10 @@ def knock(username: str, settings: Any) -> None:
 
 
 @pytest.fixture
-def quick(settings: Any) -> Any:
+def quick(settings: Any, terms: Callable[..., None]) -> Any:
     """The same limits, sooner reached."""
-    settings.LOCKOUT_FAILURES, settings.LOCKOUT_FAILURES_EVERYWHERE = 3, 6
+    terms(lockout_failures=3)
+    settings.LOCKOUT_FAILURES_EVERYWHERE = 6
     return settings
 
 

@@ -1,6 +1,6 @@
 """Signing in and out: who gets in, what an answer gives away, when a session ends, and what the log says of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from tables import dealing
 from tables.models import AttemptCount, Staff, Table, Terminal
 from tables.play import doors
 from tables.roles import Role
+from tables.setup import house_terms
 from tables.staff import staffing, terminals
 from tables.staff.sign_in import BEGAN
 from tests import floor
@@ -200,14 +201,14 @@ def test_a_screen_that_follows_the_floor_by_itself_does_not_keep_its_reader_sign
 
 
 @pytest.fixture
-def three_tries(settings: Any) -> None:
+def three_tries(terms: Callable[..., None]) -> None:
     """As good as ten, and quicker: each try is hashed as slowly as any."""
-    settings.LOCKOUT_FAILURES = 3
+    terms(lockout_failures=3)
 
 
 def test_ten_wrong_pins_close_the_terminal_to_that_badge_and_to_no_other(tablet: Client, dora: Staff) -> None:
     """There are only ten thousand PINs; and one who forgot theirs must not close the table."""
-    assert settings.LOCKOUT_FAILURES == 10
+    assert house_terms.number("lockout_failures") == 10
     for _ in range(10):
         assert by_badge(tablet, pin="9999").status_code == 403
     answer = by_badge(tablet)
@@ -233,7 +234,7 @@ def test_a_lock_out_is_written_down_once_and_the_pit_hears_of_it(
     three_tries: None, tablet: Client, dora: Staff
 ) -> None:
     """The house hears of it; a script that goes on knocking does not fill the log."""
-    for _ in range(settings.LOCKOUT_FAILURES + 5):
+    for _ in range(house_terms.number("lockout_failures") + 5):
         by_badge(tablet, pin="9999")
     found = LogEntry.objects.filter(book__name=HOUSE, subject="terminal", kind="locked_out")
     assert [entry.content for entry in found] == [{"name": "Tablet", "table": None, "tries": 3, "of": "of badge 101"}]
@@ -243,7 +244,7 @@ def test_a_lock_out_is_written_down_once_and_the_pit_hears_of_it(
 
 def test_names_that_nobody_has_are_not_written_down_for_good(three_tries: None) -> None:
     """People type their password into the field of the name; and anybody could fill the log from outside."""
-    for _ in range(settings.LOCKOUT_FAILURES + 1):
+    for _ in range(house_terms.number("lockout_failures") + 1):
         answer = by_name(Client(), "my secret password")
     assert answer.status_code == 429
     assert said("locked_out") == []
@@ -254,14 +255,14 @@ def test_names_that_nobody_has_are_not_written_down_for_good(three_tries: None) 
 def test_a_success_starts_the_count_again(three_tries: None, tablet: Client, dora: Staff) -> None:
     """A slip now and then over a night is no attack."""
     for _ in range(2):
-        for _ in range(settings.LOCKOUT_FAILURES - 1):
+        for _ in range(house_terms.number("lockout_failures") - 1):
             by_badge(tablet, pin="9999")
         assert by_badge(tablet).status_code == 302
 
 
-def test_but_not_the_count_of_a_day(three_tries: None, settings: Any, tablet: Client, dora: Staff) -> None:
+def test_but_not_the_count_of_a_day(terms: Callable[..., None], tablet: Client, dora: Staff) -> None:
     """Who guesses at a desk between its owner's own sign-ins would have a thousand tries a day."""
-    settings.WRONG_PINS_A_DAY = 4
+    terms(lockout_failures=3, wrong_pins_a_day=4)
     for wrong in (True, True, False, True, True):
         assert by_badge(tablet, pin="9999" if wrong else PIN).status_code == (403 if wrong else 302)
     answer = by_badge(tablet)
@@ -280,7 +281,7 @@ def test_the_count_ends_with_its_time(three_tries: None, tablet: Client, dora: S
 
 def test_an_operator_lifts_it_by_name(three_tries: None, tablet: Client, dora: Staff, operator: Staff) -> None:
     """A shift cannot wait half an hour for its dealer; who let them in is in the log."""
-    for _ in range(settings.LOCKOUT_FAILURES + 1):
+    for _ in range(house_terms.number("lockout_failures") + 1):
         by_badge(tablet, pin="9999")
     staffing.lift_lock_out(dora, by=operator)
     assert by_badge(tablet).status_code == 302
@@ -288,10 +289,10 @@ def test_an_operator_lifts_it_by_name(three_tries: None, tablet: Client, dora: S
 
 
 def test_a_terminal_on_which_every_badge_is_tried_is_locked_and_the_pit_hears_of_it(
-    settings: Any, tablet: Client, dora: Staff, operator: Staff
+    terms: Callable[..., None], tablet: Client, dora: Staff, operator: Staff
 ) -> None:
     """There are ten thousand PINs, and a hundred badges to try the commonest one on."""
-    settings.TERMINAL_WRONG_PINS = 4
+    terms(terminal_wrong_pins=4)
     floor.staff(Role.DEALER, "dan", "102")
     for badge in ("101", "102", "103", "104"):
         assert by_badge(tablet, badge, "9999").status_code == 403
@@ -304,10 +305,10 @@ def test_a_terminal_on_which_every_badge_is_tried_is_locked_and_the_pit_hears_of
 
 
 def test_one_badge_tried_all_over_the_house_raises_an_alert(
-    settings: Any, tablet: Client, dora: Staff, operator: Staff
+    terms: Callable[..., None], tablet: Client, dora: Staff, operator: Staff
 ) -> None:
     """Each terminal sees too little of it to close."""
-    settings.WRONG_PINS_A_DAY = 6
+    terms(wrong_pins_a_day=6)
     other = Client()
     other.post(terminals.link_for(terminals.add("Other", None, by=operator), by=operator))
     for _ in range(3):

@@ -1,6 +1,7 @@
 """Practice of every game with several wagers: what is asked is what the engine does, whatever the options are."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -145,10 +146,10 @@ def finished(row: Practice) -> Practice:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("game", HOUSE_GAMES)
-def test_a_certificate_of_a_game_opens_its_tables_alone(game: str, settings: Any) -> None:
+def test_a_certificate_of_a_game_opens_its_tables_alone(game: str, terms: Callable[..., None]) -> None:
     """Harm: whoever can deal one game deals another for money; or the proof does not hold what was practised."""
     boss, dealer = floor.staff(Role.PIT_BOSS, "bo", "305"), floor.staff(Role.DEALER, "tess", "102")
-    settings.CERTIFICATE_GAMES = frozenset({game, "rocket"})
+    terms(certificate_games=(game, "rocket"))
     title = GAMES[game].title
     with pytest.raises(Refused, match=f"A valid certificate for {title} is required"):
         certificates.refuse_uncertified(dealer, game)

@@ -1,6 +1,7 @@
 """Practice: what is asked and scored, by the engine; and certificates, which the floor may ask for at a table."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -145,20 +146,20 @@ def test_a_forged_certificate_is_found(dealer: Staff, boss: Staff) -> None:
 
 
 @pytest.mark.django_db
-def test_a_table_can_ask_for_a_certificate(dealer: Staff, boss: Staff, settings: Any) -> None:
+def test_a_table_can_ask_for_a_certificate(dealer: Staff, boss: Staff, terms: Callable[..., None]) -> None:
     """Harm: somebody deals for money who never showed that they can, or all stand still when nothing is asked."""
     hand, _ = floor.dealt()
     table = hand.table
     hand("sign_out")
     certificates.refuse_uncertified(dealer, table.game)
-    settings.CERTIFICATE_GAMES = frozenset({"rocket"})
+    terms(certificate_games=("rocket",))
     entry = SignIn(None)
     with pytest.raises(Refused, match="A valid certificate for Rocket is required"):
         dealing.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
-    settings.CERTIFICATE_DAYS = -1
+    terms(certificate_games=("rocket",), certificate_days=-1)
     certificates.certify(finished(dealer), by=boss)
     assert not certificates.valid(dealer, "rocket"), "it has run out"
-    settings.CERTIFICATE_DAYS = 0
+    terms(certificate_games=("rocket",), certificate_days=0)
     certificates.certify(finished(dealer), by=boss)
     dealing.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
     certificates.refuse_uncertified(dealer, "monster")

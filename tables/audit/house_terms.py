@@ -1,0 +1,35 @@
+"""Changes of the house's terms held against the rows beside them, and against what could be entered then."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ledger.proof.chain import Entry
+from tables.handlers import checks
+from tables.log import house_terms as catalogue
+from tables.log.entries.house_terms import TermsChanged
+from tables.log.event import Misconduct
+from tables.log.house_terms import TERMS, read
+from tables.models import HouseTerms
+from tables.setup import house_terms
+
+
+@checks(TermsChanged)
+def check_terms(event: TermsChanged, entry: Entry) -> None:
+    """A change is as the row beside the log has it, says what held before it, and was not dated back."""
+    row = HouseTerms.objects.filter(seq=entry.seq).first()
+    effective = datetime.fromisoformat(event.effective)
+    if row is None or (row.effective, row.values, row.by) != (effective, event.after, entry.by):
+        raise Misconduct("the house's terms, as they are kept beside the log, are others")
+    before = catalogue.in_force(house_terms.changes(before_seq=entry.seq), effective)
+    values = {name: read(TERMS[name], value) if name in TERMS else value for name, value in event.after.items()}
+    known = {name for name in values if name in TERMS}  # a term of another release is as it says
+    for name in sorted(known):
+        if name not in event.before or read(TERMS[name], event.before[name]) != before[name]:
+            raise Misconduct(f"the house's terms were others before it: its before.{name} is not {before[name]}")
+        if values[name] == before[name]:
+            raise Misconduct(f"it changes {name} to what it was")
+    if entry.at is None or effective < entry.at or effective > entry.at + house_terms.FURTHEST:
+        raise Misconduct("it holds from a moment for which nobody could enter it then")
+    if sentences := catalogue.faults({name: values[name] for name in known}):
+        raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")

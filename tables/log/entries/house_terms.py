@@ -1,0 +1,29 @@
+"""The terms that the house works by: which of them hold otherwise, and from which moment on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tables.log.event import Event
+from tables.log.house_terms import said_of, title_of
+
+
+class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """From a moment on some of the house's terms are others."""
+
+    subject: ClassVar[str] = "house"
+    kinds: ClassVar[tuple[str, ...]] = ("terms_changed",)
+    of_the_house: ClassVar[bool] = True
+
+    effective: str
+    """The moment from which they hold, in UTC."""
+    before: dict[str, Any]
+    """What would have held then."""
+    after: dict[str, Any]
+
+    def words(self) -> str:
+        changes = [
+            f"{title_of(name)} {said_of(name, self.before.get(name))} → {said_of(name, value)}"
+            for name, value in self.after.items()
+        ]
+        return f"From {self.effective[:16].replace('T', ' ')} UTC: {'; '.join(changes)}"

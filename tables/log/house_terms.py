@@ -1,0 +1,338 @@
+"""The terms that a house works by: thresholds, limits and rules of compliance, each with its default and its bounds.
+
+Pure. A house changes them by entries of its own book, each with the moment from which it holds; what it never changed
+stands at its default. How a table is set is another matter (``terms.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple
+
+from ledger.proof.chips import money
+from tables.games.catalog import GAMES
+from tables.log.kinds import HouseRound, kind_of
+
+Kind = Literal[
+    "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels"
+]
+"""What a value is: an amount, a number of something, yes or no, a word of several, several words, rising amounts."""
+Value = int | bool | str | tuple[int, ...] | tuple[str, ...]
+Values = Mapping[str, Any]
+"""Values by the names of their terms."""
+
+MOST_CENTS: Final = 10**11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One thing that a house lays down for itself."""
+
+    name: str
+    title: str
+    group: str
+    kind: Kind
+    default: Value
+    help: str
+    least: int = 0
+    most: int = MOST_CENTS
+    """The bounds of a number; of each amount, where it is levels."""
+    choices: tuple[str, ...] = ()
+    length: int = 0
+    """How many levels there are."""
+    unset: str = ""
+    """How zero is said, where it stands for none."""
+
+
+DISCREPANCIES: Final = "Discrepancies and disputes"
+CERTIFICATES: Final = "Dealers' certificates"
+SHOES: Final = "Shoes"
+SECRETS: Final = "PINs and lock-outs"
+CASH: Final = "Cash, keys and drops"
+
+CURRENCIES: Final = (
+    "USD", "EUR", "GBP", "CAD", "AUD", "NZD", "CHF", "JPY", "MOP", "HKD", "SGD", "PHP", "KRW", "ZAR", "MXN", "SEK",
+    "NOK", "DKK", "PLN", "CZK",
+)  # fmt: skip
+"""The currencies of which a house may take one, by ISO 4217."""
+
+PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
+"""The games that can be practised for a certificate: those against the house."""
+
+TERMS: Final[Mapping[str, Term]] = {
+    term.name: term
+    for term in (
+        # --- Discrepancies and disputes
+        Term(
+            name="discrepancy_levels_cents", title="Levels of a discrepancy", group=DISCREPANCIES, kind="levels",
+            default=(2_501, 10_000, 20_000), least=1, length=3,
+            help="At these amounts, over or short, a supervisor, the surveillance and the regulator hear of it.",
+        ),
+        Term(
+            name="dispute_reportable_cents", title="A dispute is reportable from", group=DISCREPANCIES, kind="cents",
+            default=50_000, least=1,
+            help="From so much at stake on the regulator hears of a dispute.",
+        ),
+        # --- Dealers' certificates
+        Term(
+            name="certificate_games", title="Games that take a certificate", group=CERTIFICATES, kind="choices",
+            default=(), choices=PRACTISED,
+            help="At tables of these games only a dealer with a certificate that is good taps in.",
+        ),
+        Term(
+            name="certificate_rounds", title="Rounds of a practice", group=CERTIFICATES, kind="count",
+            default=20, least=1, most=200,
+            help="So many rounds a practice has. A certificate takes 20 at least, whatever is set here.",
+        ),
+        Term(
+            name="certificate_pass_percent", title="Right answers for a certificate", group=CERTIFICATES,
+            kind="percent", default=95, least=50, most=100,
+            help="So many of a hundred steps, and of a hundred payments, have to be right.",
+        ),
+        Term(
+            name="certificate_days", title="A certificate is good for", group=CERTIFICATES, kind="days",
+            default=365, least=1, most=3_660,
+            help="Of a certificate that is signed from then on; those that are signed keep their last day.",
+        ),
+        # --- Shoes
+        Term(
+            name="least_penetration_percent", title="Least part of a shoe that is dealt", group=SHOES, kind="percent",
+            default=50, least=0, most=95,
+            help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
+            " that are set from then on.",
+        ),
+        # --- PINs and lock-outs
+        Term(
+            name="pin_digits_min", title="Digits of a new PIN", group=SECRETS, kind="count",
+            default=6, least=4, most=8,
+            help="At least so many; PINs that were given before stay good.",
+        ),
+        Term(
+            name="lockout_failures", title="Wrong secrets that lock out", group=SECRETS, kind="count",
+            default=10, least=1, most=50,
+            help="So many wrong passwords of a name, or PINs of a badge, from one place.",
+        ),
+        Term(
+            name="lockout_minutes", title="A lock-out lasts", group=SECRETS, kind="minutes",
+            default=30, least=1, most=1_440,
+            help="So long from the first wrong try on.",
+        ),
+        Term(
+            name="terminal_wrong_pins", title="Wrong PINs that close a terminal", group=SECRETS, kind="count",
+            default=30, least=1, most=500,
+            help="Over all badges, within the time of a lock-out: else one tablet could try a PIN on everybody.",
+        ),
+        Term(
+            name="wrong_pins_a_day", title="Wrong PINs of one badge in a day", group=SECRETS, kind="count",
+            default=30, least=1, most=500,
+            help="At one terminal they close it to that badge; over the whole house they are an alert.",
+        ),
+        # --- Cash, keys and drops
+        Term(
+            name="currency", title="Currency", group=CASH, kind="choice", default="USD", choices=CURRENCIES,
+            help="The only one that is taken at tables and at the cage; other money is refused.",
+        ),
+        Term(
+            name="imprest_cents", title="The cage's float", group=CASH, kind="cents", default=5_000_000, least=0,
+            help="What the cashiers' cash is topped up to from the vault, and brought back to.", unset="no float",
+        ),
+        Term(
+            name="close_needs_cash_count", title="A day closes only with its cash counted", group=CASH, kind="flag",
+            default=True,
+            help="Once the cage's or the vault's cash was ever counted, a day stays open until it was counted after its"
+            " last movement.",
+        ),
+        Term(
+            name="key_grace_minutes", title="A key may stay out after the shift", group=CASH, kind="minutes",
+            default=30, least=0, most=720,
+            help="So long after the shift in which it was taken; then it is an alert.",
+        ),
+        Term(
+            name="drop_grace_minutes", title="A drop is late after", group=CASH, kind="minutes",
+            default=30, least=0, most=720,
+            help="So long after its hour; then it is an alert.",
+        ),
+    )
+}  # fmt: skip
+"""In the order in which pages show them. A term that was ever in force keeps its name for good: the log has it."""
+
+UNITS: Final = {"days": "day", "hours": "hour", "minutes": "minute", "seconds": "second"}
+
+
+def groups() -> Mapping[str, Sequence[Term]]:
+    """The terms by their groups."""
+    return {
+        group: [term for term in TERMS.values() if term.group == group]
+        for group in dict.fromkeys(term.group for term in TERMS.values())
+    }
+
+
+def defaults() -> dict[str, Value]:
+    """What is in force in a house that has changed nothing."""
+    return {name: term.default for name, term in TERMS.items()}
+
+
+# --- Dated -----------------------------------------------------------------------------------------------------
+
+
+class Change(NamedTuple):
+    """Values that hold from a moment on, by the number of their entry in the house's book."""
+
+    effective: datetime
+    seq: int
+    values: Values
+
+
+def in_force(changes: Sequence[Change], moment: datetime) -> dict[str, Value]:
+    """Every value at a moment. Of two changes that hold from the same moment the later entry counts."""
+    values = defaults()
+    for change in sorted(changes, key=lambda change: change[:2]):
+        if change.effective <= moment:
+            values |= {name: read(TERMS[name], value) for name, value in change.values.items() if name in TERMS}
+    return values
+
+
+def read(term: Term, value: Any) -> Value:
+    """A value as JSON has it: what are several are a tuple here."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def differing(before: Values, after: Values) -> dict[str, Value]:
+    """The values of a change that are others than before."""
+    return {name: value for name, value in after.items() if before.get(name) != value}
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------
+
+
+def faults(values: Values) -> dict[str, str]:
+    """What is wrong with values: one sentence for each term."""
+    sentences = {name: fault(TERMS[name], value) if name in TERMS else _unknown(name) for name, value in values.items()}
+    return {name: says for name, says in sentences.items() if says}
+
+
+def _unknown(name: str) -> str:
+    return f"The house has no term {name!r}."
+
+
+def fault(term: Term, value: Any) -> str:
+    """What is wrong with a value; empty if nothing is."""
+    match term.kind:
+        case "flag":
+            return "" if isinstance(value, bool) else f"{term.title}: yes or no."
+        case "choice":
+            return "" if value in term.choices else f"{term.title} is one of {_words(term.choices)}."
+        case "choices":
+            return _choices_fault(term, value)
+        case "levels":
+            return _levels_fault(term, value)
+    if not isinstance(value, int) or isinstance(value, bool) or not term.least <= value <= term.most:
+        return f"{term.title}: from {said(term, term.least)} to {said(term, term.most)}."
+    return ""
+
+
+def _choices_fault(term: Term, value: Any) -> str:
+    if not isinstance(value, tuple) or list(value) != [word for word in term.choices if word in value]:
+        return f"{term.title}: any of {_words(term.choices)}, each once and in this order."
+    return ""
+
+
+def _levels_fault(term: Term, value: Any) -> str:
+    right = isinstance(value, tuple) and len(value) == term.length
+    if not right or any(not isinstance(cents, int) or isinstance(cents, bool) for cents in value):
+        return f"{term.title}: {term.length} amounts."
+    if not all(term.least <= cents <= term.most for cents in value):
+        return f"{term.title}: each is from {money(term.least)} to {money(term.most)}."
+    if list(value) != sorted(set(value)):
+        return f"{term.title}: each amount is more than the one before it."
+    return ""
+
+
+# --- Typed and said --------------------------------------------------------------------------------------------
+
+
+def parsed(term: Term, text: str) -> Value:
+    """A value as somebody types it. Raises ValueError with a sentence."""
+    text = text.strip()
+    match term.kind:
+        case "flag":
+            value: Value = _flag(term, text)
+        case "choice":
+            value = text.lower().replace(" ", "_")
+        case "choices":
+            typed = {word.strip().lower().replace(" ", "_") for word in text.split(",") if word.strip()}
+            if strangers := typed - set(term.choices):
+                raise ValueError(f"{term.title}: there is no {min(strangers)}; there is {_words(term.choices)}.")
+            value = tuple(word for word in term.choices if word in typed)
+        case "levels":
+            value = tuple(_cents(term, part) for part in text.split())
+        case "cents":
+            value = _cents(term, text)
+        case _:
+            value = _number(term, text)
+    if says := fault(term, value):
+        raise ValueError(says)
+    return value
+
+
+def _flag(term: Term, text: str) -> bool:
+    if text.lower() not in ("yes", "no"):
+        raise ValueError(f"{term.title}: yes or no.")
+    return text.lower() == "yes"
+
+
+def _number(term: Term, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError(f"{term.title} is a whole number.")
+    return int(text)
+
+
+def _cents(term: Term, text: str) -> int:
+    digits = text.replace(",", "")
+    if not re.fullmatch(r"[0-9]{1,10}(\.[0-9]{2})?", digits):
+        raise ValueError(f"{term.title}: write an amount as 10 or 2.50" + ("." if term.kind == "cents" else ", apart."))
+    whole, _, part = digits.partition(".")
+    return int(whole) * 100 + int(part or 0)
+
+
+def typed(term: Term, value: Any) -> str:
+    """A value as somebody would type it."""
+    if term.kind == "levels":
+        return " ".join(money(cents) for cents in value)
+    if term.kind in ("flag", "cents", "choices", "choice"):
+        return "" if value == () else said(term, value)
+    return str(value)
+
+
+def said(term: Term, value: Any) -> str:
+    """A value in words."""
+    if term.kind == "flag":
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        parts = [money(part) if term.kind == "levels" else str(part).replace("_", " ") for part in value]
+        return ", ".join(parts) or "none"
+    if term.unset and value == 0:
+        return term.unset
+    if term.kind == "cents":
+        return money(value)
+    if term.kind == "percent":
+        return f"{value} %"
+    if unit := UNITS.get(term.kind):
+        return f"{value} {unit}{'' if value == 1 else 's'}"
+    return str(value).replace("_", " ")
+
+
+def said_of(name: str, value: Any) -> str:
+    """The same of a term by its name, which may be of another release."""
+    return said(TERMS[name], value) if name in TERMS else str(value)
+
+
+def title_of(name: str) -> str:
+    return TERMS[name].title if name in TERMS else name.replace("_", " ")
+
+
+def _words(words: Sequence[str]) -> str:
+    return ", ".join(word.replace("_", " ") for word in words)

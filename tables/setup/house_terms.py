@@ -1,0 +1,148 @@
+"""The house's terms as they are in force, and changing them from a moment on.
+
+Who asks what is in force asks often, on the dealer's way too: a process keeps the changes that it read for a few
+seconds. What rests on a term for good is pinned by the entry that it was used in.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Warning
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import house, log
+from ledger.log import Draft
+from tables.log import house_terms
+from tables.log.entries.house_terms import TermsChanged
+from tables.log.house_terms import TERMS, Change, Value, Values
+from tables.models import HouseTerms, Staff
+from tables.refusals import Refused
+
+KEPT: Final = 5.0
+"""Seconds for which a process keeps what it read: so much later than this one's, other processes' rounds, slips and
+tries may go by a change that was entered just now."""
+FURTHEST: Final = timedelta(days=366)
+"""How far ahead a change can be dated."""
+
+_read: tuple[float, tuple[Change, ...]] | None = None
+"""When the changes were read, in seconds of the monotonic clock, and all of them."""
+
+
+# --- In force --------------------------------------------------------------------------------------------------
+
+
+def in_force(name: str, moment: datetime | None = None) -> Any:
+    """The value of a term now, or at a moment: a number in the unit of its name, a bool, a word, or a tuple."""
+    return all_in_force(moment)[name]
+
+
+def number(name: str, moment: datetime | None = None) -> int:
+    """The same of a term that is a number or an amount."""
+    return int(in_force(name, moment))
+
+
+def levels(name: str, moment: datetime | None = None) -> tuple[int, ...]:
+    """The same of a term that is rising amounts."""
+    return tuple(in_force(name, moment))
+
+
+def words(name: str, moment: datetime | None = None) -> tuple[str, ...]:
+    """The same of a term that is several words."""
+    return tuple(in_force(name, moment))
+
+
+def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
+    """The value of every term now, or at a moment."""
+    return house_terms.in_force(kept(), moment or timezone.now())
+
+
+def kept() -> tuple[Change, ...]:
+    """Every change that was ever entered, as this process last read them."""
+    global _read
+    if _read is None or time.monotonic() - _read[0] > KEPT:
+        _read = time.monotonic(), changes()
+    return _read[1]
+
+
+def changes(before_seq: int | None = None) -> tuple[Change, ...]:
+    """Every change that was entered, in the order of their entries; or those before an entry of the house's book."""
+    rows = HouseTerms.objects.order_by("seq")
+    rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
+    return tuple(Change(*row) for row in rows.values_list("effective", "seq", "values"))
+
+
+def forget() -> None:
+    """Read the changes anew when somebody asks next."""
+    global _read
+    _read = None
+
+
+# --- Changing them ---------------------------------------------------------------------------------------------
+
+
+def change(values: Values, effective: datetime | None = None, *, by: Staff) -> HouseTerms | None:
+    """From a moment on, or at once, these terms have these values. None where they would have them anyway. Raises
+    Refused.
+
+    The house's book is locked before the values in force are read, so that no others are entered in between."""
+    if not by.has_perm("tables.add_houseterms"):
+        raise Refused("not_permitted", "Only an operator changes the house's terms.", 403)
+    values = {name: house_terms.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
+    with transaction.atomic():
+        head = house.lock()
+        moment = effective or head.moment
+        if sentences := faults(values, moment, head.moment):
+            raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
+        before = house_terms.in_force(changes(), moment)
+        changed = house_terms.differing(before, values)
+        if not changed:
+            return None
+        event = event_of(moment, before, changed)
+        entry = log.append(head, Draft.of(event, by.signature))
+        row = HouseTerms(
+            seq=entry.seq, effective=moment, values=event.after, by=by.signature, at=entry.at or head.moment
+        )
+        row.save()
+        transaction.on_commit(forget)
+    return row
+
+
+def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:
+    """A change as the house's book says it."""
+    earlier = {name: before[name] for name in after}
+    return TermsChanged(effective=spelled(effective), before=_builtins(earlier), after=_builtins(after))
+
+
+def spelled(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()
+
+
+def _builtins(values: Values) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> dict[str, str]:
+    """What is wrong with a change that is entered at a moment: one sentence for each term, and for when it holds."""
+    sentences = house_terms.faults(values)
+    if not values:
+        sentences["values"] = "Change a term at least."
+    if effective < moment:
+        sentences["effective"] = "A change holds from now on, or from a moment to come: what was is not changed."
+    elif effective > moment + FURTHEST:
+        sentences["effective"] = f"A change is dated no more than {FURTHEST.days} days ahead."
+    return sentences
+
+
+def check(**_: Any) -> list[CheckMessage]:
+    """For ``manage.py check``, and with every ``migrate``: what an upgrade found in the environment goes by nobody."""
+    hint = "Enter it in the admin under House terms, where it is not the default, and take it out of the environment."
+    return [
+        Warning(f"{name} is set in the environment, which nothing goes by any more.", hint=hint, id="tables.W002")
+        for name in settings.SET_IN_VAIN
+    ]
