@@ -438,7 +438,7 @@ class HouseKey(AppendOnly):
     seq = models.BigIntegerField(unique=True)
     """The entry, by its number in the house's book."""
     name = models.CharField("mark", max_length=40)
-    opens = models.CharField(max_length=16, choices=list(OPENS.items()))
+    lock = models.CharField("opens", max_length=16, choices=list(OPENS.items()))
     dual = models.BooleanField("held by two", default=False)
     in_use = models.BooleanField("in use", default=True)
     by = models.CharField("set by", max_length=120)

@@ -17,6 +17,7 @@ urlpatterns = [
     path("alerts.csv", pages.alerts_csv, name="alerts-csv"),
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
+    path("cash.csv", reports.cash_csv, name="cash-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),

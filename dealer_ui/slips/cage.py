@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -13,12 +14,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
-from dealer_ui.numbers import amount_cents
-from ledger.proof.chips import money
+from dealer_ui.numbers import amount_cents, with_currency
+from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
 from tables.log.series import offered
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.slips import cage_desk
+from tables.setup import cash_terms
+from tables.slips import cage_desk, kept_apart
+from tables.slips.cage_desk import Holdings
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
 
@@ -37,13 +40,20 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held, counting = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
+    counting = CAGE in unseen
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     context = {
         "held": held,
         "counting": counting,
         "bars": charts.shares([(label, cents) for label, cents in parts if not (counting and label == "Cage")]),
-        "ways": offered("cage"),
+        "cash": _cash(held, unseen),
+        "imprest_cents": cash_terms.imprest_cents(),
+        "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
+        "currency": cash_terms.currency(),
+        "envelopes": kept_apart.envelopes().values(),
+        "ways": [series for series in offered("cage") if not series.cash],
+        "cash_ways": [series for series in offered("cage") if series.cash],
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
@@ -51,6 +61,13 @@ def cage(request: HttpRequest) -> HttpResponse:
         "badge": request.POST.get("badge", ""),
     }
     return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+
+
+def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None]]:
+    """The house's cash by place; None for one that people like the viewer are counting."""
+    places = [("In the cage", BANK, held.bank), ("In the vault", VAULT_CASH, held.vault_cash)]
+    shown = [(label, None if place in unseen else cents) for label, place, cents in places]
+    return [*shown, ("At the bank, since the house keeps it", held.depositary)]
 
 
 def _exchange(request: HttpRequest) -> None:
@@ -62,7 +79,9 @@ def _exchange(request: HttpRequest) -> None:
         deed = None
     if deed is None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
-    amount = amount_cents(request.POST.get("amount", ""), "bad_amount")
+    typed, currency = with_currency(request.POST.get("amount", ""))
+    cash_terms.refuse_foreign(currency)
+    amount = amount_cents(typed, "bad_amount")
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key))
+    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key, currency=currency))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

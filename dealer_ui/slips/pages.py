@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial, wraps
@@ -15,18 +15,19 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
-from dealer_ui.numbers import number
+from dealer_ui.numbers import amount_cents, number
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing
-from tables.day import hours
+from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import paper
-from tables.log.series import SLIPS, Chips, Series, offered
+from tables.log.series import SLIPS, Chips, Fact, Series, Stage, offered
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
@@ -37,6 +38,8 @@ from tables.slips.slip_book import Sheet
 Rest = ParamSpec("Rest")
 
 COINS_BELOW: Final = 100
+SEES_KEYS: Final = frozenset(role for series in offered("keys") for role in series.seen_by)
+"""The roles that take keys, hand them out, or look after who has them."""
 
 
 def on_paper(
@@ -88,6 +91,8 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "begins": [series for series in offered("slips") if viewer.role in series.first.by],
         "tables": Table.objects.all(),
         "here": here,
+        "drops": [] if here else custody.next_drops(timezone.now()),
+        "keys": not here and viewer.role in SEES_KEYS,
     }
     return render(request, "dealer_ui/slips/book.html", context)
 
@@ -115,6 +120,40 @@ def _rows(sheet: Sheet) -> list[tuple[Any, ...]]:
     about = (sheet.slip.name, sheet.where, sheet.slip.total_cents, sheet.state)
     signed = [(line, line.by) for line in sheet.lines if line.by]
     return [(*about, line.stage.name, by.name, by.role, line.moment, line.hash) for line, by in signed]
+
+
+# --- Keys and drops --------------------------------------------------------------------------------------------
+
+
+@on_paper
+@require_GET
+def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The register of keys: which hang in the cabinet, who has the others, and which drops are due."""
+    if viewer.role not in SEES_KEYS:
+        raise PermissionDenied
+    moment = timezone.now()
+    context = {
+        "keys": custody.register(moment),
+        "drops": custody.next_drops(moment),
+        "ways": [series for series in offered("keys") if viewer.role in series.first.by],
+    }
+    return render(request, "dealer_ui/slips/keys.html", context)
+
+
+_KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late")
+
+
+@on_paper
+@require_GET
+def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
+    """The same as a list."""
+    if viewer.role not in SEES_KEYS:
+        raise PermissionDenied
+    rows = [
+        (key.name, key.opens, key.dual, key.is_out, " and ".join(key.holders), key.since, key.due_back, key.is_late)
+        for key in custody.register(timezone.now())
+    ]
+    return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))
 
 
 # --- A slip ----------------------------------------------------------------------------------------------------
@@ -154,14 +193,18 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         try:
             chips = _chips(request, table, record)
             box = request.POST.get("box", "").strip()
-            return redirect(_enter(request, table, BeginSlip(series, chips, box)))
+            beside = (_facts(request, record.first), _apart(request))
+            return redirect(_enter(request, table, BeginSlip(series, chips, box, *beside)))
         except Refused as refusal:
             refused = refusal
     context = {
         "table": table,
         "series": record,
         "asked": _asked(request, table, record) if record.begins_with_chips else (),
-        "where": table.name if table else "Cage",
+        "facts": _asked_facts(request, record.first),
+        "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
+        "reasons": paper.APART,
+        "where": table.name if table else "House",
         "kinds": _denominations(table),
         "box": request.POST.get("box", ""),
         "badge": request.POST.get("badge", ""),
@@ -196,6 +239,9 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "kinds": _denominations(table),
         "due": due,
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
+        "facts": _asked_facts(request, due) if due is not None else (),
+        "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
+        "reasons": paper.APART,
         "voidable": sheet.is_voidable,
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
@@ -228,7 +274,10 @@ def _entered(request: HttpRequest, table: Table | None, series: Series, name: Sl
         return VoidSlip(str(name), request.POST.get("reason", ""))
     step = request.POST.get("stage", "")
     stage = series.stage(step)
-    return SignSlip(str(name), step, _chips(request, table, series) if stage and stage.is_count else ())
+    if stage is None:
+        return SignSlip(str(name), step)
+    chips = _chips(request, table, series) if stage.is_count else ()
+    return SignSlip(str(name), step, chips, _facts(request, stage), _apart(request))
 
 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
@@ -256,6 +305,63 @@ def _asked(request: HttpRequest, table: Table | None, series: Series) -> list[As
     chips = {} if series.cash else {chip.value_cents: chip for chip in _denominations(table)}
     values = sorted(series.cash or chips, reverse=True)
     return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFact:
+    """What a step asks for beside the signature: typed, or one of a list."""
+
+    fact: Fact
+    typed: str
+    choices: Sequence[str] | None
+
+    @property
+    def field(self) -> str:
+        return f"fact-{self.fact.name}"
+
+
+def _asked_facts(request: HttpRequest, stage: Stage) -> list[AskedFact]:
+    """What a step asks for, with what was typed."""
+    asked = []
+    for fact in stage.facts:
+        choices = sorted(cage_desk.choices(fact.among)) if fact.among else None
+        asked.append(AskedFact(fact, request.POST.get(f"fact-{fact.name}", ""), choices))
+    return asked
+
+
+def _facts(request: HttpRequest, stage: Stage) -> tuple[tuple[str, str], ...]:
+    return tuple((fact.name, request.POST.get(f"fact-{fact.name}", "").strip()) for fact in stage.facts)
+
+
+NOTES_APART: Final = 3
+"""So many notes can be put apart on one form; more of them go on another envelope's line of the same worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedApart:
+    """A line for a note that is counted as worth nothing, with what was typed."""
+
+    number: int
+    kind: str
+    worth: str
+    envelope: str
+
+
+def _asked_apart(request: HttpRequest) -> list[AskedApart]:
+    typed = request.POST
+    return [
+        AskedApart(line, *(typed.get(f"apart-{line}-{name}", "").strip() for name in ("kind", "worth", "envelope")))
+        for line in range(1, NOTES_APART + 1)
+    ]
+
+
+def _apart(request: HttpRequest) -> tuple[tuple[str, int, str], ...]:
+    """The notes that were put apart. Raises Refused for a line that is half filled in."""
+    lines = [line for line in _asked_apart(request) if line.kind or line.worth or line.envelope]
+    for line in lines:
+        if not (line.kind and line.worth and line.envelope):
+            raise Refused("bad_apart", "A note that is put apart has a kind, a worth and an envelope: give all.", 422)
+    return tuple((line.kind, amount_cents(line.worth, "bad_apart"), line.envelope) for line in lines)
 
 
 def _denominations(table: Table | None) -> Iterable[Denomination]:

@@ -11,6 +11,8 @@ app_name = "slips"
 urlpatterns = [
     path("", pages.book, name="book"),
     path("slips.csv", pages.book_csv, name="book-csv"),
+    path("keys/", pages.keys, name="custody"),
+    path("keys.csv", pages.keys_csv, name="custody-csv"),
     path("<int:pk>/new/<slug:series>/", pages.begin, name="begin"),
     path("<int:pk>/<slug:series>/<int:year>/<int:number>/", pages.slip, name="slip"),
 ]

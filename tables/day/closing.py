@@ -59,6 +59,8 @@ class Closed:
     as_closed: Sequence[Mapping[str, Any]]
     current: Report
     adjustments: Sequence[Late]
+    cash: Sequence[Mapping[str, Any]] = ()
+    """The house's cash as it was signed; nothing in days of before it was told."""
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -72,7 +74,7 @@ def closed(day: date) -> Closed | None:
     start, end = hours.span(day)
     [event] = signed([close])
     arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
-    return Closed(close, event.figures, figures.day(day), arrivals)
+    return Closed(close, event.figures, figures.day(day), arrivals, event.cash or ())
 
 
 def proposal(day: date) -> Proposal | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, datetime, time
 
 from django.db import transaction
 
@@ -39,7 +39,7 @@ def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
         if sentences := key_faults(event):
             raise Refused("bad_key", " ".join(sentences.values()), 422, fields=sentences)
         entry = log.append(head, Draft.of(event, by.signature))
-        facts = {"name": event.name, "opens": event.opens, "dual": event.dual, "in_use": event.in_use}
+        facts = {"name": event.name, "lock": event.lock, "dual": event.dual, "in_use": event.in_use}
         return HouseKey.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
 
 
@@ -48,8 +48,8 @@ def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
     wrong: Faults = {}
     if sentence := _name_fault(event.name):
         wrong["name"] = f"A key's mark {sentence}"
-    if event.opens not in OPENS:
-        wrong["opens"] = f"A key opens one of: {', '.join(OPENS.values())}."
+    if event.lock not in OPENS:
+        wrong["lock"] = f"A key opens one of: {', '.join(OPENS.values())}."
     known_keys = keys(None if before_seq is None else before_seq - 1)
     if not event.in_use and event.name not in known_keys:
         wrong["in_use"] = f"There is no key {event.name} to retire."
@@ -58,7 +58,7 @@ def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
 
 def event_of_key(row: HouseKey) -> HouseKeySet:
     """What the house's book says of a row."""
-    return HouseKeySet(name=row.name, opens=row.opens, dual=row.dual, in_use=row.in_use)
+    return HouseKeySet(name=row.name, lock=row.lock, dual=row.dual, in_use=row.in_use)
 
 
 def _name_fault(name: str) -> str:
@@ -80,6 +80,7 @@ class Schedule:
     weekdays: tuple[int, ...]
     due_at: time
     who: str
+    set_at: datetime | None = None
 
     @classmethod
     def read(cls, event: DropScheduled) -> Schedule:
@@ -109,7 +110,7 @@ def schedules(day: date) -> list[Schedule]:
 
 def schedule_in(row: DropSchedule) -> Schedule:
     """What a row has."""
-    return Schedule(row.name, row.from_day, tuple(row.tables), tuple(row.weekdays), row.due_at, row.who)
+    return Schedule(row.name, row.from_day, tuple(row.tables), tuple(row.weekdays), row.due_at, row.who, row.at)
 
 
 def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from ledger import cage, house
+from ledger import alerts, cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, VAULT, VAULT_CASH, called, money
@@ -209,6 +209,11 @@ def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
     return () if body is None else read_as(HouseSlipSigned, body).waiting
 
 
+def choices(what: str) -> Collection[str]:
+    """What a fact may be one of now (``series.KEYS`` ...)."""
+    return kept_apart.among(what, in_progress(cage.open_house().pk)).keys()
+
+
 def unseen_by(viewer: Staff) -> set[str]:
     """The places that are being counted by people like the viewer, who must not know then what is due there."""
     return {
@@ -229,6 +234,9 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         written = list(writer.write(head, outcome, request, by.signature))
+        if outcome.alert:
+            event = written[0].event
+            alerts.raise_alert(Book.objects.get(pk=head.book_id), event.kind, outcome.alert, dict(outcome.evidence))
     return _name_in(written[0].event)
 
 

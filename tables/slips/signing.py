@@ -191,7 +191,8 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         begins_cents=begins_cents,
         variance=_variance(desk, after),
     )
-    return Outcome([step, *desk.follows(after)], signing=signing)
+    steps = [step, *desk.follows(after)]
+    return Outcome(steps, signing=signing, alert=_suspected(desk, after), evidence={"slip": after.name})
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
@@ -206,6 +207,16 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     assert stage is not None  # noqa: S101 -- it was just signed
     moves = paper.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
     return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
+
+
+def _suspected(desk: Desk, slip: Slip) -> str | None:
+    """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
+    notes = [note for note in slip.apart_agreed if note.kind == paper.FORGED] if slip.due is None else []
+    if not notes:
+        return None
+    marks = ", ".join(note.envelope for note in notes)
+    worth = money(sum(note.claimed_cents for note in notes))
+    return f"{desk.where}, {slip.label}: suspected counterfeit notes for {worth}, envelope {marks}"
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:

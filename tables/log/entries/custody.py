@@ -26,14 +26,15 @@ class HouseKeySet(Event, frozen=True, kw_only=True, omit_defaults=True):
     of_the_house: ClassVar[bool] = True
 
     name: str
-    opens: str
+    lock: str
+    """What it opens (``OPENS``)."""
     dual: bool
     """Two persons hold it."""
     in_use: bool
 
     def words(self) -> str:
         held = "held by two" if self.dual else "held by one"
-        return f"Key {self.name} ({OPENS.get(self.opens, self.opens).lower()}): {held if self.in_use else 'retired'}"
+        return f"Key {self.name} ({OPENS.get(self.lock, self.lock).lower()}): {held if self.in_use else 'retired'}"
 
 
 class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
