@@ -328,6 +328,8 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("tables.change_staff"),
                     },
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
+                    listed("Keys", "key", "tables_housekey"),
+                    listed("Drop schedule", "event_repeat", "tables_dropschedule"),
                 ],
             },
             {

@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import time
 from typing import Any
 
 import pytest
@@ -25,9 +26,10 @@ from ledger.recount import recount
 from tables import dealing
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.inputs import OpenDispute
+from tables.log.entries.custody import HouseKeySet
 from tables.models import Denomination, Staff
 from tables.roles import PERMISSIONS, Role
-from tables.setup import pay_tables
+from tables.setup import custody, pay_tables
 from tables.staff import terminals
 from tests import floor
 
@@ -76,6 +78,7 @@ SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 302, 302, 302))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+KEYS = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
 A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 
@@ -164,6 +167,7 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/do/<slug:name>/": RUN,
     "pit/reports/": WATCH,
     "pit/reports.csv": WATCH,
+    "pit/cash.csv": WATCH,
     "pit/reports/<day:day>/close": SIGN_A_DAY,
     "pit/penetration/": SET_UP_TABLES,
     "pit/penetration.csv": SET_UP_TABLES,
@@ -187,6 +191,8 @@ DECLARED: dict[str, Guard] = {
     "cage/": CAGE,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,
+    "slips/keys/": KEYS,
+    "slips/keys.csv": KEYS,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,
@@ -240,7 +246,7 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "paytable")
+    for name in ("househours", "paytable", "housekey", "dropschedule")
 }
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
@@ -338,6 +344,14 @@ def house(db: None) -> Iterator[House]:
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "househours": hours.pk,
+        "housekey": custody.set_key(
+            HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=staff[Role.OPERATOR]
+        ).pk,
+        "dropschedule": custody.set_schedule(
+            custody.Schedule("Nightly", day_of(timezone.now()), (), (0,), time(5), "Security"),
+            by=staff[Role.OPERATOR],
+            today=day_of(timezone.now()),
+        ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
@@ -389,6 +403,8 @@ THEIRS = {
     "password/",
     "slips/",
     "slips/slips.csv",
+    "slips/keys/",
+    "slips/keys.csv",
     "slips/<int:pk>/new/<slug:series>/",
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
     "api/tables/",

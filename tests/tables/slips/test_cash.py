@@ -58,8 +58,9 @@ def noon(clock: Clock) -> datetime:
 def book(noon: datetime) -> Book:
     """A house with one table: players bought chips for 1,000 at the cage, so that much cash lies there."""
     floor.table()
-    for name, role in ROLES.items():
-        floor.staff(role, name)
+    there = set(Staff.objects.values_list("username", flat=True))
+    for name in ROLES.keys() - there:
+        floor.staff(ROLES[name], name)
     return Book.objects.get(name=HOUSE)
 
 
