@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 def test_the_cage_is_short_and_the_closed_day_says_so(
     looking: Looking, transactional_db: None, clock: Clock, viewport: dict[str, int]
 ) -> None:
-    """Harm: two people count the cash of the cage, 75 is missing, and the day is closed as if it were there."""
+    """Harm: two people count the cash of the cage, 100 is missing, and the day is closed as if it were there."""
     moment = timezone.now()
     day = hours.day_of(moment - timedelta(days=1))
     clock.stand(hours.span(day).start + timedelta(hours=6))
@@ -31,7 +31,7 @@ def test_the_cage_is_short_and_the_closed_day_says_so(
     cashier = floor.staff(Role.CASHIER, "cora", "401")
     floor.staff(Role.CAGE_MANAGER, "mona", "402")
     boss, operator = floor.staff(Role.PIT_BOSS, "paula", "301"), floor.staff(Role.OPERATOR, "olga", "302")
-    clock.run()
+    clock.right()
     page = looking(cashier, "/cage/", viewport)
     readable(page)
     assert "1,000" in page.inner_text("#cash")
