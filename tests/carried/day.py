@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import house_terms
+from tests.carried import cash, house_terms
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -207,8 +207,10 @@ def _first_day(house: House, games: Collection[str]) -> None:
         _standard_cards(house, name, source)
     _marked_commission(house)
     _cage(house)
+    cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):
         _box(house, table)
+    cash.play(house)
     _watch()
     _nightfall(house)
 
@@ -370,7 +372,8 @@ def _proved_and_closed(house: House, number: int) -> None:
 
 
 def _day_closed(house: House, number: int) -> None:
-    """Two people sign a day's figures."""
+    """Two people sign a day's figures, once its cash is counted."""
+    cash.counted(house)
     assert not closing.open_matters(DAYS[number]), closing.open_matters(DAYS[number])
     proposed = closing.propose(DAYS[number], by=house.boss)
     closing.close(DAYS[number], by=house.olga, digest=proposed.digest)
