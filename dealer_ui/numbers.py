@@ -30,21 +30,6 @@ def cents(text: str | None) -> int | None:
     return amount if amount is not None and abs(amount) <= MOST_CENTS else None
 
 
-_SIGNS: Final = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₩": "KRW", "₱": "PHP", "zł": "PLN", "Kč": "CZK"}
-_MONEY: Final = r"([A-Za-z]{3}|zł|Kč|[$€£¥₩₱])?"
-_NAMED: Final = re.compile(rf"\s*{_MONEY}\s*([\d.,]+)\s*{_MONEY}\s*")
-
-
-def with_currency(typed: str) -> tuple[str, str]:
-    """An amount as it was typed, and the code of the currency that stands beside it: "100 €" is "100" and "EUR". A
-    dollar sign may be of any country that has dollars, and names none."""
-    match = _NAMED.fullmatch(typed)
-    sign = (match[1] or match[3] or "") if match else ""
-    if match is None or not sign:
-        return typed, ""
-    return match[2], "" if sign == "$" else _SIGNS.get(sign, sign.upper())
-
-
 def amount_cents(typed: str, code: str = "bad_bet") -> int:
     """An amount as it is typed at the table. What is legal there, the game says, however large it is."""
     if not typed.strip():

@@ -178,6 +178,29 @@ def balance_at(account: Account, through: Mapping[int, int]) -> int:
         return int(cursor.fetchone()[0])
 
 
+# The last recount of each book before its entry, and what followed: nothing that was added up before is read again.
+NET_EFFECT_AT = """
+    SELECT moved.account, sum(moved.cents) FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS book (id, seq)
+    CROSS JOIN LATERAL (SELECT coalesce(max(through_seq), 0) AS seq FROM ledger_recount
+        WHERE book_id = book.id AND through_seq <= book.seq) AS since
+    CROSS JOIN LATERAL (
+        SELECT account_id, balance_cents FROM ledger_recount WHERE book_id = book.id AND through_seq = since.seq
+        UNION ALL SELECT source_id, -amount_cents FROM ledger_transfer
+            WHERE book_id = book.id AND seq > since.seq AND seq <= book.seq
+        UNION ALL SELECT target_id, amount_cents FROM ledger_transfer
+            WHERE book_id = book.id AND seq > since.seq AND seq <= book.seq
+    ) AS moved (account, cents)
+    GROUP BY moved.account
+"""
+
+
+def net_effect_at(through: Mapping[int, int]) -> dict[int, int]:
+    """What lay on each account once each of these books had come to an entry."""
+    with connection.cursor() as cursor:
+        cursor.execute(NET_EFFECT_AT, {"books": list(through), "seqs": list(through.values())})
+        return {account: int(cents) for account, cents in cursor.fetchall()}
+
+
 def hold_shared() -> None:
     """Until the transaction ends, nobody else who asks this too takes chips or cash from a place that all books share.
 

@@ -78,6 +78,8 @@ class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="se
     """A player buys chips for cash at a table against the house."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that are handed out, where the screen names them."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
@@ -93,6 +95,8 @@ class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag
     """A player buys chips for cash at the cage."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that pass the counter."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
@@ -101,6 +105,8 @@ class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="
     """A player has chips redeemed for cash at the cage."""
 
     amount_cents: int
+    chips: tuple[tuple[int, int], ...] = ()
+    """(value in cents, how many) that pass the counter."""
     currency: str = ""
     """Of the cash that is asked for, where it is not the house's own: then it is refused."""
 

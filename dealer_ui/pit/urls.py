@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from dealer_ui.dates import Day
-from dealer_ui.pit import display, disputes, pages, penetration, reconciling, reports, shoe_audits
+from dealer_ui.pit import display, disputes, inventories, pages, penetration, reconciling, reports, shoe_audits
 
 app_name = "pit"
 register_converter(Day, "day")
@@ -19,6 +19,8 @@ urlpatterns = [
     path("reports.csv", reports.reports_csv, name="reports-csv"),
     path("cash.csv", reports.cash_csv, name="cash-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
+    path("chips/", inventories.inventories, name="inventory"),
+    path("chips.csv", inventories.inventories_csv, name="inventory-csv"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),
@@ -40,6 +42,8 @@ urlpatterns = [
     path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
     path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", pages.table, name="table"),
+    path("tables/<int:pk>/float/", inventories.rack_float, name="float"),
+    path("tables/<int:pk>/float.csv", inventories.rack_float_csv, name="float-csv"),
     path("tables/<int:pk>/display/", display.display, name="display"),
     path("tables/<int:pk>/rounds", pages.rounds, name="rounds"),
     path("tables/<int:pk>/rounds.csv", pages.rounds_csv, name="rounds-csv"),

@@ -14,10 +14,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
-from dealer_ui.numbers import amount_cents, with_currency
+from dealer_ui.slips import counting
 from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
-from tables.log.series import offered
-from tables.models import Staff
+from tables.log.house_terms import CURRENCIES
+from tables.log.series import offered, total
+from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import cash_terms
 from tables.slips import cage_desk, kept_apart
@@ -41,23 +42,25 @@ def cage(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
-    counting = CAGE in unseen
+    is_counted = CAGE in unseen
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     context = {
         "held": held,
-        "counting": counting,
-        "bars": charts.shares([(label, cents) for label, cents in parts if not (counting and label == "Cage")]),
+        "counting": is_counted,
+        "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
         "currency": cash_terms.currency(),
+        "currencies": CURRENCIES,
         "envelopes": kept_apart.envelopes().values(),
         "ways": [series for series in offered("cage") if not series.cash],
         "cash_ways": [series for series in offered("cage") if series.cash],
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
-        "amount": request.POST.get("amount", ""),
+        "asked": counting.asked(request.POST, Denomination.objects.all()),
+        "kinds": Denomination.objects.all(),
         "badge": request.POST.get("badge", ""),
     }
     return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
@@ -79,9 +82,10 @@ def _exchange(request: HttpRequest) -> None:
         deed = None
     if deed is None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
-    typed, currency = with_currency(request.POST.get("amount", ""))
-    cash_terms.refuse_foreign(currency)
-    amount = amount_cents(typed, "bad_amount")
+    chips = counting.chips_of(request.POST, Denomination.objects.all())
+    if not (amount := total(chips)):
+        raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    by, _ = signatures.sign(request, lambda by: exchange(amount, by=by, key=key, currency=currency))
+    currency = request.POST.get("currency", "")
+    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key, currency=currency))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

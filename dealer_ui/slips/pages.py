@@ -21,7 +21,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import amount_cents, number
-from ledger.proof.chips import money
+from dealer_ui.slips import counting
+from dealer_ui.slips.counting import Asked
 from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.day import custody, hours
@@ -37,7 +38,6 @@ from tables.slips.slip_book import Sheet
 
 Rest = ParamSpec("Rest")
 
-COINS_BELOW: Final = 100
 SEES_KEYS: Final = frozenset(role for series in offered("keys") for role in series.seen_by)
 """The roles that take keys, hand them out, or look after who has them."""
 
@@ -157,24 +157,6 @@ def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
 
 
 # --- A slip ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One kind of chip or note to be counted, and what was typed for it."""
-
-    value_cents: int
-    chip: Denomination | None
-    typed: str
-
-    @property
-    def is_coin(self) -> bool:
-        """Coins are rare in a box: they are asked for after the notes."""
-        return self.chip is None and self.value_cents < COINS_BELOW
-
-    @property
-    def field(self) -> str:
-        return f"n{self.value_cents}"
 
 
 def _table(pk: int) -> Table | None:
@@ -302,9 +284,7 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, by: Staff) -> 
 
 def _asked(request: HttpRequest, table: Table | None, series: Series) -> list[Asked]:
     """Every chip of the table, or the notes and coins of a box, the largest first."""
-    chips = {} if series.cash else {chip.value_cents: chip for chip in _denominations(table)}
-    values = sorted(series.cash or chips, reverse=True)
-    return [Asked(value, chips.get(value), request.POST.get(f"n{value}", "")) for value in values]
+    return counting.asked(request.POST, _denominations(table), series.cash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,11 +349,4 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
 
 
 def _chips(request: HttpRequest, table: Table | None, series: Series) -> Chips:
-    """What was typed for each kind. Raises Refused for what is no count."""
-    pairs = []
-    for asked in _asked(request, table, series):
-        count = number(asked.typed) if asked.typed.strip() else 0
-        if count is None:
-            raise Refused("bad_count", f"How many of {money(asked.value_cents)}? Type digits only.", 422)
-        pairs.append((asked.value_cents, count))
-    return paper.as_chips(pairs)
+    return counting.chips_of(request.POST, _denominations(table), series.cash)

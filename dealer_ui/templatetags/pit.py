@@ -63,6 +63,12 @@ def told(play: Play, pack: Pack) -> str:
 
 
 @register.filter
+def share(chance: float) -> str:
+    """A chance as people read it: "5 %"; small ones with a digit more."""
+    return f"{chance:.1%}".replace("%", " %") if chance < 0.1 else f"{chance:.0%}".replace("%", " %")
+
+
+@register.filter
 def per_cent(permille: int) -> str:
     """A part of a thousand, as it is said: 5 %, 2.5 %."""
     return f"{permille / 10:g} %"

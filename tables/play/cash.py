@@ -10,6 +10,8 @@ from tables import permits
 from tables.handlers import enacts, enters
 from tables.inputs import ChangeChips, SellChips
 from tables.log.entries.chips import ChipsChanged, ChipsSold
+from tables.log.paper import as_chips
+from tables.log.series import Chips, total
 from tables.log.settlement import sold
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
@@ -24,18 +26,19 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if entered.amount_cents > rack:
         raise Refused("bad_amount", f"The rack holds {money(rack)}: ask for a fill first.", 422)
-    return Outcome([_sold(scene, entered.amount_cents)])
+    _refuse_chips(scene, entered)
+    return Outcome([_sold(scene, entered.amount_cents, as_chips(entered.chips))])
 
 
 @enacts(ChipsSold, permit=permits.the_dealer)
 def enact_sale(scene: Scene, event: ChipsSold, entry: Entry) -> Step:
     """As it was sold, whatever lay in the rack: the transfers tell that."""
-    return _sold(scene, event.amount_cents)
+    return _sold(scene, event.amount_cents, event.chips)
 
 
-def _sold(scene: Scene, amount_cents: int) -> Step:
+def _sold(scene: Scene, amount_cents: int, chips: Chips) -> Step:
     _refuse(scene, amount_cents)
-    return Step(ChipsSold(amount_cents=amount_cents), moves=sold(scene.chart, amount_cents))
+    return Step(ChipsSold(amount_cents=amount_cents, chips=chips), moves=sold(scene.chart, amount_cents))
 
 
 @enters(ChangeChips, permit=permits.the_dealer)
@@ -55,3 +58,17 @@ def _refuse(scene: Scene, amount_cents: int) -> None:
     unit = scene.table.unit_cents
     if amount_cents <= 0 or amount_cents % unit:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)
+
+
+def _refuse_chips(scene: Scene, entered: SellChips) -> None:
+    if not entered.chips:
+        return
+    values = set(scene.table.denominations.values_list("value_cents", flat=True))
+    for value, count in entered.chips:
+        if value not in values:
+            raise Refused("unknown_chip", f"{scene.table.name} has no chip worth {money(value)}.", 422)
+        if count < 0:
+            raise Refused("bad_count", f"Of {money(value)}, count 0 or more.", 422)
+    if (worth := total(entered.chips)) != entered.amount_cents:
+        says = f"These chips are worth {money(worth)}, the cash is {money(entered.amount_cents)}."
+        raise Refused("bad_amount", says, 422)

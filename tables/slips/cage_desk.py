@@ -24,8 +24,8 @@ from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.paper import Slip
-from tables.log.series import Stage
+from tables.log.paper import Slip, as_chips
+from tables.log.series import Chips, Stage, total
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
@@ -74,14 +74,14 @@ def holdings() -> Holdings:
     )
 
 
-def sell(amount_cents: int, *, by: Staff, key: UUID, currency: str = "") -> None:
-    """Chips to a player for cash. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, currency), by, key)
+def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, currency: str = "") -> None:
+    """Chips to a player for cash; ``chips`` says which, where that is known. Raises Refused."""
+    _exchange(SellAtTheCage(amount_cents, as_chips(chips), currency), by, key)
 
 
-def redeem(amount_cents: int, *, by: Staff, key: UUID, currency: str = "") -> None:
-    """Cash to a player for chips. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, currency), by, key)
+def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, currency: str = "") -> None:
+    """Cash to a player for chips; ``chips`` says which, where that is known. Raises Refused."""
+    _exchange(RedeemChips(amount_cents, as_chips(chips), currency), by, key)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
@@ -91,6 +91,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
         raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
     cash_terms.refuse_foreign(entered.currency)
     _refuse_odd(amount_cents)
+    _refuse_chips(entered)
     with transaction.atomic():
         head = house.lock()
         if writer.recorded(head, request, house=True):
@@ -104,7 +105,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
-        outcome = Outcome([Step(event(amount_cents=amount_cents), moves=moves)])
+        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips), moves=moves)])
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -129,6 +130,18 @@ def _refuse_odd(amount_cents: int) -> None:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(least)}.", 422)
     if amount_cents > MOST_CENTS:
         raise Refused("bad_amount", f"At most {money(MOST_CENTS)} pass the counter in one go.", 422)
+
+
+def _refuse_chips(entered: SellAtTheCage | RedeemChips) -> None:
+    values = set(Denomination.objects.values_list("value_cents", flat=True)) if entered.chips else set()
+    for value, count in entered.chips:
+        if value not in values:
+            raise Refused("unknown_chip", CageDesk.no_such_chip.format(money(value)), 422)
+        if not 0 <= count <= CageDesk.most_of_one:
+            raise Refused("bad_count", f"Of {money(value)}, count 0 to {CageDesk.most_of_one:,}.", 422)
+    if entered.chips and (worth := total(entered.chips)) != entered.amount_cents:
+        says = f"These chips are worth {money(worth)}, the amount is {money(entered.amount_cents)}."
+        raise Refused("bad_amount", says, 422)
 
 
 # --- Slips of the house ----------------------------------------------------------------------------------------

@@ -355,8 +355,8 @@ def _busy() -> Iterator[None]:
 def _cage(house: House) -> None:
     """Chips for cash and back, chips to the vault and out of it, and two counts: one over, one short."""
     year = BEGINS.year
-    cage_desk.sell(30_000, by=house.cashier, key=uuid4())
-    cage_desk.redeem(10_000, by=house.teller, key=uuid4())
+    cage_desk.sell(30_000, chips=((10_000, 2), (2_500, 4)), by=house.cashier, key=uuid4())
+    cage_desk.redeem(10_000, chips=((10_000, 1),), by=house.teller, key=uuid4())
     cage_desk.sign(BeginSlip("deposit", ((10_000, 2),)), by=house.cashier, key=uuid4())
     cage_desk.sign(SignSlip(f"deposit/{year}/1", "approved"), by=house.second, key=uuid4())
     for off in (500, -500):

@@ -7,8 +7,14 @@ from typing import Any, ClassVar
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
-from tables.log.event import Context, Event
+from tables.log.event import Context, Event, Misconduct
+from tables.log.series import Chips, total
 from tables.log.settlement import at_the_counter, sold
+
+
+def _refuse_other(chips: Chips, amount_cents: int) -> None:
+    if chips and total(chips) != amount_cents:
+        raise Misconduct(f"its chips are worth {total(chips)}, it is about {amount_cents}")
 
 
 class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -19,8 +25,11 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
     may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop"})
 
     amount_cents: int
+    chips: Chips = ()
+    """Which were handed out, as the screen named them to the dealer; none in entries of before they were written."""
 
     def moved(self, context: Context) -> Sequence[Move]:
+        _refuse_other(self.chips, self.amount_cents)
         return sold(context.chart, self.amount_cents)
 
     def words(self) -> str:
@@ -61,11 +70,14 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     amount_cents: int | None = None
     """None in entries of before amounts were written: their first transfer tells it."""
+    chips: Chips = ()
+    """Which passed the counter; none in entries of before they were written."""
 
     def moved(self, context: Context) -> Sequence[Move]:
         amount = self.amount_cents
         if amount is None:
             amount = context.recorded[0].amount_cents if context.recorded else 0
+        _refuse_other(self.chips, amount)
         return at_the_counter(context.chart, self.kind, amount)
 
 

@@ -223,11 +223,16 @@ def test_a_list_of_slips_asks_no_question_per_slip(hands: tuple[Hand, Hand]) -> 
 def test_the_cage_sells_at_its_counter(hands: tuple[Hand, Hand]) -> None:
     cashier = badged(Role.CASHIER, "carmen", "803")
     client, url = browser(cashier), reverse("cage")
-    form = {"do": "sell", "amount": "250", "badge": cashier.badge, "pin": PIN, "key": str(uuid.uuid4())}
+    form = {"do": "sell", "n2500": "10", "badge": cashier.badge, "pin": PIN, "key": str(uuid.uuid4())}
     for _ in range(2):
         assert client.post(url, form).status_code == 302
     assert LogEntry.objects.filter(subject="chips", kind="sold", by=cashier.signature).count() == 1
-    wrong = [({"amount": "x"}, "is no amount"), ({"pin": "0000"}, "wrong"), ({"do": "steal"}, "incomplete")]
+    wrong = [
+        ({"n2500": "x"}, "Type digits only"),
+        ({"n2500": ""}, "how many chips of each kind"),
+        ({"pin": "0000"}, "wrong"),
+        ({"do": "steal"}, "incomplete"),
+    ]
     for change, says in wrong:
         answer = client.post(url, form | {"key": str(uuid.uuid4())} | change)
         assert says in text(answer)

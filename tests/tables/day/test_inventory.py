@@ -1,0 +1,149 @@
+"""Inventory and liability by denomination: what is where, of each kind of chip, at the end of a day."""
+
+import random
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from ledger import cage
+from ledger.models import HOUSE, Account, Book
+from tables.audit import proofs
+from tables.day import hours, inventory
+from tables.day.inventory import Inventory
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log.series import Chips, total
+from tables.models import Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.slips import cage_desk
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand
+from tests.tables import bundles
+
+pytestmark = pytest.mark.django_db
+
+
+def ledger(place: str, table: Table | None = None) -> int:
+    accounts = Account.objects.filter(place=place, **({"book_id": table.book_id} if table else {}))
+    return sum(cage.balance(account) for account in accounts)
+
+
+def _fill(dealer: Hand, chips: Chips) -> None:
+    """A fill that the dealer at the table counts in."""
+    floor.signs(dealer.table, floor.crew("requested"), BeginSlip("fill", chips))
+    slip = dealer.now.slips[-1].name
+    for stage in list(floor.CREW)[1:]:
+        floor.signs(dealer.table, dealer.by if stage == "received" else floor.crew(stage), SignSlip(slip, stage))
+
+
+def now() -> Inventory:
+    return inventory.on(hours.day_of(timezone.now()))
+
+
+def stock(name: str) -> inventory.Stock:
+    return next(stock for stock in now().stocks if stock.name == name)
+
+
+def holds_the_ledger(taken: Inventory, *tables: Table) -> None:
+    """Every stock is worth what the ledger says, to the cent, and so is what is out."""
+    assert {stock.name: stock.total_cents for stock in taken.stocks} == {
+        "Vault": ledger("vault"),
+        "Cage": ledger("cage"),
+        "On the way": ledger("transit"),
+        **{table.name: ledger("rack", table) for table in tables},
+    }
+    assert taken.agrees
+    assert sum(line.out_cents for line in taken.lines) + taken.out.odd_cents == taken.out_cents
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_a_random_day_every_chip_is_somewhere(seed: int) -> None:
+    """Harm: a liability by denomination that is worth another sum than the chips that are out."""
+    chance = random.Random(seed)
+    dealer, boss = floor.dealt()
+    people = {
+        "boss": boss.by,
+        "second": floor.staff(Role.PIT_BOSS, "bettina"),
+        "security": floor.staff(Role.SECURITY, "silvia"),
+        "cashier": floor.staff(Role.CASHIER, "cosima"),
+        "other_cashier": floor.staff(Role.CASHIER, "claudio"),
+    }
+    holds_the_ledger(now(), dealer.table)
+    for number in range(4):
+        bundles.play(dealer, chance, 12)
+        chips = ((500, chance.randint(1, 9)), (100, chance.randint(0, 9)))
+        cage_desk.sell(total(chips), chips=chips, by=people["cashier"], key=uuid4())
+        cage_desk.redeem(2_500, chips=((2_500, 1),), by=people["cashier"], key=uuid4())
+        _fill(dealer, ((100, 50), (500, 10)))
+        if number == 1:
+            floor.signs(dealer.table, people["boss"], BeginSlip("credit", ((500, 3),)))
+            bundles.count_cage(people)
+        holds_the_ledger(now(), dealer.table)
+    slip = bundles.credit(dealer, people, bundles.STAGES[:4])
+    assert stock("On the way").holding.pieces == {10_000: 3}
+    floor.signs(dealer.table, people["cashier"], VoidSlip(slip, "not needed"))
+    floor.signs(dealer.table, floor.staff(Role.AUDITOR, "ada"), SignSlip(slip, "voided"))
+    assert stock("On the way").holding.pieces == {}
+    holds_the_ledger(now(), dealer.table)
+
+
+def test_papers_and_counts_tell_pieces_for_certain() -> None:
+    """Harm: what a count and five signatures said is shown as a guess, or the other way about."""
+    dealer, boss = floor.dealt()
+    rack = stock(dealer.table.name).holding
+    assert rack.is_certain
+    assert rack.pieces == {100: 9_000}
+    _fill(dealer, ((500, 40),))
+    assert stock(dealer.table.name).holding.certain == {100: 9_000, 500: 40}
+    dealer.bets(seat1=2_000)
+    bundles._until_it_is_over(dealer)
+    assert not stock(dealer.table.name).holding.is_certain
+    Hand(dealer.table, boss.by)("close_table")
+    assert stock(dealer.table.name).holding.is_certain
+
+
+def test_a_sale_says_its_chips_and_they_come_to_its_amount() -> None:
+    """Harm: 500 in chips noted as a sale of 50."""
+    floor.table()
+    cashier, key = floor.staff(Role.CASHIER, "carmen"), uuid4()
+    for chips, code in (
+        (((500, 9),), "bad_amount"),
+        (((700, 1),), "unknown_chip"),
+        (((500, -1), (100, 55)), "bad_count"),
+    ):
+        with pytest.raises(Refused) as refused:
+            cage_desk.sell(5_000, chips=chips, by=cashier, key=key)
+        assert refused.value.code == code
+    before = stock("Cage").holding
+    cage_desk.sell(5_000, chips=((500, 10),), by=cashier, key=key)
+    after = stock("Cage").holding
+    assert after.certain[500] - before.certain.get(500, 0) == -10
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_a_days_inventory_stays_what_it_was(clock: Clock) -> None:
+    """Harm: last month's liability changes with today's sales."""
+    floor.table()
+    today = hours.day_of(timezone.now())
+    clock.pass_until(hours.span(today).end + timedelta(hours=1))
+    before = inventory.on(today)
+    cage_desk.sell(5_000, chips=((500, 10),), by=floor.staff(Role.CASHIER, "carmen"), key=uuid4())
+    assert inventory.on(today) == before
+    assert now() != before
+
+
+def test_more_tables_take_no_more_statements() -> None:
+    """Harm: a report that takes minutes on a floor of forty tables."""
+    floor.table()
+    with CaptureQueriesContext(connection) as first:
+        now()
+    for number in range(2, 5):
+        floor.table(f"Rocket {number}")
+    with CaptureQueriesContext(connection) as second:
+        now()
+    assert len(second) == len(first)
