@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('seq', models.BigIntegerField(unique=True)),
                 ('name', models.CharField(max_length=40, verbose_name='mark')),
-                ('lock', models.CharField(choices=[('box_release', 'Box release'), ('box_contents', 'Box contents'), ('vault', 'Vault'), ('cage', 'Cage'), ('count_room', 'Count room'), ('other', 'Other')], max_length=16)),
+                ('lock', models.CharField(choices=[('box_release', 'Box release'), ('box_contents', 'Box contents'), ('vault', 'Vault'), ('cage', 'Cage'), ('count_room', 'Count room'), ('other', 'Other')], max_length=16, verbose_name='opens')),
                 ('dual', models.BooleanField(default=False, verbose_name='held by two')),
                 ('in_use', models.BooleanField(default=True, verbose_name='in use')),
                 ('by', models.CharField(max_length=120, verbose_name='set by')),

@@ -48,6 +48,7 @@ def test_the_cage_is_short_and_the_closed_day_says_so(
     page.fill("#apart-1-worth", "25")
     sign(page, "402")
     assert "give all" in page.inner_text("[role=alert]")
+    page.fill("#badge", "")
     page.select_option("#apart-1-kind", "")
     page.fill("#apart-1-worth", "")
     page.get_by_label("notes of 100").fill("9")
