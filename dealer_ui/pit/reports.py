@@ -136,8 +136,8 @@ def _moved(row: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _cash_row(row: Mapping[str, Any], kind: str, cents: int) -> tuple[Any, ...]:
-    moved = {"movement": kind, "moved_cents": cents}
-    return tuple((row | moved)[name] for name in CASH_HEADER)
+    columns = {**row, "movement": kind, "moved_cents": cents}
+    return tuple(columns[name] for name in CASH_HEADER)
 
 
 def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:

@@ -128,7 +128,7 @@ def between(
 
 
 def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Sequence[Count]) -> CashFigures:
-    parameters = {
+    parameters: dict[str, Any] = {
         "books": list(bounds),
         "lows": [low for low, _ in bounds.values()],
         "highs": [high for _, high in bounds.values()],
@@ -171,10 +171,10 @@ def _counts(place: str, house: int, through: int, end: datetime) -> list[Count]:
     return [count for count in (newest, first) if count is not None]
 
 
-def _first(rows: Iterable[tuple[int, bytes]], house: int, end: datetime) -> Count | None:
+def _first(rows: Iterable[tuple[int, bytes | memoryview]], house: int, end: datetime) -> Count | None:
     """The first of these entries with which two counts agreed."""
     for seq, body in rows:
-        slip = read_as(HouseSlipSigned, body).after
+        slip = read_as(HouseSlipSigned, bytes(body)).after
         if slip.agreed is None:
             continue
         moment = mends.time_of(house, seq)

@@ -34,7 +34,7 @@ class Apart(NamedTuple):
     """What it would be worth."""
     envelope: str
     """The mark on the envelope that it lies in."""
-    count: int = 0
+    nth: int = 0
     """Which count of the slip put it apart, from 1 on."""
 
 
@@ -128,7 +128,7 @@ class Slip:
         return () if place is None else self._apart_in(place)
 
     def _apart_in(self, place: int) -> tuple[Apart, ...]:
-        return tuple(note for note in self.apart if note.count == place + 1)
+        return tuple(note for note in self.apart if note.nth == place + 1)
 
     @property
     def variance_cents(self) -> int:
@@ -146,7 +146,7 @@ class Slip:
         """The first count that is like an earlier one, in its money and in what it put apart."""
         earlier: set[tuple[Chips, tuple[Apart, ...]]] = set()
         for place, chips in enumerate(self.counts):
-            count = (chips, tuple(note._replace(count=0) for note in self._apart_in(place)))
+            count = (chips, tuple(note._replace(nth=0) for note in self._apart_in(place)))
             if count in earlier:
                 return place
             earlier.add(count)
