@@ -52,7 +52,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
         "currency": cash_terms.currency(),
-        "currencies": CURRENCIES,
+        "currencies": [code.upper() for code in CURRENCIES],
         "envelopes": kept_apart.envelopes().values(),
         "ways": [series for series in offered("cage") if not series.cash],
         "cash_ways": [series for series in offered("cage") if series.cash],

@@ -54,10 +54,10 @@ SECRETS: Final = "PINs and lock-outs"
 CASH: Final = "Cash, keys and drops"
 
 CURRENCIES: Final = (
-    "USD", "EUR", "GBP", "CAD", "AUD", "NZD", "CHF", "JPY", "MOP", "HKD", "SGD", "PHP", "KRW", "ZAR", "MXN", "SEK",
-    "NOK", "DKK", "PLN", "CZK",
+    "usd", "eur", "gbp", "cad", "aud", "nzd", "chf", "jpy", "mop", "hkd", "sgd", "php", "krw", "zar", "mxn", "sek",
+    "nok", "dkk", "pln", "czk",
 )  # fmt: skip
-"""The currencies of which a house may take one, by ISO 4217."""
+"""The currencies of which a house may take one, by ISO 4217, in small letters as choices are."""
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -132,7 +132,7 @@ TERMS: Final[Mapping[str, Term]] = {
         ),
         # --- Cash, keys and drops
         Term(
-            name="currency", title="Currency", group=CASH, kind="choice", default="USD", choices=CURRENCIES,
+            name="currency", title="Currency", group=CASH, kind="choice", default="usd", choices=CURRENCIES,
             help="The only one that is taken at tables and at the cage; other money is refused.",
         ),
         Term(

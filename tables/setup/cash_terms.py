@@ -10,7 +10,7 @@ from tables.setup import house_terms
 
 def currency() -> str:
     """The ISO 4217 code of the only currency that is taken at tables and at the cage."""
-    return str(house_terms.in_force("currency"))
+    return str(house_terms.in_force("currency")).upper()
 
 
 def imprest_cents() -> int:
