@@ -188,10 +188,12 @@ class Demo:
         web = [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
         celery = [*python, "celery", "--app", "casino"]
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO"]
+        alerts = [*celery, "worker", "--queues", "alerts", "--concurrency", "2", "--hostname", "alerts@%h"]
+        alerts += ["--loglevel", "WARNING"]
         beat = [*celery, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]
         self.children = [
             Child(name, command, FOLDER / f"{name}.log")
-            for name, command in (("web", web), ("worker", worker), ("beat", beat))
+            for name, command in (("web", web), ("worker", worker), ("alerts", alerts), ("beat", beat))
         ]
         say("Starting web, worker and beat")
         for child in self.children:

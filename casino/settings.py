@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from kombu import Queue
 
 from casino import redaction
 from casino.database_address import settings_of
@@ -158,11 +159,41 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# What the floor is to hear within seconds waits behind no proof: a queue of its own, with a worker of its own. A worker
+# that is told of no queue serves both.
+CELERY_TASK_QUEUES = (Queue("celery"), Queue("alerts"))
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+CELERY_TASK_ROUTES = {
+    f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
+}
 # A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
+    "follow the books": {
+        "task": "tables.tasks.follow_books",
+        "schedule": timedelta(seconds=2),
+        "options": {"expires": 4},  # while nobody follows, one of them is enough
+    },
+    "look after alerts": {
+        "task": "tables.tasks.look_after_alerts",
+        "schedule": timedelta(seconds=20),
+        "options": {"expires": 20},
+    },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
+
+# --- How alerts leave the house -------------------------------------------------------------------------------
+
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = switch("EMAIL_USE_TLS", default=not DEMO)
+EMAIL_USE_SSL = switch("EMAIL_USE_SSL")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "casino@localhost")
+# Webhooks go to https alone; a demo may send them in plain to its own machine.
+WEBHOOKS_TO_LOOPBACK = DEMO
 
 # Set here once, and terms of the house now (tables/setup/house_terms.py): whoever still sets them is told.
 _ONCE_SET_HERE = """DISCREPANCY_LEVELS_CENTS DISPUTE_REPORTABLE_CENTS CERTIFICATE_ROUNDS CERTIFICATE_PASS_PERCENT
@@ -330,6 +361,7 @@ UNFOLD = {
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
                     listed("Keys", "key", "tables_housekey"),
                     listed("Drop schedule", "event_repeat", "tables_dropschedule"),
+                    listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
                 ],
             },
             {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
-from django.utils.dateparse import parse_date
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
 
 
 def day(text: str | None) -> date | None:
@@ -14,6 +15,23 @@ def day(text: str | None) -> date | None:
     except ValueError:
         return None
     return read if read is not None and 2000 <= read.year <= 2999 else None
+
+
+def moment(text: str | None) -> datetime | None:
+    """A moment that a house can have seen, 2026-01-31T21:30:05Z; without a zone it is by the house's clock."""
+    try:
+        # A plus sign that was not escaped came as a space.
+        read = parse_datetime((text or "").strip().replace(" ", "+" if "T" in (text or "") else " "))
+        if read is None or not 2000 <= read.year <= 2999:
+            return None
+        return (timezone.make_aware(read) if timezone.is_naive(read) else read).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def spelled(moment: datetime) -> str:
+    """A moment as ``moment`` reads it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 class Day:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from dealer_ui import clocks
 from dealer_ui.dealer import pages
 from dealer_ui.live import admission
 from dealer_ui.slips import cage
@@ -16,5 +17,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("slips/", include("dealer_ui.slips.urls")),
     path("cage/", cage.cage, name="cage"),
     path("seat/<str:token>/", include("dealer_ui.seats.urls")),
+    path("clock/", clocks.browser_clock, name="clock"),
     path("live/", admission.live, name="live"),
 ]

@@ -28,14 +28,17 @@ END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; pay tables; keys and when boxes are due; what was simulated; the
--- audits of finished shoes; what games are
--- worth; and dealers' practice.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_paytable, tables_dayclose,
-    tables_housekey, tables_dropschedule,
+-- orders of house shoes; the house's hours; pay tables; series of chips; keys and when boxes are due; what was
+-- simulated; the audits of finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left
+-- the house by which channel.
+REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_paytable,
+    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_dayclose,
     tables_simulatedchunk, tables_shoeaudit, tables_keptsheet, tables_practice, tables_practiceanswer,
-    tables_certificate
+    tables_certificate, tables_alertrule, tables_alertchannel, tables_delivery, tables_deliveryattempt,
+    tables_alertrepeat
 FROM :"app_role";
+-- Kinds of chips and tables are retired, and never deleted.
+REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
 GRANT SELECT, INSERT ON
     ledger_logentry,
     ledger_transfer,
@@ -43,6 +46,8 @@ GRANT SELECT, INSERT ON
     ledger_recount,
     ledger_alert,
     ledger_acknowledgement,
+    ledger_escalation,
+    ledger_bookmark,
     ledger_bookroot,
     ledger_dayroot,
     ledger_slip,
@@ -57,6 +62,8 @@ GRANT SELECT, INSERT ON
     tables_househours,
     tables_houseterms,
     tables_paytable,
+    tables_chipseries,
+    tables_seriesretirement,
     tables_housekey,
     tables_dropschedule,
     tables_dayclose,
@@ -65,7 +72,12 @@ GRANT SELECT, INSERT ON
     tables_keptsheet,
     tables_practice,
     tables_practiceanswer,
-    tables_certificate
+    tables_certificate,
+    tables_alertrule,
+    tables_alertchannel,
+    tables_delivery,
+    tables_deliveryattempt,
+    tables_alertrepeat
 TO :"app_role";
 
 -- The house's clock, by which every entry is dated.

@@ -1,7 +1,7 @@
 """Alerts: what does not reconcile, open until somebody takes note of it by name."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from ledger import clock, journal
 from ledger.clock import WrongClock
 from ledger.log import CHANNEL
-from ledger.models import Acknowledgement, Alert, Book
+from ledger.models import Acknowledgement, Alert, Book, Escalation
 
 QUIET = timedelta(hours=20)
 """Somebody who took note of a lasting fault is told again the next day, not every few minutes."""
@@ -37,12 +37,48 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
         moment = _alone(kind, book)
         recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=moment - QUIET)
         same = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
+        return same if isinstance(same, Alert) else _opened(book, kind, message, evidence, moment)
+
+
+def raise_for(
+    book: Book | None, kind: str, message: str, evidence: Mapping[str, Any], *, once: bool
+) -> tuple[Alert, bool]:
+    """Open an alert for a cause, which its evidence names; or return the one that is open for it, and False.
+
+    ``once``: one that was acknowledged is not opened again either, for the cause is of one moment: this table stands
+    idle since that entry. Otherwise what comes after an acknowledgement is another alert.
+    """
+    message = message[: Alert._meta.get_field("message").max_length]
+    with transaction.atomic():
+        moment = _alone(kind, book)
+        alike = Alert.objects.filter(book=book, kind=kind, evidence__cause=evidence["cause"])
+        same = (alike if once else alike.filter(acknowledgement=None)).order_by("pk").last()
         if isinstance(same, Alert):
-            return same
-        alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=moment)
-        journal.enter(journal.ALERTS, alert.pk, moment, at_the_door=True)
-        _announce(alert)
+            return same, False
+        return _opened(book, kind, message, evidence, moment), True
+
+
+def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None, moment: datetime) -> Alert:
+    alert: Alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=moment)
+    journal.enter(journal.ALERTS, alert.pk, moment, at_the_door=True)
+    announce(alert)
     return alert
+
+
+def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escalation | None:
+    """Tell further people of an alert that nobody took note of; None where somebody just did, or another worker
+    escalated it."""
+    with transaction.atomic():
+        moment = _alone(alert.kind, alert.book)
+        taken = Acknowledgement.objects.filter(alert=alert).exists()
+        if taken or Escalation.objects.filter(alert=alert, step=step).exists():
+            return None
+        escalation: Escalation = Escalation.objects.create(
+            alert=alert, at=moment, step=step, level=level, roles=sorted(roles)
+        )
+        journal.enter(journal.ESCALATIONS, escalation.pk, moment, at_the_door=True)
+        announce(alert)
+    return escalation
 
 
 def about_the_clock(wrong: WrongClock) -> Alert:
@@ -58,7 +94,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
         with transaction.atomic():
             taken = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
             journal.enter(journal.ACKNOWLEDGEMENTS, taken.pk, taken.at, by)
-            _announce(alert)
+            announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused
     return taken
@@ -75,7 +111,8 @@ def _alone(kind: str, book: Book | None) -> datetime:
     return moment
 
 
-def _announce(alert: Alert) -> None:
+def announce(alert: Alert) -> None:
+    """Every open screen draws its alerts anew once this is committed."""
     with connection.cursor() as cursor:
         news = json.dumps({"book": alert.book_id, "alert": alert.pk})
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, news])

@@ -171,6 +171,12 @@ BALANCE_AT = """
 """
 
 
+def held_by_players() -> int:
+    """What players hold of all tables' chips: they carry them from one to another."""
+    net = net_effect(all_books())
+    return sum(net.get(pk, 0) for pk in Account.objects.filter(place=PLAYERS).values_list("pk", flat=True))
+
+
 def balance_at(account: Account, through: Mapping[int, int]) -> int:
     """What lay in one place once each of these books had come to an entry."""
     with connection.cursor() as cursor:

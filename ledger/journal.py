@@ -53,6 +53,10 @@ ACKNOWLEDGEMENTS: Final = Journal(
     "acknowledgement", "ledger_acknowledgement", "alert", "acknowledged",
     "'alert', r.alert_id, 'by', r.by, 'note', r.note",
 )  # fmt: skip
+ESCALATIONS: Final = Journal(
+    "escalation", "ledger_escalation", "alert", "escalated",
+    "'alert', r.alert_id, 'step', r.step, 'level', r.level, 'roles', r.roles",
+)  # fmt: skip
 DISCREPANCIES: Final = Journal(
     "discrepancy", "ledger_discrepancy", "discrepancy", "opened",
     f"{_BOOK}, 'kind', r.kind, 'amount_cents', r.amount_cents, 'level', r.level, 'message', r.message,"
@@ -67,7 +71,15 @@ FINDINGS: Final = Journal(
     "'discrepancy', r.discrepancy_id, 'username', r.username, 'by', r.by, 'text', r.text",
 )  # fmt: skip
 
-JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, DISCREPANCIES, ASSIGNMENTS, FINDINGS)
+# What surveillance looks at is nobody else's business, and operators read the house's book: the entry has a digest, and
+# salt in it keeps anybody from trying notes until one fits.
+_BOOKMARKED: Final = f"jsonb_build_array(r.book_id, r.round, {_moment('r.moment')}, r.note, r.camera, r.salt)"
+BOOKMARKS: Final = Journal(
+    "bookmark", "ledger_bookmark", "bookmark", "made",
+    f"'by', r.by, 'bookmark_sha256', encode(sha256(convert_to({_BOOKMARKED}::text, 'UTF8')), 'hex')",
+)  # fmt: skip
+
+JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, ESCALATIONS, DISCREPANCIES, ASSIGNMENTS, FINDINGS, BOOKMARKS)
 
 
 def enter(journal: Journal, row: int, moment: datetime, by: str = BY, *, at_the_door: bool = False) -> None:

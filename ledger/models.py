@@ -21,6 +21,7 @@ class Immutable(Exception):
 
 SERIES = (
     "opener", "closer", "rack", "fill", "credit", "drop", "correction", "withdrawal", "deposit", "cage",
+    "receipt", "destruction", "retirement", "lapse", "found", "claim", "counterfeit", "forgery",
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
     "keyback",
 )  # fmt: skip
@@ -273,7 +274,10 @@ class Alert(AppendOnly):
     evidence = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
 
     class Meta:
-        indexes = [models.Index(fields=["kind", "book", "-at"], name="ledger_alert_kind")]
+        indexes = [
+            models.Index(fields=["kind", "book", "-at"], name="ledger_alert_kind"),
+            models.Index(fields=["-at"], name="ledger_alert_at"),
+        ]
 
     def __str__(self) -> str:
         return self.message
@@ -292,6 +296,49 @@ class Acknowledgement(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.by}, {self.at:%Y-%m-%d %H:%M}"
+
+
+class Escalation(AppendOnly):
+    """Nobody took note of an alert in time: somebody else was told."""
+
+    alert = models.ForeignKey(Alert, models.PROTECT, related_name="escalations")
+    at = models.DateTimeField()
+    step = models.SmallIntegerField(help_text="How often it was escalated by then")
+    level = models.SmallIntegerField(help_text="How far it goes now")
+    roles = models.JSONField(default=list, help_text="Who hears of it from then on")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["alert", "step"], name="ledger_escalation_once"),
+            models.CheckConstraint(name="ledger_escalation_step", condition=Q(step__gte=1)),
+            models.CheckConstraint(name="ledger_escalation_level", condition=Q(level__gte=0, level__lte=3)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.alert}: escalated {self.step}"
+
+
+class Bookmark(AppendOnly):
+    """A moment at a table that the surveillance wants to find again; nobody who deals or runs the floor sees it."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="bookmarks")
+    round = models.IntegerField(null=True)
+    moment = models.DateTimeField()
+    note = models.CharField(max_length=500)
+    camera = models.CharField(max_length=80, blank=True)
+    salt = models.CharField(max_length=32, help_text="So that nobody finds the note by trying what its digest fits")
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="ledger_bookmark_in_words", condition=~Q(note="")),
+            models.CheckConstraint(name="ledger_bookmark_by_name", condition=~Q(by="")),
+        ]
+        indexes = [models.Index(fields=["book", "-moment"], name="ledger_bookmark_moment")]
+
+    def __str__(self) -> str:
+        return f"bookmark {self.pk}"
 
 
 class BookRoot(AppendOnly):

@@ -16,6 +16,7 @@ class TablesConfig(AppConfig):
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies
         from tables import pepper
+        from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import times, trail  # noqa: F401
         from tables.day import closing, hours  # noqa: F401
@@ -23,7 +24,7 @@ class TablesConfig(AppConfig):
         from tables.edge import kept_sheets, shoe_audit  # noqa: F401
         from tables.play import cash, commission, deck_checks, doors, pots, rounds, seat_pages, shoes  # noqa: F401
         from tables.setup import house_terms
-        from tables.slips import table_desk  # noqa: F401
+        from tables.slips import retiring, table_desk  # noqa: F401
 
         discrepancies.go_by(lambda: house_terms.levels("discrepancy_levels_cents"))
         checks.register(pepper.check, checks.Tags.security, deploy=True)

@@ -107,6 +107,8 @@ class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
+    series: str = ""
+    """The series of chips, where somebody looked at it."""
     currency: str = ""
     """Of the cash that is asked for, where it is not the house's own: then it is refused."""
 
@@ -128,8 +130,10 @@ class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many): what is asked for, or what was counted."""
     box: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-    """What the step asks for beside the signature, by its name: a receipt's number, a reason, a key."""
+    facts: dict[str, str] = {}
+    """What else the step says, by the names of ``series.Fact``."""
+    noted: tuple[tuple[int, int], ...] = ()
+    """What the delivery note says."""
     apart: tuple[tuple[str, int, str], ...] = ()
     """(kind, claimed cents, envelope): notes that the count takes for worth nothing."""
 
@@ -140,7 +144,7 @@ class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
     slip: str
     stage: str
     chips: tuple[tuple[int, int], ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
+    facts: dict[str, str] = {}
     apart: tuple[tuple[str, int, str], ...] = ()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import UTC
 from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 
 SECRETS: Final = ("password", "pin")
 """The columns that keep the hashes of somebody's secrets."""
+STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
+"""The columns that the log tells of somebody, beside their secrets."""
 PIN_DIGITS: Final = "[0-9]{4,8}"
 """Of any PIN, whatever the house's terms ask of a new one."""
 PIN_RULE: Final = "A PIN has 4 to 8 digits."
@@ -78,11 +81,16 @@ class StaffManager(BaseUserManager["Staff"]):
 
 
 class Staff(AbstractBaseUser):
-    """One person who works here. What they may do follows from their role alone (see ``roles.py``)."""
+    """One person who works here. What they may do follows from the role alone that they work as now (``roles.py``)."""
 
     username = models.CharField("user name", max_length=40, unique=True)
     name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
     role = models.CharField(max_length=16, choices=Role.choices)
+    further = models.JSONField(
+        "may also work as", default=list, blank=True, help_text="They choose as which when they come to work."
+    )
+    administered_until = models.DateTimeField(null=True, blank=True, editable=False)
+    """When they gave up the role that gives access: they handle no chips and no cash in that shift."""
     badge = models.CharField(
         "badge number",
         max_length=8,
@@ -110,6 +118,11 @@ class Staff(AbstractBaseUser):
     def signature(self) -> str:
         """How this person is named in the log for good."""
         return signature_of(self.badge, self.username, self.name)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All that they may work as, what they work as now first."""
+        return (self.role, *(role for role in self.further if role != self.role))
 
     def set_password(self, raw_password: str | None) -> None:
         """Keep its hash, sealed."""
@@ -151,6 +164,14 @@ class Staff(AbstractBaseUser):
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
         behind = Staff.objects.filter(pk=self.pk, **{column: kept})
         return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log says of them, but for their secrets."""
+        moment = self.administered_until
+        return {name: getattr(self, name) for name in STAFF_FACTS} | {
+            "administered_until": moment and moment.astimezone(UTC).isoformat()
+        }
 
     @property
     def digests(self) -> dict[str, str]:
@@ -199,12 +220,58 @@ class Denomination(models.Model):
         "face colour", max_length=7, validators=[RegexValidator(r"^#[0-9a-f]{6}$", "Write it as #rrggbb.")]
     )
 
+    retired_at = models.DateTimeField("retired since", null=True, editable=False)
+    retired_by = models.CharField(max_length=120, blank=True, editable=False)
+    retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
+
     class Meta:
         verbose_name = "chip"
         ordering: ClassVar[list[str]] = ["-value_cents"]
 
     def __str__(self) -> str:
         return f"{self.colour} {money(self.value_cents)}"
+
+
+class ChipSeries(AppendOnly):
+    """What a manufacturer made of chips at once, by the kinds that it has. Several series may have a kind of one worth.
+
+    Never changed, and never taken away: a row of ``SeriesRetirement`` says that it is retired.
+    """
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField(max_length=40, unique=True)
+    manufacturer = models.CharField(max_length=60)
+    year = models.PositiveSmallIntegerField()
+    values = models.JSONField("kinds")
+    """What its chips are worth, in cents, the largest first."""
+    by = models.CharField("added by", max_length=120)
+    at = models.DateTimeField("added at")
+
+    class Meta:
+        verbose_name = "series of chips"
+        verbose_name_plural = "series of chips"
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SeriesRetirement(AppendOnly):
+    """A series of chips is not given out any more, and is redeemed up to a last day. Two people signed a slip of it."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry of the second signature, by its number in the house's book."""
+    series = models.OneToOneField(ChipSeries, models.PROTECT, related_name="retirement")
+    slip = models.CharField(max_length=32)
+    last_day = models.DateField("redeemed up to")
+    at = models.DateTimeField("retired at")
+
+    class Meta:
+        verbose_name = "retirement of a series"
+
+    def __str__(self) -> str:
+        return f"{self.series}, up to {self.last_day}"
 
 
 MOST_RAKE_PERMILLE: Final = 200
@@ -247,8 +314,14 @@ class Table(models.Model):
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     wager_limits = models.JSONField(default=dict, blank=True, help_text="By wager: the least and the most, in cents.")
+    cameras = models.CharField(
+        max_length=80, blank=True, default="", help_text="As the surveillance calls those that look at it: C-12, PTZ 3."
+    )
     denominations = models.ManyToManyField(Denomination, related_name="tables")
     book = models.OneToOneField("ledger.Book", on_delete=models.PROTECT, editable=False)
+    retired_at = models.DateTimeField("retired since", null=True, editable=False)
+    retired_by = models.CharField(max_length=120, blank=True, editable=False)
+    retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]

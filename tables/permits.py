@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+
+from django.utils import timezone
 
 from ledger.proof.chips import RACK
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Scene
+from tables.setup import house_terms
 
 Permit = Callable[[Scene, Staff], None]
 
@@ -17,6 +21,15 @@ def anybody_here(scene: Scene, by: Staff) -> None:
     """Whoever works here: the slip says who may sign which step."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
+
+
+def not_administering(by: Staff) -> None:
+    """Somebody who gave access in this shift handles no chips and no cash in it."""
+    hours = house_terms.number("duties_apart_hours")
+    until = by.administered_until
+    if until is not None and timezone.now() - until < timedelta(hours=hours):
+        says = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
+        raise Refused("not_permitted", says, 403)
 
 
 def a_dealer(scene: Scene, by: Staff) -> None:

@@ -18,6 +18,7 @@ class Role(models.TextChoices):
     SECURITY = "security", "Security"
     COUNTER = "counter", "Counter"
     CAGE_MANAGER = "cage_manager", "Cage manager"
+    SURVEILLANCE = "surveillance", "Surveillance"
 
 
 _SETUP: Final = ("table", "denomination", "staff", "terminal")
@@ -27,7 +28,19 @@ _RECORDS: Final = (
 )  # fmt: skip
 
 _VIEW_ALL: Final = frozenset(
-    [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "paytable", "housekey", "dropschedule")]
+    [
+        f"tables.view_{name}"
+        for name in (
+            *_SETUP,
+            "househours",
+            "houseterms",
+            "paytable",
+            "chipseries",
+            "alertchannel",
+            "housekey",
+            "dropschedule",
+        )
+    ]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -35,7 +48,14 @@ _VIEW_ALL: Final = frozenset(
 PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     Role.DEALER: frozenset({"tables.deal"}),
     Role.PIT_BOSS: frozenset(
-        {"tables.watch_floor", "tables.run_floor", "tables.watch_worth", "ledger.acknowledge_alert"}
+        {
+            "tables.watch_floor",
+            "tables.run_floor",
+            "tables.watch_worth",
+            "tables.set_alertrules",
+            "tables.acknowledge",
+            "ledger.acknowledge_alert",
+        }
     ),
     Role.OPERATOR: _VIEW_ALL
     | frozenset(f"tables.{verb}_{name}" for name in _SETUP for verb in ("add", "change"))
@@ -44,9 +64,12 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_househours",
         "tables.add_houseterms",
         "tables.add_paytable",
+        "tables.add_chipseries",
+        "tables.add_alertchannel",
         "tables.add_housekey",
         "tables.add_dropschedule",
         "tables.close_day",
+        "tables.acknowledge",
         "ledger.acknowledge_alert",
     },
     Role.AUDITOR: _VIEW_ALL
@@ -56,18 +79,65 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.watch_count",
         "tables.watch_shoes",
         "tables.watch_worth",
+        "tables.watch_bookmarks",
+        "tables.review_access",
     },
     Role.CASHIER: frozenset({"tables.watch_cage", "tables.run_cage"}),
     Role.SECURITY: frozenset({"tables.carry"}),
     Role.COUNTER: frozenset({"tables.watch_count", "tables.count_boxes"}),
     Role.CAGE_MANAGER: frozenset({"tables.watch_cage", "tables.run_cage", "tables.watch_chips"}),
+    Role.SURVEILLANCE: frozenset(
+        {
+            "tables.watch_floor",
+            "tables.watch_cage",
+            "tables.watch_count",
+            "tables.acknowledge",
+            "tables.watch_bookmarks",
+            "tables.bookmark",
+        }
+    ),
 }
 """``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
 ``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
 cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and boxes
-between the cage, the tables and the count. ``count_boxes``: the soft count. ``watch_shoes``: what finished shoes were
-worth, and who bet by it. ``watch_worth``: what each ruling on a round is worth. Who may sign which step of a slip
-stands in ``tables/log/series.py``. Nobody may delete."""
+between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an alert by
+name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and who hears of
+them. ``bookmark``: mark moments for the surveillance. ``watch_shoes``: what finished shoes were worth, and who bet by
+it. ``watch_worth``: what each ruling on a round is worth. Who may sign which step of a slip stands in
+``tables/log/series.py``. Nobody may delete."""
+
+
+WORDS: Final[dict[str, str]] = {
+    "tables.deal": "deal at the table where they are signed in",
+    "tables.watch_floor": "see tables, rounds and the log",
+    "tables.run_floor": "run the floor: open and close tables, load shoes, take back, rule on disputes, sign slips",
+    "tables.watch_worth": "see what rulings on a round are worth",
+    "tables.watch_shoes": "see what finished shoes were worth",
+    "tables.watch_cage": "see the cage and the vault",
+    "tables.run_cage": "give out and take in chips and cash at the cage",
+    "tables.watch_chips": "see the series of chips, and what was found or counterfeit",
+    "tables.carry": "carry chips and boxes",
+    "tables.watch_count": "see the soft count",
+    "tables.count_boxes": "count drop boxes",
+    "tables.close_day": "close the gaming day",
+    "tables.change_table": "set up tables and their limits",
+    "tables.change_denomination": "set up chips",
+    "tables.add_chipseries": "set up series of chips",
+    "tables.add_paytable": "make pay tables",
+    "tables.add_househours": "set the gaming day",
+    "tables.add_houseterms": "set the house's terms",
+    "tables.change_staff": "take people on, and say what they may do",
+    "tables.enrol_terminal": "enrol and revoke terminals",
+    "tables.review_access": "review who may do what",
+    "tables.acknowledge": "acknowledge alerts",
+    "ledger.acknowledge_alert": "look into discrepancies",
+    "tables.set_alertrules": "say which alerts are raised, and who hears of them",
+    "tables.add_alertchannel": "set by which channels alerts leave the house",
+    "tables.bookmark": "bookmark moments for the surveillance",
+    "tables.watch_bookmarks": "see the surveillance's bookmarks",
+    "ledger.view_logentry": "read the whole log",
+}
+"""What the permissions let somebody do, in the words of the access review."""
 
 
 def may(role: Role, permission: str) -> bool:

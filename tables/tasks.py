@@ -8,6 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
+from tables.alerting import delivery, following
 from tables.audit import proofs
 from tables.audit import watch as watching
 from tables.edge import spreading  # noqa: F401 -- its task is found here
@@ -30,6 +31,24 @@ def verify_everything() -> list[str]:
 def watch() -> list[str]:
     """Do what the watch has due; the names of what this worker did."""
     return watching.watch()
+
+
+@shared_task
+def follow_books() -> int:
+    """Hold what is new in every book against the rules of alerts; how many entries that were."""
+    return following.follow()
+
+
+@shared_task
+def look_after_alerts() -> bool:
+    """Idle tables, reliefs, escalation, what waits in the outbox; whether it was due."""
+    return watching.look_after_alerts()
+
+
+@shared_task
+def deliver(pk: int) -> str | None:
+    """Make the attempt that is due at a delivery; what came of it."""
+    return delivery.deliver(pk)
 
 
 @shared_task

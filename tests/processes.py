@@ -99,7 +99,7 @@ def web_process(environment: dict[str, str], log: Path) -> Web:
     return Web(command, environment, log, answers, url=f"http://127.0.0.1:{port}")
 
 
-def worker_process(environment: dict[str, str], log: Path) -> Served:
+def worker_process(environment: dict[str, str], log: Path, *options: str) -> Served:
     command = [sys.executable, "-m", "celery", "--app", "casino", "worker", "--concurrency", "1"]
-    command += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+    command += ["--loglevel", "INFO", "--without-gossip", "--without-mingle", *options]
     return Served(command, environment, log, lambda worker: " ready." in worker.output())

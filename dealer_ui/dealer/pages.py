@@ -108,7 +108,7 @@ def _relieve(
 
 def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None) -> HttpResponse:
     terminal = terminals.here(request)
-    drawn = [(table, standings.of(table)) for table in Table.objects.select_related("book")]
+    drawn = [(table, standings.of(table)) for table in Table.objects.filter(retired_at=None).select_related("book")]
     here = next(
         (table for table, standing in drawn if standing.dealer and standing.dealer.username == viewer.username), None
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from dealer_ui.live.open_screens import event
 from dealer_ui.live.painter import Drawing, Messages, Order
-from dealer_ui.pit.floor import Seen, open_alerts_for, read, seen_by, strip_of
-from ledger.alerts import open_alerts
+from dealer_ui.pit.floor import Seen, ShownAlert, count_for, open_alerts_for, open_now, read, seen_by, strip_of
 from tables.day import house_clock
 from tables.models import Staff, Table
 
@@ -47,26 +46,28 @@ class Painter:
         """For each role the cards of its tables, the line above them, and the open alerts if they changed."""
         with timezone.override(ZoneInfo(house_clock.zone())):
             self._look(order)
-            count = open_alerts().count()
-            return {role: self._messages(role, order, count) for role in order.roles}
+            told = open_now()
+            return {role: self._messages(role, order, told) for role in order.roles}
 
     def _look(self, order: Order) -> None:
         """Read the tables that moved; all of them on a new day, whose rounds are counted from one."""
         today = timezone.localdate()
         if order.anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in order.roles}
-            facts = read(Table.objects.all())
+            facts = read(Table.objects.filter(retired_at=None))
         else:
             facts = read(Table.objects.filter(book__in=order.books))
         for role in order.roles:
             self._seen[role] |= {seen.table.book_id: seen for seen in seen_by(_one_of(role), facts)}
 
-    def _messages(self, role: str, order: Order, count: int) -> Messages:
+    def _messages(self, role: str, order: Order, told: Sequence[ShownAlert]) -> Messages:
         tables = self._seen[role]
         messages: Messages = {book: card(tables[book]) for book in order.books if book in tables}
-        messages[STRIP] = part(STRIP, "_strip", {"strip": strip_of(list(tables.values()), count)})
+        messages[STRIP] = part(
+            STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), told))}
+        )
         if order.alerts:
-            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role)))
+            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role), told))
         return messages
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dealer_ui import charts
@@ -17,6 +17,8 @@ from ledger import cage
 from ledger.alerts import open_alerts
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
+from tables.alerting.raising import Heard, heard_all, with_steps
+from tables.alerting.rules import LEVELS
 from tables.audit import round_list
 from tables.board import secrecy
 from tables.board.picture import Board, board
@@ -29,6 +31,7 @@ from tables.log.fold import Standing
 from tables.log.series import Series, offered
 from tables.models import ShoeSource, Staff, Table
 from tables.play import seat_pages
+from tables.roles import Role
 from tables.standing import at_all, head_of
 
 
@@ -169,13 +172,60 @@ def _acting(drawn: Board) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownAlert:
+    """An alert, and how far it goes by now."""
+
+    alert: Alert
+    heard: Heard
+
+    def is_for(self, role: str) -> bool:
+        """Whether people of a role hear of it. Auditors see everything."""
+        return role == Role.AUDITOR or self.heard.is_heard_by(role)
+
+    @property
+    def level(self) -> str:
+        """How far it goes, in a word."""
+        return LEVELS[self.heard.level]
+
+    @property
+    def escalations(self) -> int:
+        return len(self.heard.steps)
+
+    @property
+    def repeats(self) -> int:
+        """How often the same was seen again before anybody took note of it."""
+        return len(self.alert.repeats.all())
+
+    @property
+    def latest(self) -> str:
+        """What was seen last, where it was seen again."""
+        repeats = list(self.alert.repeats.all())
+        return repeats[-1].says if repeats else ""
+
+
+MOST_OPEN: Final = 500
+"""More open alerts than anybody reads: the newest of them are looked at, and the list of all has the rest."""
+
+
+def open_now() -> list[ShownAlert]:
+    """The open alerts, the newest first."""
+    return shown(list(with_steps(open_alerts())[:MOST_OPEN]))
+
+
+def shown(chosen: Sequence[Alert]) -> list[ShownAlert]:
+    """Alerts that were read with their steps."""
+    state = heard_all(chosen) if chosen else {}
+    return [ShownAlert(alert, state[alert.pk]) for alert in chosen]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What is read of tables, whoever then looks at them."""
 
     boards: Sequence[Board]
     standings: Mapping[int, Standing]
     racks: Mapping[int, int]
-    alerts: Mapping[int | None, tuple[int, Alert]]
+    alerts: Mapping[int | None, Sequence[ShownAlert]]
     first_today: Mapping[int, int]
 
 
@@ -189,8 +239,10 @@ def read(tables: QuerySet[Table]) -> Facts:
 
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
-    """All tables, or one, as somebody may see them."""
-    return seen_by(viewer, read(Table.objects.all() if only is None else Table.objects.filter(pk=only)))
+    """All tables that are on the floor, or one, as somebody may see them."""
+    return seen_by(
+        viewer, read(Table.objects.filter(retired_at=None) if only is None else Table.objects.filter(pk=only))
+    )
 
 
 def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
@@ -200,15 +252,16 @@ def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
 
 def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     book = drawn.table.book_id
-    standing, (count, latest) = facts.standings[book], facts.alerts.get(book, (0, None))
+    standing = facts.standings[book]
+    told = [one for one in facts.alerts.get(book, ()) if one.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     return Seen(
         board=drawn,
         standing=standing,
         rack_cents=None if counts(viewer, standing) else facts.racks.get(book, 0),
         rounds_today=latest_of(standing) - facts.first_today[book] + 1,
-        alerts=count,
-        alert=latest,
+        alerts=len(told),
+        alert=told[0].alert if told else None,
         acts=_acts(standing) if may_run else (),
         may_run=may_run,
     )
@@ -237,13 +290,12 @@ def _racks(books: Sequence[int]) -> dict[int, int]:
     return {book: net.get(account, 0) for book, account in racks}
 
 
-def _open_alerts() -> dict[int | None, tuple[int, Alert]]:
-    """For each book: how many alerts are open, and the latest of them."""
-    counted = list(
-        Alert.objects.filter(acknowledgement=None).order_by().values_list("book_id").annotate(Count("pk"), Max("pk"))
-    )
-    latest = Alert.objects.in_bulk([pk for _, _, pk in counted])
-    return {book: (count, latest[pk]) for book, count, pk in counted}
+def _open_alerts() -> dict[int | None, list[ShownAlert]]:
+    """For each book its open alerts, the newest first."""
+    by_book: dict[int | None, list[ShownAlert]] = {}
+    for one in open_now():
+        by_book.setdefault(one.alert.book_id, []).append(one)
+    return by_book
 
 
 def _acts(standing: Standing) -> tuple[Act, ...]:
@@ -269,13 +321,19 @@ def _can_take_back(standing: Standing) -> bool:
 ALERTS_SHOWN: Final = 20
 
 
-def open_alerts_for(viewer: Staff) -> dict[str, Any]:
-    """What the panel of open alerts shows."""
+def open_alerts_for(viewer: Staff, told: Sequence[ShownAlert]) -> dict[str, Any]:
+    """What the panel of open alerts shows to somebody: those that their role hears of, the gravest first."""
+    own = sorted((one for one in told if one.is_for(viewer.role)), key=lambda one: -one.heard.level)
     return {
-        "alerts": open_alerts().select_related("acknowledgement")[:ALERTS_SHOWN],
+        "alerts": own[:ALERTS_SHOWN],
         "most": ALERTS_SHOWN,
-        "may_acknowledge": viewer.has_perm("ledger.acknowledge_alert"),
+        "may_acknowledge": viewer.has_perm("tables.acknowledge"),
     }
+
+
+def count_for(viewer: Staff, told: Sequence[ShownAlert]) -> int:
+    """How many open alerts somebody's role hears of."""
+    return sum(one.is_for(viewer.role) for one in told)
 
 
 @dataclass(frozen=True, slots=True)

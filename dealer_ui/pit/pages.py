@@ -7,22 +7,39 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import charts, dates, exports
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
-from dealer_ui.pit.floor import ACTS, Act, Seen, consequences, head_of, latest_of, open_alerts_for, seen, strip_of
+from dealer_ui.pit.floor import (
+    ACTS,
+    Act,
+    Seen,
+    consequences,
+    count_for,
+    head_of,
+    latest_of,
+    open_alerts_for,
+    open_now,
+    seen,
+    shown,
+    strip_of,
+)
 from ledger import alerts as ledger_alerts
 from ledger.models import Alert
 from tables import dealing, standing
+from tables.alerting import bookmarks
+from tables.alerting.raising import with_steps
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
@@ -42,9 +59,10 @@ ALERTS_PAGE: Final = 50
 
 
 def _floor(request: HttpRequest) -> dict[str, Any]:
-    tables = seen(_viewer(request))
-    floor = {"tables": tables, "strip": strip_of(tables, ledger_alerts.open_alerts().count())}
-    return floor | {"root": sealing.todays_root()} | open_alerts_for(_viewer(request))
+    viewer, told = _viewer(request), open_now()
+    tables = seen(viewer)
+    floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, told))}
+    return floor | {"root": sealing.todays_root()} | open_alerts_for(viewer, told)
 
 
 @watches
@@ -75,19 +93,22 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 def alerts(request: HttpRequest) -> HttpResponse:
     """Every alert there ever was, the newest first."""
     page = list(_alerts(_number(request.GET, "before"), ALERTS_PAGE + 1))
-    shown = page[:ALERTS_PAGE]
-    older = shown[-1].pk if len(page) > ALERTS_PAGE else None
-    may = _viewer(request).has_perm("ledger.acknowledge_alert")
-    return render(request, "dealer_ui/pit/alerts.html", {"alerts": shown, "older": older, "may_acknowledge": may})
+    older = page[ALERTS_PAGE - 1].pk if len(page) > ALERTS_PAGE else None
+    context = {
+        "alerts": shown(page[:ALERTS_PAGE]),
+        "older": older,
+        "may_acknowledge": _viewer(request).has_perm("tables.acknowledge"),
+    }
+    return render(request, "dealer_ui/pit/alerts.html", context)
 
 
 def _alerts(before: int | None, count: int) -> Iterable[Alert]:
-    alerts = Alert.objects.select_related("book", "acknowledgement").order_by("-pk")
+    alerts = with_steps(Alert.objects.select_related("book", "acknowledgement")).order_by("-pk")
     return alerts.filter(pk__lt=before)[:count] if before else alerts[:count]
 
 
 @login_required
-@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@permission_required("tables.acknowledge", raise_exception=True)
 @require_POST
 def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     """Take note of an alert, by name and with a word about it."""
@@ -260,14 +281,40 @@ def _story(pk: int, number: int) -> tuple[Table, int, history.Story]:
     return table, latest, story
 
 
+def _step_at(story: history.Story, moment: datetime | None) -> int | None:
+    """The step of a round that is nearest to a moment, counted from 1."""
+    if moment is None:
+        return None
+    apart = [abs((step.entry.at or moment) - moment) for step in story.steps]
+    return apart.index(min(apart)) + 1
+
+
+@watches
+@require_GET
+def moment_(request: HttpRequest, pk: int) -> HttpResponse:
+    """The round and the entry that are nearest to a moment: an address that a camera's time leads to."""
+    table, _ = _table(pk)
+    moment = dates.moment(request.GET.get("t"))
+    if moment is None:
+        raise Http404("Ask for a moment as 2026-01-31T21:30:05Z, in t.")
+    found = bookmarks.nearest(table.book_id, moment)
+    if found is None:
+        raise Http404("Nothing was entered at this table yet.")
+    if found.round is None:
+        return redirect(f"{reverse('pit:log', args=[pk])}?before={found.seq + 1}#entry-{found.seq}")
+    asked = urlencode({"t": dates.spelled(moment)})
+    return redirect(f"{reverse('pit:round', args=[pk, found.round])}?{asked}#entry-{found.seq}")
+
+
 @watches
 @require_GET
 def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One round: every input, the layout after it, and what it came to."""
     table, latest, story = _story(pk, number)
-    asked = _number(request.GET, "step")
+    asked = _number(request.GET, "step") or _step_at(story, dates.moment(request.GET.get("t")))
     place = min(max((asked or len(story.steps)) - 1, 0), len(story.steps) - 1)
     context = {
+        "may_bookmark": _viewer(request).has_perm("tables.bookmark"),
         "table": table,
         "told": story,
         "line": story.line,

@@ -5,7 +5,19 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from dealer_ui.dates import Day
-from dealer_ui.pit import display, disputes, inventories, pages, penetration, reconciling, reports, shoe_audits
+from dealer_ui.pit import (
+    access_reviews,
+    alert_rules,
+    display,
+    disputes,
+    inventories,
+    pages,
+    penetration,
+    reconciling,
+    reports,
+    shoe_audits,
+    surveillance,
+)
 
 app_name = "pit"
 register_converter(Day, "day")
@@ -15,12 +27,23 @@ urlpatterns = [
     path("alerts/", pages.alerts, name="alerts"),
     path("alerts/<int:pk>/acknowledge", pages.acknowledge, name="acknowledge"),
     path("alerts.csv", pages.alerts_csv, name="alerts-csv"),
+    path("alerts/rules/", alert_rules.rules_page, name="alert-rules"),
+    path("alerts/rules/<slug:about>/", alert_rules.rule_page, name="alert-rule"),
+    path("alerts/delivery/", alert_rules.channels_page, name="alert-channels"),
+    path("alerts/delivery/<int:channel>/test", alert_rules.send_test, name="test-channel"),
+    path("bookmarks/", surveillance.bookmarks_page, name="bookmarks"),
+    path("bookmarks/new", surveillance.mark_anywhere, name="bookmark-anywhere"),
+    path("bookmarks.csv", surveillance.bookmarks_csv, name="bookmarks-csv"),
+    path("tables/<int:pk>/bookmark", surveillance.mark, name="bookmark"),
+    path("tables/<int:pk>/moment/", pages.moment_, name="moment"),
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
     path("cash.csv", reports.cash_csv, name="cash-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
     path("chips/", inventories.inventories, name="inventory"),
     path("chips.csv", inventories.inventories_csv, name="inventory-csv"),
+    path("access/", access_reviews.access, name="access"),
+    path("access.csv", access_reviews.access_csv, name="access-csv"),
     path("penetration/", penetration.penetration, name="penetration"),
     path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciling.discrepancies_page, name="discrepancies"),

@@ -20,7 +20,7 @@ from tables.log.house_terms import CURRENCIES
 from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
-from tables.setup import cash_terms
+from tables.setup import cash_terms, chip_series
 from tables.slips import cage_desk, kept_apart
 from tables.slips.cage_desk import Holdings
 
@@ -44,6 +44,7 @@ def cage(request: HttpRequest) -> HttpResponse:
     held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
     is_counted = CAGE in unseen
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
+    ways = [series for series in offered("cage") if request.user.role in series.seen_by]
     context = {
         "held": held,
         "counting": is_counted,
@@ -54,8 +55,10 @@ def cage(request: HttpRequest) -> HttpResponse:
         "currency": cash_terms.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
         "envelopes": kept_apart.envelopes().values(),
-        "ways": [series for series in offered("cage") if not series.cash],
-        "cash_ways": [series for series in offered("cage") if series.cash],
+        "ways": [series for series in ways if not series.cash],
+        "cash_ways": [series for series in ways if series.cash],
+        "series": chip_series.all_of_them(),
+        "chosen": request.POST.get("series", ""),
         "runs": request.user.has_perm("tables.run_cage"),
         "key": uuid4(),
         "refused": refused,
@@ -86,6 +89,8 @@ def _exchange(request: HttpRequest) -> None:
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    currency = request.POST.get("currency", "")
-    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key, currency=currency))
+    extra = {"currency": request.POST.get("currency", "")}
+    if exchange is cage_desk.redeem:
+        extra["series"] = request.POST.get("series", "")
+    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, key=key, **extra))
     messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.")

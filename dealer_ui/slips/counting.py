@@ -25,6 +25,7 @@ class Asked:
     value_cents: int
     chip: Denomination | None
     typed: str
+    prefix: str = "n"
 
     @property
     def is_coin(self) -> bool:
@@ -33,22 +34,23 @@ class Asked:
 
     @property
     def field(self) -> str:
-        return f"n{self.value_cents}"
+        return f"{self.prefix}{self.value_cents}"
 
 
-def asked(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = ()) -> list[Asked]:
+def asked(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = (), prefix: str = "n") -> list[Asked]:
     """A field for every kind of chip; or for the notes and coins that it may be, where cash is counted."""
     values = list(cash)
     chips = {} if values else {chip.value_cents: chip for chip in kinds}
     return [
-        Asked(value, chips.get(value), form.get(f"n{value}", "")) for value in sorted(values or chips, reverse=True)
+        Asked(value, chips.get(value), form.get(f"{prefix}{value}", ""), prefix)
+        for value in sorted(values or chips, reverse=True)
     ]
 
 
-def chips_of(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = ()) -> Chips:
+def chips_of(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = (), prefix: str = "n") -> Chips:
     """What was typed for each kind. Raises Refused for what is no count."""
     pairs = []
-    for kind in asked(form, kinds, cash):
+    for kind in asked(form, kinds, cash, prefix):
         count = number(kind.typed) if kind.typed.strip() else 0
         if count is None:
             raise Refused("bad_count", f"How many of {money(kind.value_cents)}? Type digits only.", 422)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import partial, wraps
@@ -23,17 +23,20 @@ from dealer_ui import exports, signatures
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
 from dealer_ui.slips.counting import Asked
+from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing
 from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import paper
-from tables.log.series import SLIPS, Chips, Fact, Series, Stage, offered
+from tables.log.series import CHIP_SERIES, DAY, KEPT_APART, MOMENT, SLIP, SLIPS, Chips, Fact, Series, Stage, offered
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
+from tables.setup import chip_series
 from tables.slips import cage_desk, slip_book, table_desk
+from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
 
 Rest = ParamSpec("Rest")
@@ -89,7 +92,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "older": page[-1][0] if len(page) == slip_book.PAGE else None,
         "paged": before is not None,
         "begins": [series for series in offered("slips") if viewer.role in series.first.by],
-        "tables": Table.objects.all(),
+        "tables": Table.objects.filter(retired_at=None),
         "here": here,
         "drops": [] if here else custody.next_drops(timezone.now()),
         "keys": not here and viewer.role in SEES_KEYS,
@@ -159,6 +162,76 @@ def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
 # --- A slip ----------------------------------------------------------------------------------------------------
 
 
+NOTE: Final = "d"
+"""What the fields of a delivery note begin with."""
+_INPUTS: Final = {DAY: "date", MOMENT: "datetime-local"}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFact:
+    """What a step asks besides, and what was typed for it."""
+
+    fact: Fact
+    typed: str
+    choices: list[tuple[str, str]] | None
+
+    @property
+    def asks(self) -> str:
+        return self.fact.asks
+
+    @property
+    def kind(self) -> str:
+        return self.fact.kind
+
+    @property
+    def is_optional(self) -> bool:
+        return self.fact.is_optional
+
+    @property
+    def longest(self) -> int:
+        return self.fact.longest
+
+    @property
+    def field(self) -> str:
+        return _field_of(self.fact)
+
+    @property
+    def input(self) -> str:
+        """The type of its field."""
+        return _INPUTS.get(self.fact.kind, "text")
+
+
+def _field_of(fact: Fact) -> str:
+    return f"fact-{fact.name}"
+
+
+def _typed_facts(request: HttpRequest, stage: Stage) -> dict[str, str]:
+    """What was typed beside the chips."""
+    typed = {fact.name: request.POST.get(_field_of(fact), "").strip() for fact in stage.asks}
+    return {name: text for name, text in typed.items() if text}
+
+
+def _asked_facts(request: HttpRequest, series: Series, stage: Stage) -> list[AskedFact]:
+    return [AskedFact(fact, request.POST.get(_field_of(fact), ""), _choices(fact, series)) for fact in stage.asks]
+
+
+def _choices(fact: Fact, series: Series) -> list[tuple[str, str]] | None:
+    """What may be chosen, as the value and in words; None where something is typed."""
+    if fact.kind == CHIP_SERIES:
+        rows = chip_series.all_of_them()
+        wants_retired = series.chip_series == "expired"
+        offered_rows = [
+            row for row in rows if not series.chip_series or (chip_series.last_day_of(row) is not None) is wants_retired
+        ]
+        return [(row.name, f"{row.name}, {row.manufacturer} {row.year}") for row in offered_rows]
+    if fact.kind == SLIP:
+        waiting = slip_facts.left_of(series)
+        return [(slip.name, f"{slip.label}, {slip.facts['place']}: {money(cents)}") for slip, cents in waiting]
+    if fact.kind in KEPT_APART:
+        return [(name, name) for name in sorted(cage_desk.choices(fact.kind))]
+    return None
+
+
 def _table(pk: int) -> Table | None:
     """The table of an address; 0 stands for the house."""
     return get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
@@ -175,15 +248,17 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         try:
             chips = _chips(request, table, record)
             box = request.POST.get("box", "").strip()
-            beside = (_facts(request, record.first), _apart(request))
-            return redirect(_enter(request, table, BeginSlip(series, chips, box, *beside)))
+            noted = _chips(request, table, record, NOTE) if record.begins_with_note else ()
+            begun = BeginSlip(series, chips, box, _typed_facts(request, record.first), noted, _apart(request))
+            return redirect(_enter(request, table, begun))
         except Refused as refusal:
             refused = refusal
     context = {
         "table": table,
         "series": record,
         "asked": _asked(request, table, record) if record.begins_with_chips else (),
-        "facts": _asked_facts(request, record.first),
+        "noted": _asked(request, table, record, NOTE) if record.begins_with_note else (),
+        "facts": _asked_facts(request, record, record.first),
         "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
         "reasons": paper.APART,
         "where": table.name if table else "House",
@@ -221,7 +296,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "kinds": _denominations(table),
         "due": due,
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
-        "facts": _asked_facts(request, due) if due is not None else (),
+        "facts": _asked_facts(request, record, due) if due is not None else (),
         "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
         "reasons": paper.APART,
         "voidable": sheet.is_voidable,
@@ -259,7 +334,7 @@ def _entered(request: HttpRequest, table: Table | None, series: Series, name: Sl
     if stage is None:
         return SignSlip(str(name), step)
     chips = _chips(request, table, series) if stage.is_count else ()
-    return SignSlip(str(name), step, chips, _facts(request, stage), _apart(request))
+    return SignSlip(str(name), step, chips, _typed_facts(request, stage), _apart(request))
 
 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
@@ -282,35 +357,9 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, by: Staff) -> 
     return table_desk.name_at(table.book_id, answer.entry)
 
 
-def _asked(request: HttpRequest, table: Table | None, series: Series) -> list[Asked]:
+def _asked(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> list[Asked]:
     """Every chip of the table, or the notes and coins of a box, the largest first."""
-    return counting.asked(request.POST, _denominations(table), series.cash)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedFact:
-    """What a step asks for beside the signature: typed, or one of a list."""
-
-    fact: Fact
-    typed: str
-    choices: Sequence[str] | None
-
-    @property
-    def field(self) -> str:
-        return f"fact-{self.fact.name}"
-
-
-def _asked_facts(request: HttpRequest, stage: Stage) -> list[AskedFact]:
-    """What a step asks for, with what was typed."""
-    asked = []
-    for fact in stage.facts:
-        choices = sorted(cage_desk.choices(fact.among)) if fact.among else None
-        asked.append(AskedFact(fact, request.POST.get(f"fact-{fact.name}", ""), choices))
-    return asked
-
-
-def _facts(request: HttpRequest, stage: Stage) -> tuple[tuple[str, str], ...]:
-    return tuple((fact.name, request.POST.get(f"fact-{fact.name}", "").strip()) for fact in stage.facts)
+    return counting.asked(request.POST, _denominations(table), series.cash, prefix)
 
 
 NOTES_APART: Final = 3
@@ -348,5 +397,5 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
     return table.denominations.all() if table else Denomination.objects.all()
 
 
-def _chips(request: HttpRequest, table: Table | None, series: Series) -> Chips:
-    return counting.chips_of(request.POST, _denominations(table), series.cash)
+def _chips(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> Chips:
+    return counting.chips_of(request.POST, _denominations(table), series.cash, prefix)

@@ -19,15 +19,27 @@ from unfold import widgets
 
 from ledger.proof.chips import money
 from tables import standing
+from tables.alerting import channels
+from tables.alerting.rows import AlertChannel
+from tables.alerting.rules import KINDS, LEVELS
 from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.terms import Settings
-from tables.models import MOST_RAKE_PERMILLE, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.models import (
+    MOST_RAKE_PERMILLE,
+    ChipSeries,
+    Denomination,
+    HouseHours,
+    PayTable,
+    Staff,
+    Table,
+    Terminal,
+)
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, table_settings
+from tables.setup import chip_series, denominations, pay_tables, table_settings
 from tables.setup.table_settings import Faults
 from tables.staff import staffing, terminals
 
@@ -198,6 +210,7 @@ class TableForm(Judged):
         "rake_cap_cents": "most_rake",
         "time_charge_cents": "time_charge",
         "marks_commission": "marks_commission",
+        "cameras": "cameras",
     }
     FIELDS = {**AMOUNTS, PAYS: OPTION + PAYS}
     GAME: ClassVar[str] = "rocket"
@@ -240,8 +253,16 @@ class TableForm(Judged):
         widget=widgets.UnfoldBooleanSwitchWidget,
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
+    cameras = forms.CharField(
+        required=False,
+        max_length=80,
+        widget=widgets.UnfoldAdminTextInputWidget({"autocomplete": "off"}),
+        help_text="As the surveillance calls those that look at it: C-12, PTZ 3.",
+    )
     denominations = forms.ModelMultipleChoiceField(
-        Denomination.objects.all(), label="Chips", widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
+        Denomination.objects.filter(retired_at=None),
+        label="Chips",
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
 
     class Meta:
@@ -371,9 +392,17 @@ class StaffForm(Judged):
         help_text="It signs slips, and a dealer in. Ends every sign-in of theirs. Empty: as it is.",
     )
 
+    further = forms.MultipleChoiceField(
+        label="May also work as",
+        choices=Role.choices,
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="They choose as which when they come to work. What nobody is at once is refused.",
+    )
+
     class Meta:
         model = Staff
-        fields = ("username", "name", "role", "badge", "is_active")
+        fields = ("username", "name", "role", "further", "badge", "is_active")
         help_texts = {
             "username": "For good: the log knows them by it.",
             "badge": "With a PIN, it signs slips, and opens enrolled terminals for dealers.",
@@ -460,6 +489,94 @@ class HouseHoursForm(Judged):
         return shifts.set_hours(self.hours(), by=by)
 
 
+class ChipSeriesForm(Judged):
+    """A series of chips: what a manufacturer made at once."""
+
+    values = forms.ModelMultipleChoiceField(
+        Denomination.objects.filter(retired_at=None),
+        label="Kinds",
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="The kinds of chips that it has.",
+    )
+
+    class Meta:
+        model = ChipSeries
+        fields = ("name", "manufacturer", "year")
+        help_texts = {"name": "As it is called on slips, for good.", "year": "In which it was made."}
+
+    def faults(self) -> Faults:
+        """All of it is judged at once: nothing is changed later."""
+        return chip_series.faults(**self._given())
+
+    def write(self, by: Staff) -> ChipSeries:
+        return chip_series.add(**self._given(), by=by)
+
+    def _given(self) -> dict[str, Any]:
+        given = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
+        return given | {"values": [chip.value_cents for chip in self.cleaned_data["values"]]}
+
+
+class RetireForm(forms.Form):
+    """Why something is used no more."""
+
+    why = forms.CharField(label="Why", max_length=200, widget=widgets.UnfoldAdminTextInputWidget)
+
+
+class AlertChannelForm(Judged):
+    """A channel by which alerts leave the house; of a name that there is, its next version. A secret goes in and never
+    comes out."""
+
+    signed_with = forms.CharField(
+        label="Secret",
+        required=False,
+        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
+        help_text="A webhook's alone: what its messages are signed with. Empty: that of the version before stays.",
+    )
+    level = forms.TypedChoiceField(
+        label="From the level on",
+        coerce=int,
+        initial=1,
+        choices=list(enumerate(LEVELS)),
+        widget=widgets.UnfoldAdminSelectWidget,
+    )
+    kinds = forms.MultipleChoiceField(
+        label="Only alerts of",
+        required=False,
+        choices=[(about, kind.title) for about, kind in KINDS.items()],
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="None chosen: all.",
+    )
+    FIELDS = {"least_level": "level", "about": "kinds", "secret": "signed_with"}
+
+    class Meta:
+        model = AlertChannel
+        fields = ("name", "means", "address", "is_on")
+        help_texts = {
+            "name": "A name that there is already gets its next version.",
+            "address": "One e-mail address, or an address that begins with https://.",
+        }
+
+    def asked(self) -> channels.Asked:
+        typed = self.cleaned_data
+        return channels.Asked(
+            name=typed["name"],
+            means=typed["means"],
+            address=typed["address"],
+            secret=typed["signed_with"],
+            is_on=typed["is_on"],
+            least_level=typed["level"],
+            about=tuple(typed["kinds"]),
+        )
+
+    def faults(self) -> Faults:
+        """By the version before, if there is one."""
+        asked = self.asked()
+        return channels.faults(asked, AlertChannel.objects.filter(name=asked.name).order_by("-version").first())
+
+    def write(self, by: Staff) -> AlertChannel:
+        return channels.set_channel(self.asked(), by=by)
+
+
 class EnrolForm(forms.Form):
     """A new terminal."""
 
@@ -468,6 +585,7 @@ class EnrolForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget,
     )  # fmt: skip
     table = forms.ModelChoiceField(
-        Table.objects.all(), required=False, empty_label="any table", widget=widgets.UnfoldAdminSelectWidget,
+        Table.objects.filter(retired_at=None), required=False, empty_label="any table",
+        widget=widgets.UnfoldAdminSelectWidget,
         help_text="The only table that may be dealt from it.",
     )  # fmt: skip

@@ -5,6 +5,7 @@ Nothing is saved past the floor's own functions, so whatever is changed here is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import segno
@@ -29,10 +30,13 @@ from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables import standing
 from tables.admin.forms import (
+    AlertChannelForm,
+    ChipSeriesForm,
     DenominationForm,
     EnrolForm,
     HouseHoursForm,
     Judged,
+    RetireForm,
     StaffForm,
     TableForm,
     TerminalForm,
@@ -40,16 +44,20 @@ from tables.admin.forms import (
     option_fields,
 )
 from tables.admin.pay_tables import PayTableForm, previews
+from tables.alerting import channels
+from tables.alerting.rows import AlertChannel
+from tables.alerting.rules import KINDS, LEVELS
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.log.entries.settings import PAYS
 from tables.log.fold import Standing
-from tables.models import Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.models import ChipSeries, Denomination, HouseHours, PayTable, Staff, Table, Terminal
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import pay_tables, table_settings
+from tables.setup import chip_series, pay_tables, table_settings
+from tables.slips import retiring
 from tables.staff import sign_in, staffing, terminals
 
 
@@ -109,6 +117,38 @@ class SetUp(ClosedList):
         return TemplateResponse(request, "tables/admin/ask.html", shared | context)
 
 
+Retire = Callable[..., Any]
+
+
+class Retiring(SetUp):
+    """What is retired and never deleted: with the reason, by its operator."""
+
+    retire_by: ClassVar[Retire]
+    says: ClassVar[str]
+
+    @action(description="Retire", url_path="retire", permissions=["change"])
+    def retire(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask why, and do it; or say in words what is in the way."""
+        thing = get_object_or_404(self.model, pk=object_id)
+        form = RetireForm(request.POST or None)
+        if form.is_valid():
+            try:
+                type(self).retire_by(thing, form.cleaned_data["why"], by=operator(request))
+            except Refused as refused:
+                form.add_error(None, refused.sentence)
+            else:
+                messages.success(request, f"{thing} is retired.")
+                return redirect(f"admin:tables_{self.opts.model_name}_changelist")
+        return self.ask(request, f"Retire {thing}", form=form, says=self.says, button="Retire")
+
+    @admin.display(description="retired since", empty_value="in use")
+    def retired(self, thing: Any) -> str | None:
+        """Since when, by whom and why."""
+        if thing.retired_at is None:
+            return None
+        return f"{thing.retired_at:%Y-%m-%d %H:%M}, {thing.retired_by}: {thing.retired_why}"
+
+
 admin.site.index_title = "Set up and records"
 admin.site.unregister(Group)  # what somebody may do follows from their role alone
 
@@ -130,11 +170,14 @@ class OpenLogEntryAdmin(LogEntryAdmin):
 
 
 @admin.register(Table)
-class TableAdmin(SetUp):
+class TableAdmin(Retiring):
     """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
 
-    list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit")
+    list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit", "retired")
     list_filter = ("source",)
+    actions_detail = ("retire",)
+    retire_by = staticmethod(retiring.retire_table)
+    says = "The table has to be closed, and its rack and its box empty. It is on the floor no more; its log stays."
     fixed_fields = ("name",)
 
     def get_form(
@@ -163,7 +206,7 @@ class TableAdmin(SetUp):
             (
                 "Felt",
                 {
-                    "fields": ("seats", "source", "unit", "denominations"),
+                    "fields": ("seats", "source", "unit", "denominations", "cameras"),
                     "description": self._when(obj),
                 },
             ),
@@ -249,9 +292,12 @@ class TableAdmin(SetUp):
 
 
 @admin.register(Denomination)
-class DenominationAdmin(SetUp):
+class DenominationAdmin(Retiring):
     form = DenominationForm
-    list_display = ("worth", "colour", "swatch", "at")
+    list_display = ("worth", "colour", "swatch", "at", "retired")
+    actions_detail = ("retire",)
+    retire_by = staticmethod(retiring.retire_denomination)
+    says = "Chips of this kind are not given out any more; those that are out are taken back as before."
     list_display_links = ("worth", "colour")
     fields = ("value", "colour", "face")
     fixed_fields = ("value",)
@@ -284,6 +330,34 @@ class DenominationAdmin(SetUp):
         return int(chip.table_count)
 
 
+@admin.register(ChipSeries)
+class ChipSeriesAdmin(SetUp):
+    """Series of chips: added once, retired by a slip of the cage, never changed."""
+
+    form = ChipSeriesForm
+    list_display = ("name", "manufacturer", "year", "worths", "by", "at", "redeemed_up_to")
+    list_select_related = ("retirement",)
+    fields = ("name", "manufacturer", "year", "values")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With who added it, once it is."""
+        added = ("name", "manufacturer", "year", "worths", "by", "at", "redeemed_up_to")
+        return added if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Chips that were made are made."""
+        return False
+
+    @admin.display(description="kinds")
+    def worths(self, series: ChipSeries) -> str:
+        return ", ".join(money(value) for value in series.values)
+
+    @admin.display(description="redeemed up to", empty_value="in use")
+    def redeemed_up_to(self, series: ChipSeries) -> str | None:
+        last_day = chip_series.last_day_of(series)
+        return f"{last_day:%Y-%m-%d}" if last_day else None
+
+
 @admin.register(HouseHours)
 class HouseHoursAdmin(SetUp):
     """The gaming day and its shifts: set for days to come, never changed afterwards."""
@@ -303,6 +377,36 @@ class HouseHoursAdmin(SetUp):
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:
         return ", ".join(shifts.say_shifts(hours.shifts).splitlines())
+
+
+@admin.register(AlertChannel)
+class AlertChannelAdmin(SetUp):
+    """How alerts leave the house. None is ever changed: the same name again is its next version."""
+
+    form = AlertChannelForm
+    list_display = ("name", "version", "means", "whither", "level", "is_on", "by", "at")
+    list_filter = ("means", "is_on")
+    fields = ("name", "means", "address", "signed_with", "is_on", "level", "kinds")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Once it is set, without the secret, and of an address on the web the host alone."""
+        return ("name", "version", "means", "whither", "is_on", "level", "only", "by", "at") if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Set otherwise, it is another version."""
+        return False
+
+    @admin.display(description="to")
+    def whither(self, row: AlertChannel) -> str:
+        return channels.whither(row)
+
+    @admin.display(description="from the level on")
+    def level(self, row: AlertChannel) -> str:
+        return LEVELS[row.least_level]
+
+    @admin.display(description="only alerts of")
+    def only(self, row: AlertChannel) -> str:
+        return ", ".join(KINDS[about].title for about in row.about if about in KINDS) or "all kinds"
 
 
 @admin.register(PayTable)
@@ -408,7 +512,7 @@ class StaffAdmin(SetUp):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """Secrets only for those who may give them."""
-        who = (None, {"fields": ("username", "name", "role", "badge", *(("is_active",) if obj else ()))})
+        who = (None, {"fields": ("username", "name", "role", "further", "badge", *(("is_active",) if obj else ()))})
         if obj and not self.has_change_permission(request, obj):
             return [who]
         return [who, ("Password and PIN", {"fields": ("new_password", "new_pin")})]

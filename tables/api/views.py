@@ -167,7 +167,7 @@ def _staff(request: Request) -> Staff:
 
 
 def _visible_tables(staff: Staff) -> list[Table]:
-    tables = Table.objects.select_related("book")
+    tables = Table.objects.filter(retired_at=None).select_related("book")
     if staff.has_perm("tables.watch_floor"):
         return list(tables)
     own = doors.table_of(staff) if staff.has_perm("tables.deal") else None

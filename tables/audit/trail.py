@@ -14,6 +14,7 @@ from tables.games.felt import Illegal
 from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read_as
+from tables.log.entries.chips import ChipSeriesAdded, DenominationRetired
 from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
@@ -23,7 +24,7 @@ from tables.log.entries.staff import CertificateIssued
 from tables.log.event import Misconduct
 from tables.log.series import HOUSE_COUNTS
 from tables.setup import custody
-from tables.slips import kept_apart
+from tables.slips import kept_apart, stock
 from tables.training import certificates
 
 
@@ -80,6 +81,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     """The same; a key that is taken hung there, an envelope that is opened was sealed; and what the whole house shares
     was counted against what the transfers of every book had left there, as far as each was read then."""
     check_signature(event, entry)
+    _check_chip_series(event, entry)
     if fault := kept_apart.entry_fault(event, entry):
         raise Misconduct(fault)
     place = HOUSE_COUNTS.get(event.kind)
@@ -93,6 +95,42 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     balance = cage.balance_at(Account.objects.get(place=place), extent)
     if balance != expected:
         raise Misconduct(f"it expects {expected} in the {called(place)}, the transfers of all books left {balance}")
+
+
+def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
+    """A slip is of a series of chips that there was then; and one that ends what is out of it was held against what
+    the slips before it say that there is."""
+    slip = event.after
+    name = slip.facts.get("series")
+    if not name:
+        return
+    series = models.ChipSeries.objects.filter(name=name, seq__lt=entry.seq).first()
+    if series is None:
+        raise Misconduct(f"it is about a series {name}, which there was not")
+    if strange := {value for value, _ in (*slip.chips, *slip.noted, *event.chips)} - set(series.values):
+        raise Misconduct(f"the series {name} has no chip of {min(strange)} cents")
+    if slip.series.count and slip.series.count.rest and slip.noted:
+        pieces = stock.of(name, before_seq=entry.seq).left
+        if pieces != slip.noted:
+            raise Misconduct(f"it has {slip.noted} of the series {name}, the slips before it left {pieces}")
+
+
+@checks(ChipSeriesAdded)
+def check_chip_series(event: ChipSeriesAdded, entry: Entry) -> None:
+    """A series is named once, and its kinds are chips that the house has. Its row is compared with all the others."""
+    entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
+    if event.name in {read_as(ChipSeriesAdded, body).name for body in entries.values_list("body", flat=True)}:
+        raise Misconduct(f"there was a series {event.name} already")
+    if list(event.values) != sorted(set(event.values), reverse=True) or not event.values:
+        raise Misconduct("its kinds are not in order, each once")
+
+
+@checks(DenominationRetired)
+def check_retired_kind(event: DenominationRetired, entry: Entry) -> None:
+    """A kind that there is is retired once."""
+    chip = models.Denomination.objects.filter(value_cents=event.value_cents).first()
+    if chip is None or chip.retired_at is None:
+        raise Misconduct(f"the chip of {event.value_cents} cents is not retired")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:

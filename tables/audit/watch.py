@@ -24,6 +24,7 @@ from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
+from tables.alerting import minute
 from tables.audit import commitments, proofs, sealing, witness
 from tables.audit.rows import noted
 from tables.day import custody
@@ -43,6 +44,7 @@ PLANS: Final = (
     Plan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
     Plan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
     Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
+    minute.PLAN,
 )
 
 
@@ -59,6 +61,16 @@ def watch() -> list[str]:
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return tasks
+
+
+def look_after_alerts() -> bool:
+    """The piece of it that goes by minutes, by itself: a proof that takes an hour must not keep an alert from being
+    escalated. Whether this call did it."""
+    try:
+        return runs.run(minute.PLAN, minute.look, clock.agreed())
+    except WrongClock as wrong:
+        alerts.about_the_clock(wrong)
+    return False
 
 
 def _carry() -> None:
@@ -202,4 +214,5 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "note_rows": note_rows,
     "prove_rows": prove_rows,
     "prove_all": prove_all,
+    minute.PLAN.task: minute.look,
 }

@@ -263,7 +263,7 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
         if line.closer_is == LEDGER and not _is_counted(table, report):
             matters.append(f"{table.name} was open at the end of {day}: count its rack, or close it with a closer.")
         for slip in standings[table.book_id].slips:
-            if _time_of(table, slip.signed[0].seq) < report.end:
+            if slip.may_move and _time_of(table, slip.signed[0].seq) < report.end:
                 matters.append(f"{slip.name} at {table.name} is in progress: finish it, or make it void.")
         if line.drop_is != figures.COUNTED:
             matters.append(f"A drop box of {table.name} is not counted: remove it, and have it counted twice.")

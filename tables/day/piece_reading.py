@@ -178,8 +178,7 @@ def _moved(holding: Holding, shifts: Iterable[Shift], kinds: Sequence[Denominati
 def _chips_of(shift: Shift) -> Chips:
     """Which chips an entry says that it moved; none where it does not say it."""
     if shift.subject == "slip":
-        slip = read_as(SlipSigned, shift.body).after
-        return slip.chips or slip.agreed or ()
+        return read_as(SlipSigned, shift.body).after.moved_pieces
     event = read(shift.subject, shift.kind, shift.body, house=shift.of_the_house)
     return event.chips if isinstance(event, ChipsSold | AtTheCounter) else ()
 

@@ -7,6 +7,7 @@ was recorded, unless a dispute was ruled otherwise. The difference between due a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,7 +43,7 @@ from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 
 SERIES: Final = CORRECTION.name
-SIGNERS: Final = CORRECTION.stages[-1].by
+_SECOND: Final = CORRECTION.stages[-1]
 """Who may give the second signature."""
 
 
@@ -57,10 +58,20 @@ def permit_proposal(scene: Scene, by: Staff) -> None:
 
 
 def permit_signature(scene: Scene, by: Staff) -> None:
-    """Another pit boss, or an operator, signs or declines it."""
+    """Another pit boss signs or declines it."""
+    _permit(scene, by, _SECOND.by)
+    permits.not_administering(by)
+
+
+def permit_former_signature(scene: Scene, by: Staff) -> None:
+    """In a proof, somebody who might have signed it in years past, too."""
+    _permit(scene, by, _SECOND.by | _SECOND.formerly)
+
+
+def _permit(scene: Scene, by: Staff, roles: Collection[str]) -> None:
     permits.anybody_here(scene, by)
-    if by.role not in SIGNERS:
-        raise Refused("not_permitted", "A correction is signed by a second pit boss or by an operator.", 403)
+    if by.role not in roles:
+        raise Refused("not_permitted", "A correction is signed by a second pit boss.", 403)
     permits.not_while_counted(scene, by)
 
 
@@ -149,13 +160,13 @@ def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Ste
 def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step:
     """Without a look at the rack: whether it could pay, the transfers tell."""
     entered = SignCorrection(event.correction.slip)
-    return sign(as_written(scene, event, entry, permit_signature), entered).steps[0]
+    return sign(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
 
 
 @enacts(CorrectionDeclined)
 def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
     entered = DeclineCorrection(event.correction.slip, event.text)
-    return decline(as_written(scene, event, entry, permit_signature), entered).steps[0]
+    return decline(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
 
 
 def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:

@@ -58,6 +58,7 @@ CURRENCIES: Final = (
     "nok", "dkk", "pln", "czk",
 )  # fmt: skip
 """The currencies of which a house may take one, by ISO 4217, in small letters as choices are."""
+DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
 """The games that can be practised for a certificate: those against the house."""
@@ -103,6 +104,12 @@ TERMS: Final[Mapping[str, Term]] = {
             default=50, least=0, most=95,
             help="The cut card of a shoe lies no deeper than this lets it: 75 leaves a quarter behind it. For tables"
             " that are set from then on.",
+        ),
+        # --- Separation of duties
+        Term(
+            name="duties_apart_hours", title="No chips after administration for", group=DUTIES, kind="hours",
+            default=8, least=0, most=72, unset="no time",
+            help="Whoever gave up being an operator signs nothing that moves chips or cash for so long: a shift.",
         ),
         # --- PINs and lock-outs
         Term(

@@ -7,14 +7,14 @@ they are signed and by whom; ``tables/slips/signing.py`` makes it happen, and ev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.log.series import SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Series, Stage, kind_of, total
+from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
 
 
 class Wrong(Exception):
@@ -71,8 +71,10 @@ class Slip:
     """The drop box, as it is marked."""
     reason: str = ""
     """Why it is to be void, once somebody asked for it."""
-    facts: tuple[tuple[str, str], ...] = ()
-    """What was said beside the signatures, by its name in the record."""
+    noted: Chips = ()
+    """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else it says, by the names of ``series.Fact``."""
     apart: tuple[Apart, ...] = ()
     """The notes that were counted as worth nothing, by each count."""
 
@@ -111,16 +113,6 @@ class Slip:
         """What is to be moved, or what was counted and agreed upon."""
         return total(self.agreed or ()) if self.series.count else total(self.chips)
 
-    def fact(self, name: str) -> str:
-        """What was said of this; empty where nothing was."""
-        return dict(self.facts).get(name, "")
-
-    @property
-    def facts_shown(self) -> list[tuple[str, str]]:
-        """What was said beside the signatures, each with what it is called on paper."""
-        says = {fact.name: fact.says for stage in self.series.stages for fact in stage.facts}
-        return [(says.get(name, name), text) for name, text in self.facts]
-
     @property
     def apart_agreed(self) -> tuple[Apart, ...]:
         """The notes put apart by the count that was agreed upon."""
@@ -133,7 +125,24 @@ class Slip:
     @property
     def variance_cents(self) -> int:
         """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon."""
-        return 0 if self.agreed is None else self.total_cents - self.expected_cents
+        if self.agreed is None or (self.series.count and self.series.count.note == IN_STOCK):
+            return 0
+        return self.total_cents - self.due_cents
+
+    @property
+    def due_cents(self) -> int:
+        """What a count is held against."""
+        return total(self.noted) if self.series.count and self.series.count.note else self.expected_cents
+
+    @property
+    def is_as_noted(self) -> bool:
+        """Whether, piece by piece, what was agreed upon is what the note says."""
+        return self.agreed is None or not self.series.begins_with_note or self.agreed == self.noted
+
+    @property
+    def rest_cents(self) -> int:
+        """What there is of a series and was not counted."""
+        return 0 if self.agreed is None else total(self.noted) - total(self.agreed)
 
     @property
     def agreed(self) -> Chips | None:
@@ -168,6 +177,21 @@ class Slip:
         if count and count.until_agreed and self.agreed is None:
             return own[-1]._replace(name=f"{own[-1].name}_{len(self.signed) - len(own) + 2}")
         return None
+
+    @property
+    def moved_pieces(self) -> Chips:
+        """The chips that it moves, once it does."""
+        if self.series.count is None or not self.series.count.rest:
+            return self.chips or self.agreed or ()
+        counted = dict(self.agreed or ())
+        return as_chips((value, count - counted.get(value, 0)) for value, count in self.noted)
+
+    @property
+    def may_move(self) -> bool:
+        """Whether a step that is still to come may move anything."""
+        if self.due is None or self.series.count or self.is_to_be_void:
+            return self.due is not None
+        return any(stage.moves for stage in self.series.stages if stage.name not in self.stages)
 
     @property
     def moves_on(self) -> bool:
@@ -209,10 +233,11 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     salt: str = ""
     """With a count: everyone may see the entry's hash, and there are few counts to try it with."""
-    facts: tuple[tuple[str, str], ...] = ()
-    apart: tuple[Apart, ...] = ()
     finished: Slip | None = None
     """The slip, where it was complete before a void was asked for."""
+    noted: tuple[tuple[int, int], ...] = ()
+    facts: dict[str, str] = {}
+    apart: tuple[Apart, ...] = ()
 
 
 def sign(
@@ -233,7 +258,6 @@ def sign(
         due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
         raise Wrong("other_step", f"{before.label}: {due}.")
     _refuse(before, stage, signature, dealer)
-    _refuse_facts(before, stage, signature)
     latest = Signed(signature.stage, signature.username, signature.name, signature.role, seq)
     return replace(
         before,
@@ -241,7 +265,8 @@ def sign(
         counts=(*before.counts, as_chips(signature.chips)) if stage.is_count else before.counts,
         expected_cents=signature.expected_cents if stage.expects else before.expected_cents,
         reason=signature.reason or before.reason,
-        facts=before.facts + signature.facts,
+        noted=as_chips(signature.noted) or before.noted,
+        facts={**before.facts, **signature.facts},
         apart=before.apart + as_apart(signature.apart, len(before.counts) + 1),
     )
 
@@ -276,7 +301,7 @@ def not_in_progress(name: SlipName) -> Wrong:
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:
     if stage.name == VOID_ASKED and (not slip.series.is_voidable or slip.is_to_be_void):
         raise Wrong("not_voidable", f"{slip.label} cannot be made void.")
-    if signature.role not in stage.by:
+    if signature.role not in stage.by | stage.formerly:
         says = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
         raise Wrong("wrong_role", says)
     if signature.username in {signed.username for signed in slip.signed}:
@@ -284,23 +309,33 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     if stage.here and dealer is not None and signature.username != dealer:
         says = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
         raise Wrong("not_the_dealer", says)
+    _refuse_facts(slip, stage, signature.facts)
+    _refuse_apart(slip, stage, signature.apart)
     why = slip.series.count.two_roles if slip.series.count else ""
     if why and slip.signed and slip.signed[0].role == signature.role:
         raise Wrong("wrong_role", why)
 
 
-def _refuse_facts(slip: Slip, stage: Stage, signature: Signature) -> None:
-    """A step says what its record asks for and nothing else; only a count of cash puts notes apart."""
-    names = tuple(name for name, _ in signature.facts)
-    if names != tuple(fact.name for fact in stage.facts):
-        asked = ", ".join(fact.says.lower() for fact in stage.facts) or "nothing beside the signature"
-        raise Wrong("bad_facts", f"{slip.label}: this step says {asked}.")
-    for fact, (_, text) in zip(stage.facts, signature.facts, strict=True):
-        if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > fact.longest:
-            raise Wrong("bad_facts", f"{slip.label}: give the {fact.says.lower()}, in 1 to {fact.longest} characters.")
-    if signature.apart and not (stage.is_count and slip.series.cash):
+def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
+    """A step says what it is asked, all of it and nothing else."""
+    asked = {fact.name: fact for fact in stage.asks}
+    if strange := sorted(facts.keys() - asked.keys()):
+        raise Wrong("bad_fact", f"{slip.label}: this step does not ask for {strange[0].replace('_', ' ')}.")
+    for fact in asked.values():
+        text = facts.get(fact.name, "")
+        if not fact.is_optional and not text:
+            raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.asks}\u201d.")
+        if text != text.strip() or not text.isprintable() or len(text) > fact.longest:
+            raise Wrong(
+                "bad_fact", f"{slip.label}: \u201c{fact.asks}\u201d has at most {fact.longest} plain characters."
+            )
+
+
+def _refuse_apart(slip: Slip, stage: Stage, apart: Sequence[Apart]) -> None:
+    """Only a count of cash puts notes apart."""
+    if apart and not (stage.is_count and slip.series.cash):
         raise Wrong("bad_apart", f"{slip.label}: notes are put apart only where cash is counted.")
-    for note in signature.apart:
+    for note in apart:
         if note.kind not in APART or note.claimed_cents < 0 or not note.envelope.strip():
             raise Wrong("bad_apart", f"{slip.label}: a note put apart has a kind, a worth and its envelope.")
 
@@ -332,12 +367,14 @@ def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
         return list(undone)
     if stage is not None and stage.moves:
         # An empty box leaves the table all the same; chips are never carried for nothing.
+        if stage.if_yes and not slip.facts.get(stage.if_yes):
+            return []
         cents = slip.expected_cents if count else slip.total_cents
         return [] if count and not cents else [chart.move(*stage.moves, cents)]
     if count is None or slip.agreed is None or slip.due is not None:
         return []
     # The difference is booked before what was counted goes on, or the place would give more than it has.
     variance = slip.variance_cents
-    flows = [(count.over, variance)] if variance > 0 else [(count.short, -variance)] if variance else []
-    flows += [(count.then, slip.total_cents)] if count.then and slip.total_cents else []
-    return [chart.move(*flow, cents) for flow, cents in flows]
+    flows: list[tuple[Flow | None, int]] = [(count.over, variance) if variance > 0 else (count.short, -variance)]
+    flows += [(count.rest, slip.rest_cents), (count.then, slip.total_cents)]
+    return [chart.move(*flow, cents) for flow, cents in flows if flow and cents]

@@ -20,7 +20,9 @@ from ledger.proof.chips import (
     DEPOSITARY,
     DROP_BOX,
     HOUSE_PLACES,
+    ISSUE,
     OVER_SHORT,
+    PLAYERS,
     RACK,
     REVERSAL,
     TRANSIT,
@@ -40,19 +42,30 @@ class Flow(NamedTuple):
     target: str
 
 
-KEYS, DUAL_KEYS, KEYS_OUT, ENVELOPES = "keys", "dual keys", "keys out", "envelopes"
-"""What a fact may be one of, as the house's own book has it: keys that hang in the cabinet, those of them that two
+TEXT: Final = "text"
+CHIP_SERIES: Final = "chip_series"
+DAY: Final = "day"
+MOMENT: Final = "moment"
+YES: Final = "yes"
+SLIP: Final = "slip"
+KEYS: Final = "keys"
+DUAL_KEYS: Final = "dual keys"
+KEYS_OUT: Final = "keys out"
+ENVELOPES: Final = "envelopes"
+"""What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, the slip
+that another one is about; or one of what the house keeps apart: keys that hang in the cabinet, those of them that two
 persons hold, keys that are out, and envelopes with notes that no count took for money."""
+KEPT_APART: Final = frozenset({KEYS, DUAL_KEYS, KEYS_OUT, ENVELOPES})
 
 
 class Fact(NamedTuple):
-    """Something that whoever signs a step says beside their name: a receipt's number, a reason, a key."""
+    """What a paper says beside its chips, as whoever signs the step typed it."""
 
     name: str
-    says: str
-    longest: int = 60
-    among: str = ""
-    """It is one of these (``KEYS``, ``ENVELOPES`` ...); nothing where it is typed freely."""
+    asks: str
+    kind: str = TEXT
+    is_optional: bool = False
+    longest: int = 120
 
 
 class Stage(NamedTuple):
@@ -61,6 +74,8 @@ class Stage(NamedTuple):
     name: str
     by: frozenset[str]
     says: str
+    formerly: frozenset[str] = frozenset()
+    """Who signed it in years past, too: such signatures are read, and none is taken any more."""
     here: bool = False
     """Only the dealer who stands at the table."""
     is_count: bool = False
@@ -73,13 +88,19 @@ class Stage(NamedTuple):
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
     by_outsiders: bool = False
     """Only somebody who wrote nothing else at the table since it opened."""
-    facts: tuple[Fact, ...] = ()
-    """What whoever signs says beside their name."""
+    asks: tuple[Fact, ...] = ()
+    """What whoever signs says besides."""
+    if_yes: str = ""
+    """The fact that has to be a yes for anything to move with this step."""
 
     @property
     def to_be(self) -> str:
         """While it is to come: "to be counted again, unseen"."""
         return f"to be {self.says[:1].lower()}{self.says[1:].removesuffix(' by').removesuffix(',')}"
+
+
+TYPED: Final = "typed"
+IN_STOCK: Final = "in stock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +111,9 @@ class Count:
     """What is over or short, as a discrepancy says it."""
     place: str
     """Where that lies when the counts agree."""
-    over: Flow
-    short: Flow
+    over: Flow | None = None
+    short: Flow | None = None
+    """Without the two, what was counted counts, and nothing else is booked."""
     then: Flow | None = None
     """Where all that was counted goes once two counts agree."""
     until_agreed: bool = False
@@ -100,6 +122,16 @@ class Count:
     """The coins and notes that it may be; nothing where it is chips."""
     two_roles: str = ""
     """Why the second of those who count has another role than the first; nothing where any two may."""
+    note: str = ""
+    """What a count is held against instead of a place: by pieces, what was "typed" from a delivery note, or what there
+    is "in stock" of a series of chips by the slips before it."""
+    rest: Flow | None = None
+    """Where whatever of the note was not counted goes."""
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """Everything that it may move."""
+        return tuple(flow for flow in (self.over, self.short, self.rest, self.then) if flow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +166,18 @@ class Series:
     is_voidable: bool = False
     is_boxed: bool = False
     """It is about a box, and says how the box is marked."""
+    has_chips: bool = True
+    """Otherwise its paper is about no single chips."""
+    gives_out: bool = False
+    """Its chips come into play with it: kinds that are retired do not."""
+    chip_series: str = ""
+    """What the series of chips that it names has to be: "in use", or "expired"; nothing where any may be named."""
+    retires: bool = False
+    """With its last signature the series of chips that it names is retired."""
+    about: str = ""
+    """The series of the slip that it names: together they give back no more than that one took."""
+    is_alarming: bool = False
+    """Its first step opens an alert."""
     subject: str = "slip"
     """The subject of its entries. Only those of "slip" are signed step by step as ``paper.py`` has it."""
 
@@ -161,18 +205,22 @@ class Series:
         return self.count.cash if self.count else self.notes
 
     @property
-    def moves_anything(self) -> bool:
-        """Whether it is for chips or cash that are moved; a key is only handed over."""
-        return any(stage.moves for stage in self.stages)
-
-    @property
     def begins_with_chips(self) -> bool:
         """Whether the first form asks for chips: what is to be moved, or the first count."""
-        return self.first.is_count or (self.count is None and self.moves_anything)
+        return self.has_chips and (self.count is None or self.first.is_count)
 
-    def asks_for(self, among: str) -> str:
-        """The name of the fact that is one of these; empty where it asks for none."""
-        return next((fact.name for stage in self.stages for fact in stage.facts if fact.among == among), "")
+    @property
+    def begins_with_note(self) -> bool:
+        """Whether the first form asks what the delivery note says."""
+        return self.count is not None and self.count.note == TYPED
+
+    @property
+    def names_chip_series(self) -> bool:
+        return bool(self.asks_for(CHIP_SERIES))
+
+    def asks_for(self, kind: str) -> str:
+        """The name of the fact that is of this kind; empty where it asks for none."""
+        return next((fact.name for stage in self.stages for fact in stage.asks if fact.kind == kind), "")
 
     @property
     def transit(self) -> tuple[str, str] | None:
@@ -183,8 +231,8 @@ class Series:
         return (leaves[0], arrives[0]) if leaves and arrives else None
 
     def counts(self, place: str) -> bool:
-        """Whether what lies in a place is counted."""
-        return self.count is not None and self.count.place == place
+        """Whether what lies in a place is counted, all of it: a count against a note is of some chips alone."""
+        return self.count is not None and not self.count.note and self.count.place == place
 
     def excludes(self, other: Series) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""
@@ -215,7 +263,7 @@ class Series:
         for stage in (*self.stages, *(VOID if self.is_voidable else ())):
             flows = [stage.moves] if stage.moves else []
             if self.count and stage is self.stages[-1]:
-                flows += [self.count.over, self.count.short, *([self.count.then] if self.count.then else [])]
+                flows += self.count.flows
             undone = {REVERSAL} if stage.name == VOIDED else set()
             yield f"{self.name}_{stage.name}", stage, frozenset({flow.kind for flow in flows} | undone)
 
@@ -236,12 +284,14 @@ def _by(*roles: str) -> frozenset[str]:
 
 _CAGE: Final = _by("cashier", "cage_manager")
 """The cage's own people."""
+_OPERATORS: Final = _by("operator")
+"""Whoever gives access moves no chips: they signed some papers before duties were kept apart (``duties.py``)."""
 
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
     Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by"),
-    Stage(VOIDED, _by("security", "auditor", "operator"), "Void signed by"),
+    Stage(VOIDED, _by("security", "auditor"), "Void signed by", formerly=_OPERATORS),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
 
@@ -273,15 +323,21 @@ _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
 )
-_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor")
+_AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
-_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor")
+_AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor", "surveillance")
 _CAGE_HEADS: Final = _by("cage_manager", "pit_boss")
-"""Who approves what the cage asks for: no operator, who sets up who works there."""
-_WITH_CASH: Final = _CAGE | _by("pit_boss", "security", "operator", "auditor")
-_HOLDERS: Final = _CAGE | _by("counter", "pit_boss", "security")
-_KEEPERS: Final = _CAGE | _by("security")
-"""Who hands keys out of the cabinet and takes them back."""
+"""Who approves what the cage asks for."""
+_WITH_SECURITY: Final = _CAGE | {"security"}
+_WITH_CASH: Final = _WITH_SECURITY | {"pit_boss", "operator", "auditor", "surveillance"}
+_HOLDERS: Final = _WITH_SECURITY | {"counter", "pit_boss"}
+"""Who takes keys; they are handed out by security or the cage."""
+_WITH_KEYS: Final = _HOLDERS | {"operator", "auditor", "surveillance"}
+_CHIP_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES)
+_OF_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES, is_optional=True)
+_NOTE_NUMBER: Final = Fact("note_number", "Number of the delivery note")
+_REASON: Final = Fact("reason", "Why")
+_WHERE_AND_WHEN: Final = (Fact("place", "Where"), Fact("moment", "When", MOMENT))
 
 _BOX_STAGES: Final = (
     Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
@@ -296,7 +352,10 @@ _BOX_STAGES: Final = (
     Stage("counted", _by("counter"), "Counted by", is_count=True),
     Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
 )
-_BOX_REASON: Final = (Fact("reason", "Why the box is taken now", 200), Fact("box_after", "Mark on the new box", 20))
+_BOX_REASON: Final = (
+    Fact("reason", "Why the box is taken now", longest=200),
+    Fact("box_after", "Mark on the new box", longest=20),
+)
 _BOX: Final = Count(
     of="the drop box",
     place=BOXES,
@@ -306,7 +365,37 @@ _BOX: Final = Count(
     until_agreed=True,
     cash=CASH,
 )
-_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier"),)
+_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier", longest=60),)
+
+
+def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tuple[Stage, ...]:
+    """What is false was never worth anything: only what the house gave for it is lost, from where it was given."""
+    return (
+        Stage(
+            "taken",
+            taken_by,
+            "Taken by",
+            asks=(
+                *_WHERE_AND_WHEN,
+                Fact("taken_from", "From whom"),
+                Fact("envelope", "Number of the envelope"),
+                Fact("paid", paid, YES, is_optional=True),
+            ),
+        ),
+        Stage(
+            "sealed",
+            _WITH_SECURITY,
+            "Sealed before",
+            moves=Flow("counterfeit", place, OVER_SHORT),
+            if_yes="paid",
+        ),
+        Stage(
+            "handed",
+            _WITH_SECURITY,
+            "Handed over by",
+            asks=(Fact("handed_to", "To whom"), Fact("report", "Number of the police report")),
+        ),
+    )
 
 
 def catalog(*records: Series) -> Mapping[str, Series]:
@@ -365,6 +454,7 @@ SERIES: Final = catalog(
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
+        gives_out=True,
     ),
     Series(
         "credit",
@@ -389,7 +479,7 @@ SERIES: Final = catalog(
         begun_by="Remove a drop box",
         begun_on="slips",
         stages=_BOX_STAGES,
-        seen_by=_by("security", "counter", "operator", "auditor"),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=_BOX,
         is_alone=True,
         is_boxed=True,
@@ -399,7 +489,7 @@ SERIES: Final = catalog(
         title="Correction",
         stages=(
             Stage("proposed", _by("pit_boss"), "Proposed by"),
-            Stage("signed", _by("pit_boss", "operator"), "Signed by"),
+            Stage("signed", _by("pit_boss"), "Signed by", formerly=_OPERATORS),
         ),
         subject="correction",
     ),
@@ -413,14 +503,16 @@ SERIES: Final = catalog(
             Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("cage_manager", "pit_boss", "operator"),
+                _CAGE_HEADS,
                 "Approved by",
+                formerly=_OPERATORS,
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
             ),
         ),
         seen_by=_AT_THE_VAULT,
         in_house=True,
+        gives_out=True,
     ),
     Series(
         "deposit",
@@ -432,8 +524,9 @@ SERIES: Final = catalog(
             Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("cage_manager", "pit_boss", "operator"),
+                _CAGE_HEADS,
                 "Taken into the vault by",
+                formerly=_OPERATORS,
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
             ),
@@ -449,9 +542,16 @@ SERIES: Final = catalog(
         begun_on="cage",
         stages=(
             Stage("counted", _CAGE, "Counted by", is_count=True),
-            Stage("recounted", _CAGE | {"operator"}, "Counted again by", is_count=True, expects=CAGE),
+            Stage(
+                "recounted",
+                _CAGE,
+                "Counted again by",
+                is_count=True,
+                expects=CAGE,
+                formerly=_OPERATORS,
+            ),
         ),
-        seen_by=_CAGE | {"operator", "auditor"},
+        seen_by=_CAGE | {"operator", "auditor", "surveillance"},
         in_house=True,
         count=Count(
             of="the cage",
@@ -461,14 +561,155 @@ SERIES: Final = catalog(
         ),
     ),
     Series(
+        "receipt",
+        title="Chips received",
+        asks="Chips from the manufacturer into the vault: what the delivery note says, and what two people count, each"
+        " for themselves. What both counted enters the vault, whatever the note says.",
+        begun_by="Receive chips",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _WITH_SECURITY, "Counted by", is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
+            Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", is_count=True),
+        ),
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
+        in_house=True,
+        count=Count(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
+        chip_series="in use",
+        gives_out=True,
+    ),
+    Series(
+        "destruction",
+        title="Chips destroyed",
+        asks="Chips out of the vault, destroyed before a witness.",
+        begun_by="Destroy chips",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _by("cage_manager"), "Asked for by", takes_from=VAULT, asks=(_OF_SERIES, _REASON)),
+            Stage("destroyed", _by("cashier", "security"), "Destroyed by", takes_from=VAULT),
+            Stage(
+                "witnessed",
+                _by("auditor", "pit_boss"),
+                "Witnessed by",
+                takes_from=VAULT,
+                moves=Flow("destroy", VAULT, ISSUE),
+            ),
+        ),
+        seen_by=_WITH_SECURITY | {"auditor", "surveillance", "pit_boss"},
+        in_house=True,
+    ),
+    Series(
+        "retirement",
+        title="Series retired",
+        asks="A series of chips is not given out any more, and is redeemed up to a last day that is announced.",
+        begun_by="Retire a series",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "proposed",
+                _by("cage_manager"),
+                "Proposed by",
+                asks=(_CHIP_SERIES, Fact("last_day", "Redeemed up to and including", DAY), _REASON),
+            ),
+            Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by"),
+        ),
+        seen_by=_CAGE | {"auditor", "surveillance", "pit_boss", "operator"},
+        in_house=True,
+        has_chips=False,
+        chip_series="in use",
+        retires=True,
+    ),
+    Series(
+        "lapse",
+        title="Chips lapsed",
+        asks="After the last day of a retired series: count every chip of it that the house has, in the vault, in the"
+        " cage and in racks. What is out then is not owed to anybody any more.",
+        begun_by="Let a series lapse",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True, asks=(_CHIP_SERIES,)),
+            Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", is_count=True),
+        ),
+        seen_by=_CAGE | {"auditor", "surveillance"},
+        in_house=True,
+        count=Count(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
+        chip_series="expired",
+    ),
+    Series(
+        "found",
+        title="Chips found",
+        asks="Chips that lay somewhere, into the cage. Nobody keeps what was found.",
+        begun_by="Chips found",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "brought",
+                _by("pit_boss", "security", "cashier", "cage_manager"),
+                "Brought by",
+                takes_from=PLAYERS,
+                asks=(*_WHERE_AND_WHEN, Fact("claimed_by", "Whose they are, if anybody says so", is_optional=True)),
+            ),
+            Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
+        ),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+    ),
+    Series(
+        "claim",
+        title="Found chips given back",
+        asks="Chips that were found go back to whom they belong.",
+        begun_by="Give found chips back",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "given",
+                _CAGE,
+                "Given back by",
+                takes_from=CAGE,
+                asks=(Fact("slip", "Found with slip", SLIP), Fact("claimed_by", "To whom, and shown by what")),
+            ),
+            Stage(
+                "witnessed",
+                _by("cage_manager", "security", "pit_boss"),
+                "Witnessed by",
+                takes_from=CAGE,
+                moves=Flow("claimed", CAGE, PLAYERS),
+            ),
+        ),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+        about="found",
+    ),
+    Series(
+        "counterfeit",
+        title="Counterfeit chips",
+        asks="False chips that came to the cage: kept apart in an envelope, and never counted among the house's chips.",
+        begun_by="Counterfeit chips",
+        begun_on="cage",
+        stages=_counterfeit_stages(_WITH_SECURITY | {"pit_boss"}, "The cage paid for them before", CAGE),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        in_house=True,
+        is_alarming=True,
+    ),
+    Series(
+        "forgery",
+        title="Counterfeit chips",
+        asks="False chips that came to the table: kept apart in an envelope, and never counted among the house's"
+        " chips.",
+        begun_by="Counterfeit chips",
+        begun_on="floor",
+        stages=_counterfeit_stages(_by("pit_boss"), "They lay in the rack: the table paid for them before", RACK),
+        seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
+        is_alarming=True,
+    ),
+    Series(
         "emergency",
         title="Emergency drop",
         word="Emergency drop",
         asks="A box that is full leaves the table at once, and another one takes its place; two people take it away.",
         begun_by="Emergency drop",
         begun_on="slips",
-        stages=(_BOX_STAGES[0]._replace(facts=_BOX_REASON), *_BOX_STAGES[1:]),
-        seen_by=_by("security", "counter", "operator", "auditor"),
+        stages=(_BOX_STAGES[0]._replace(asks=_BOX_REASON), *_BOX_STAGES[1:]),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=_BOX,
         is_alone=True,
         is_boxed=True,
@@ -486,10 +727,10 @@ SERIES: Final = catalog(
             Stage("approved", _CAGE_HEADS, "Approved by"),
             Stage(
                 "received",
-                _CAGE | _by("security"),
+                _WITH_SECURITY,
                 "Taken into the vault by",
                 moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
-                facts=_RECEIPT,
+                asks=_RECEIPT,
             ),
         ),
         seen_by=_WITH_CASH,
@@ -508,11 +749,11 @@ SERIES: Final = catalog(
             Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
             Stage(
                 "handed_over",
-                _CAGE | _by("security"),
+                _WITH_SECURITY,
                 "Handed to the carrier by",
                 takes_from=VAULT_CASH,
                 moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
-                facts=_RECEIPT,
+                asks=_RECEIPT,
             ),
         ),
         seen_by=_WITH_CASH,
@@ -604,7 +845,10 @@ SERIES: Final = catalog(
                 "brought",
                 _CAGE,
                 "Brought by",
-                facts=(Fact("envelope", "Envelope", 60, ENVELOPES), Fact("reason", "Who says that it is good", 200)),
+                asks=(
+                    Fact("envelope", "Envelope", ENVELOPES),
+                    Fact("reason", "Who says that it is good", longest=200),
+                ),
             ),
             Stage("accepted", _CAGE_HEADS, "Accepted by", moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
         ),
@@ -619,11 +863,12 @@ SERIES: Final = catalog(
         begun_by="Take a key",
         begun_on="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", facts=(Fact("key", "Key", 40, KEYS),)),
-            Stage("handed_out", _KEEPERS, "Handed out by"),
+            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", KEYS),)),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
         ),
-        seen_by=_HOLDERS | {"operator", "auditor"},
+        seen_by=_WITH_KEYS,
         in_house=True,
+        has_chips=False,
     ),
     Series(
         "dualkey",
@@ -633,12 +878,13 @@ SERIES: Final = catalog(
         begun_by="Take a key that two hold",
         begun_on="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", facts=(Fact("key", "Key", 40, DUAL_KEYS),)),
+            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", DUAL_KEYS),)),
             Stage("held_with", _HOLDERS, "Held with"),
-            Stage("handed_out", _KEEPERS, "Handed out by"),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
         ),
-        seen_by=_HOLDERS | {"operator", "auditor"},
+        seen_by=_WITH_KEYS,
         in_house=True,
+        has_chips=False,
     ),
     Series(
         "keyback",
@@ -648,11 +894,12 @@ SERIES: Final = catalog(
         begun_by="Return a key",
         begun_on="keys",
         stages=(
-            Stage("returned", _HOLDERS, "Returned by", facts=(Fact("key", "Key", 40, KEYS_OUT),)),
-            Stage("taken_back", _KEEPERS, "Taken back by"),
+            Stage("returned", _HOLDERS, "Returned by", asks=(Fact("key", "Key", KEYS_OUT),)),
+            Stage("taken_back", _WITH_SECURITY, "Taken back by"),
         ),
-        seen_by=_HOLDERS | {"operator", "auditor"},
+        seen_by=_WITH_KEYS,
         in_house=True,
+        has_chips=False,
     ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""

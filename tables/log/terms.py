@@ -38,6 +38,8 @@ class Settings:
     """(least, most) of the wagers that have limits of their own, in minor units."""
     marks_commission: bool = False
     """Whether commission is marked at its seat and collected later, and not taken at once."""
+    cameras: str = ""
+    """Which cameras look at the table, as the surveillance calls them."""
 
 
 def settings_after(before: Settings | None, after: Mapping[str, Any]) -> Settings:

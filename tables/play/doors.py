@@ -136,6 +136,8 @@ def may_count(scene: Scene, slip: Slip) -> None:
     if not slip.series.counts(RACK):
         return
     standing, table = scene.standing, scene.table.name
+    if slip.series.opens and scene.table.retired_at:
+        raise Refused("table_retired", f"{table} is retired: it is not opened any more.", 409)
     if slip.series.opens and standing.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
     if not slip.series.opens and not standing.is_open:

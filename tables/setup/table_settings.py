@@ -6,7 +6,7 @@ options, seats, shoe, unit and chips) waits until the round is over. Every chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -50,6 +50,9 @@ WAITS: Final = {
 """What may not change while a round is open."""
 
 
+MOST_CAMERAS: Final = 80
+
+
 def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
     return Settings(
@@ -67,6 +70,7 @@ def settings_of(table: Table) -> Settings:
         denominations=tuple(table.denominations.values_list("value_cents", flat=True)),
         wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
         marks_commission=table.marks_commission,
+        cameras=table.cameras,
     )
 
 
@@ -76,7 +80,7 @@ def settings_of(table: Table) -> Settings:
 def create_table(name: str, settings: Settings, *, by: Staff) -> Table:
     """A new table with its book and places for chips; closed, and without a shoe."""
     _permit(by, "tables.add_table")
-    refuse(name_faults(name) | faults(settings))
+    refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
     with transaction.atomic():
         house.note(TableAdded(name=name), by.signature)
@@ -159,7 +163,7 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     before = settings_of(table)
     after = replace(before, **changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
-    sentences = faults(after)
+    sentences = faults(after) | retired_faults(set(after.denominations) - set(before.denominations))
     if state.round_open:
         return sentences | {name: round_is_open(table, state, f"{WAITS[name]} can change") for name in changed}
     return sentences | {name: says for name in changed if (says := _chips_lie(name, state, after))}
@@ -209,6 +213,8 @@ def faults(settings: Settings) -> Faults:
 
 def _felt_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     sentences: Faults = {}
+    if len(settings.cameras) > MOST_CAMERAS or not settings.cameras.isprintable():
+        sentences["cameras"] = f"Name the cameras in at most {MOST_CAMERAS} plain characters: C-12, PTZ 3."
     seats = setting_of(game).seats(game)
     if settings.seats not in seats:
         sentences["seats"] = f"{game.title} is played with {game.seat_counts[0]} to {seats[-1]} seats."
@@ -304,6 +310,14 @@ def _commission_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     if not settings.marks_commission or kind_of(game).takes_commission(rules):
         return {}
     return {"marks_commission": f"{game.title} takes no commission under these options that could be marked."}
+
+
+def retired_faults(values: Collection[int]) -> Faults:
+    """What is wrong with kinds of chips that a table is to have and had not."""
+    retired = Denomination.objects.filter(value_cents__in=values).exclude(retired_at=None)
+    if names := [str(chip) for chip in retired]:
+        return {"denominations": f"{', '.join(names).capitalize()}: retired, and not put at a table any more."}
+    return {}
 
 
 def _penetration_faults(game: Game[Any, Any], settings: Settings) -> Faults:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from ledger import alerts, cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
-from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, VAULT, VAULT_CASH, called, money
+from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from tables import writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -27,11 +29,11 @@ from tables.log.event import Event
 from tables.log.paper import Slip, as_chips
 from tables.log.series import Chips, Stage, total
 from tables.log.settlement import at_the_counter
-from tables.models import Denomination, Staff
+from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
-from tables.setup import cash_terms
+from tables.setup import cash_terms, chip_series
 from tables.slips import kept_apart, signing
 from tables.writer import Request
 
@@ -54,6 +56,8 @@ class Holdings:
     """In racks, on layouts, in play and on the way, at every table."""
     outstanding: int
     """With the players: what the house may be asked to redeem."""
+    on_the_way: int
+    """Of what is at the tables: between them and the cage."""
 
 
 def holdings() -> Holdings:
@@ -71,6 +75,7 @@ def holdings() -> Holdings:
         depositary=sums.get(DEPOSITARY, 0),
         tables=at_tables,
         outstanding=sums.get(PLAYERS, 0),
+        on_the_way=sums.get(TRANSIT, 0),
     )
 
 
@@ -79,9 +84,10 @@ def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, currency
     _exchange(SellAtTheCage(amount_cents, as_chips(chips), currency), by, key)
 
 
-def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, currency: str = "") -> None:
-    """Cash to a player for chips; ``chips`` says which, where that is known. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), currency), by, key)
+def redeem(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, series: str = "", currency: str = "") -> None:
+    """Cash to a player for chips; ``chips`` says which, where that is known, and ``series`` of which series they are,
+    where somebody looked at it. Raises Refused."""
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series, currency), by, key)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> None:
@@ -92,10 +98,13 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
     cash_terms.refuse_foreign(entered.currency)
     _refuse_odd(amount_cents)
     _refuse_chips(entered)
+    series = entered.series if isinstance(entered, RedeemChips) else ""
     with transaction.atomic():
         head = house.lock()
         if writer.recorded(head, request, house=True):
             return
+        if series:
+            chip_series.refuse_expired(series, timezone.localdate())
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
@@ -105,7 +114,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID) -> Non
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
-        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips), moves=moves)])
+        outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips, series=series), moves=moves)])
         list(writer.write(head, outcome, request, by.signature))
 
 
@@ -118,7 +127,7 @@ _WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] =
 
 def _refuse_more_than_out(amount_cents: int) -> None:
     """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
-    out = holdings().outstanding
+    out = cage.held_by_players()
     if amount_cents > out:
         says = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
         raise Refused("bad_amount", f"{says} Count again, and call the cage manager if there are more.", 422)
@@ -247,10 +256,30 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID) -> s
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         written = list(writer.write(head, outcome, request, by.signature))
+        event = written[0].event
+        assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs
+        _brings_about(event.after, written[0].head)
         if outcome.alert:
-            event = written[0].event
-            alerts.raise_alert(Book.objects.get(pk=head.book_id), event.kind, outcome.alert, dict(outcome.evidence))
-    return _name_in(written[0].event)
+            alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
+    return event.slip
+
+
+def _brings_about(slip: Slip, head: Head) -> None:
+    """What a signature leads to beside its entry."""
+    if slip.series.retires and slip.due is None:
+        SeriesRetirement.objects.create(
+            seq=head.seq,
+            series=chip_series.named(slip.facts["series"]),
+            slip=slip.name,
+            last_day=date.fromisoformat(slip.facts["last_day"]),
+            at=head.moment,
+        )
+    if slip.due is None and not slip.is_as_noted:
+        note, counted = money(slip.due_cents), money(slip.total_cents)
+        says = f"{slip.label}: the delivery note {slip.facts['note_number']} says {note}, two people counted {counted}"
+        if note == counted:
+            says = f"{says}, and other chips"
+        alerts.raise_alert(cage.open_house(), "delivery_differs", says, {"slip": slip.name})
 
 
 def _name_in(event: Event) -> str:

@@ -18,7 +18,7 @@ from ledger.proof.chips import money
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.paper import APART, Apart, Slip
-from tables.log.series import DUAL_KEYS, ENVELOPES, KEYS, KEYS_OUT, SLIPS, Series
+from tables.log.series import DUAL_KEYS, ENVELOPES, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
 from tables.setup import custody
 
 
@@ -82,8 +82,8 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
 
 
 def _key_of(slip: Slip) -> str:
-    names = (slip.series.asks_for(among) for among in (KEYS, DUAL_KEYS, KEYS_OUT))
-    return next((slip.fact(name) for name in names if name), "")
+    names = (slip.series.asks_for(kind) for kind in (KEYS, DUAL_KEYS, KEYS_OUT))
+    return next((slip.facts[name] for name in names if name), "")
 
 
 # --- Notes -----------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def _accepted(through_seq: int | None) -> Iterator[str]:
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     for body in rows.values_list("body", flat=True):
         slip = read_as(HouseSlipSigned, body).after
-        yield slip.fact(slip.series.asks_for(ENVELOPES))
+        yield slip.facts[slip.series.asks_for(ENVELOPES)]
 
 
 def _put_apart() -> Iterator[Envelope]:
@@ -130,7 +130,7 @@ def among(what: str, in_progress: tuple[Slip, ...], through_seq: int | None = No
     else:
         out, register = keys_out(through_seq), custody.keys(through_seq)
         choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (what == DUAL_KEYS)}
-    named = {text for slip in in_progress for _, text in slip.facts}
+    named = {text for slip in in_progress for text in slip.facts.values()}
     return {name: cents for name, cents in choices.items() if name not in named}
 
 
@@ -139,7 +139,7 @@ def fault(slip: Slip) -> str:
     name = slip.series.asks_for(ENVELOPES)
     if not name:
         return ""
-    envelope = envelopes().get(slip.fact(name))
+    envelope = envelopes().get(slip.facts[name])
     if envelope is None or 0 < slip.total_cents <= envelope.note.claimed_cents:
         return ""
     most = money(envelope.note.claimed_cents)
@@ -150,10 +150,11 @@ def entry_fault(event: SlipSigned, entry: Entry) -> str:
     """Why a step could not say what it says, as the log stood before it; empty where it could."""
     slip = event.after
     stage = slip.latest
-    for fact in stage.facts if stage else ():
-        if not fact.among:
+    for fact in stage.asks if stage else ():
+        if fact.kind not in KEPT_APART:
             continue
         others = tuple(other for other in event.waiting if other.name != slip.name)
-        if slip.fact(fact.name) not in among(fact.among, others, entry.seq - 1):
-            return f"{slip.fact(fact.name)} is none of the {fact.among} that there were then"
+        name = slip.facts.get(fact.name, "")
+        if name not in among(fact.kind, others, entry.seq - 1):
+            return f"{name} is none of the {fact.kind} that there were then"
     return ""

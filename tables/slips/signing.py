@@ -14,19 +14,22 @@ from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature
-from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, called, money
+from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, called, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
+from tables import permits
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import paper
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
 from tables.log.paper import Signature, Slip, Wrong
-from tables.log.series import SLIPS, VOID, VOID_ASKED, Chips, Fact, Series, Stage
+from tables.log.series import IN_STOCK, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.scene import Outcome, Step
+from tables.setup import chip_series
+from tables.slips import facts, stock
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
@@ -119,12 +122,15 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    adds = {"chips": chips, "box": box} | _beside(desk, series, series.first, entered)
-    signature = _signature(desk, slips.next_name(series.name), series.first, **adds)
+    says: dict[str, Any] = {"box": box} | _beside(desk, series.first, entered)
+    if series.begins_with_note:
+        says["noted"] = _sane(desk, series, entered.noted)
+    signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **says)
     outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
     if series.is_boxed:
         _refuse_mark(box)
     _refuse_second(desk, series)
+    _refuse_retired(series, chips)
     return outcome
 
 
@@ -141,7 +147,10 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    return _signed(desk, _signature(desk, name, stage, chips=chips, **_beside(desk, slip.series, stage, entered)))
+    says = _beside(desk, stage, entered)
+    if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
+        says["noted"] = stock.of(slip.facts["series"]).left
+    return _signed(desk, _signature(desk, name, stage, chips=chips, **says))
 
 
 def void(desk: Desk, entered: VoidSlip) -> Outcome:
@@ -181,7 +190,12 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     step, after = entry(desk, signature)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
+    _refuse_duties(desk.by, stage, after)
     desk.refuse_signer(after, stage)
+    if after.facts:
+        facts.refuse(after, signature.chips or after.chips)
+        if after.series.count and after.series.names_chip_series:
+            facts.refuse_again(after)
     _refuse_missing(after, stage, step.moves, desk)
     signing = Signing(
         name=SlipName.parse(signature.slip),
@@ -191,8 +205,8 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         begins_cents=begins_cents,
         variance=_variance(desk, after),
     )
-    steps = [step, *desk.follows(after)]
-    return Outcome(steps, signing=signing, alert=_suspected(desk, after), evidence={"slip": after.name})
+    alert, evidence = _alarm(after) or _suspicion(desk, after), {"slip": after.name}
+    return Outcome([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signing)
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
@@ -209,14 +223,12 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
-def _suspected(desk: Desk, slip: Slip) -> str | None:
-    """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
-    notes = [note for note in slip.apart_agreed if note.kind == paper.FORGED] if slip.due is None else []
-    if not notes:
-        return None
-    marks = ", ".join(note.envelope for note in notes)
-    worth = money(sum(note.claimed_cents for note in notes))
-    return f"{desk.where}, {slip.label}: suspected counterfeit notes for {worth}, envelope {marks}"
+def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
+    """Papers that move chips or cash are kept apart from administration, also within a shift."""
+    if by.role not in stage.by:
+        says = f"{slip.label}: this step is signed by {paper.either(stage.by)}, not by {by.name}."
+        raise Refused("wrong_role", says, 403)
+    permits.not_administering(by)
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:
@@ -254,14 +266,14 @@ def _name(desk: Desk, spelled: str) -> SlipName:
 # --- What is refused -------------------------------------------------------------------------------------------
 
 
-_STATUS: Final[Mapping[str, int]] = {"wrong_role": 403, "bad_facts": 422, "bad_apart": 422}
+_STATUS: Final[Mapping[str, int]] = {"wrong_role": 403, "bad_fact": 422, "bad_apart": 422}
 
 
 def _refused(wrong: Wrong) -> Refused:
     return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
 
 
-def _beside(desk: Desk, series: Series, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
     """What was said beside the signature, and the notes that a count puts apart. Raises Refused."""
     for kind, cents, envelope in entered.apart:
         _refuse_apart(kind, cents, envelope)
@@ -269,16 +281,7 @@ def _beside(desk: Desk, series: Series, stage: Stage, entered: BeginSlip | SignS
     if len(set(envelopes)) < len(envelopes):
         raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
     apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
-    facts = tuple((name, text.strip()) for name, text in entered.facts)
-    for fact, (_, text) in zip(stage.facts, facts, strict=False):
-        if fact.among and text not in desk.among(fact.among):
-            raise Refused("unknown_fact", _not_among(desk, fact, text), 422)
-    return {"facts": facts, "apart": paper.as_apart(apart, 0)}
-
-
-def _not_among(desk: Desk, fact: Fact, text: str) -> str:
-    names = ", ".join(sorted(desk.among(fact.among))) or "none"
-    return f"“{text[: fact.longest]}” is none of the {fact.among} that there are now: {names}."
+    return {"facts": facts.read(stage, entered.facts, desk.among), "apart": paper.as_apart(apart, 0)}
 
 
 def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
@@ -304,30 +307,47 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
     """What is moved has to be there when it is asked for, and again when it moves."""
-    if slip.series.count is None and slip.series.moves_anything and slip.total_cents <= 0:
-        raise _nothing_asked(slip)
     if stage.takes_from:
         _refuse_amount(slip, stage, desk)
     elif slip.series.count is None:
+        if slip.series.has_chips and slip.total_cents <= 0:
+            raise _no_amount(slip)
         _refuse_gone(moves)
-
-
-def _nothing_asked(slip: Slip) -> Refused:
-    kinds = "notes and coins" if slip.series.cash else "chips"
-    return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
+    elif slip.series.count.rest:
+        _refuse_gone(moves)
 
 
 def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
     place, cents = stage.takes_from, slip.total_cents
     if cents <= 0:
-        raise _nothing_asked(slip)
+        raise _no_amount(slip)
     if stage.moves and place in HOUSE_PLACES:
         # Held up to the commit: another book may take from the same place. Who only asks takes nothing yet.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    there = cage.balance(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
+    there = _there(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id))
     if cents > there:
-        raise Refused("bad_amount", f"The {called(place)} holds {money(there)}: it cannot give {money(cents)}.", 422)
+        raise Refused("bad_amount", f"{_holds(place, there)}: {_gives(place)} {money(cents)}.", 422)
+
+
+def _no_amount(slip: Slip) -> Refused:
+    kinds = "notes and coins" if slip.series.cash else "chips"
+    return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
+
+
+def _there(account: Account) -> int:
+    """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
+    return cage.held_by_players() if account.place == PLAYERS else cage.balance(account)
+
+
+def _holds(place: str, cents: int) -> str:
+    if place == PLAYERS:
+        return f"Players have {money(cents)} of the house's chips in all"
+    return f"The {called(place)} holds {money(cents)}"
+
+
+def _gives(place: str) -> str:
+    return "there cannot be" if place == PLAYERS else "it cannot give"
 
 
 def _refuse_gone(moves: Sequence[Move]) -> None:
@@ -340,10 +360,10 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
     sources = Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0])
-    for account in sources.exclude(place__in=MAY_BE_NEGATIVE):
-        there, cents = cage.balance(account), gone[account.pk]
+    for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
+        there, cents = _there(account), gone[account.pk]
         if cents > there:
-            says = f"The {called(account.place)} holds {money(there)} by now: it cannot give {money(cents)}."
+            says = f"{_holds(account.place, there)} by now: {_gives(account.place)} {money(cents)}."
             raise Refused("bad_amount", says, 409)
 
 
@@ -358,3 +378,31 @@ def _refuse_second(desk: Desk, series: Series) -> None:
         looked_up = any(stage.expects and stage.name in slip.stages for stage in slip.series.stages)
         if series.excludes(slip.series) and not looked_up:
             raise Refused("count_open", f"{slip.label} is to be signed first.", 409)
+
+
+def _refuse_retired(series: Series, chips: Chips) -> None:
+    """What is retired does not come into play again. Asked once the slip has its number: whoever retires a kind waits
+    for the slips that are numbered just then, and they see that it is retired if it was first."""
+    if not series.gives_out:
+        return
+    why = chip_series.retired_values()
+    for value, _ in chips:
+        if value in why:
+            raise Refused("chip_retired", why[value], 409)
+
+
+def _alarm(slip: Slip) -> str | None:
+    """The alert that a slip opens with its first step, in a sentence."""
+    if not slip.series.is_alarming or len(slip.signed) != 1:
+        return None
+    return f"{slip.label}: {slip.series.title.lower()}, {money(slip.total_cents)}, {slip.facts['place']}"
+
+
+def _suspicion(desk: Desk, slip: Slip) -> str | None:
+    """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
+    notes = [note for note in slip.apart_agreed if note.kind == paper.FORGED] if slip.due is None else []
+    if not notes:
+        return None
+    marks = ", ".join(note.envelope for note in notes)
+    worth = money(sum(note.claimed_cents for note in notes))
+    return f"{desk.where}, {slip.label}: suspected counterfeit notes for {worth}, envelope {marks}"

@@ -17,7 +17,7 @@ from tables import standing
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.paper import Apart, Signed, Slip
-from tables.log.series import SLIPS, VOID, Chips, Series, Stage
+from tables.log.series import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
 from tables.slips import cage_desk
@@ -104,11 +104,31 @@ class Sheet:
         return None if self.slip.agreed is None else self.slip.variance_cents
 
     @property
+    def says(self) -> list[tuple[str, str]]:
+        """What else is written on it, by what was asked."""
+        asked = [fact for stage in self.slip.series.stages for fact in stage.asks]
+        return [(fact.asks, _plain(fact, self.slip.facts[fact.name])) for fact in asked if fact.name in self.slip.facts]
+
+    @property
+    def note_shown(self) -> bool:
+        """Whether what it is held against by pieces may be read: once nobody is to count unseen any more."""
+        return bool(self.slip.noted) and not self.is_open
+
+    @property
+    def is_held_against(self) -> bool:
+        """Whether a difference counts as one."""
+        return self.slip.series.count is not None and not self.slip.series.count.rest
+
+    @property
     def denominated(self) -> list[tuple[Denomination | None, int, int]]:
         """What is to be moved or was agreed upon: the chip (None: a note or coin), its value, how many."""
         counted = self.slip.chips or self.slip.agreed or ()
         chips = {} if self.slip.series.cash else {chip.value_cents: chip for chip in Denomination.objects.all()}
         return [(chips.get(value), value, count) for value, count in counted]
+
+
+def _plain(fact: Fact, text: str) -> str:
+    return f"{datetime.fromisoformat(text):%-d %b %Y, %H:%M}" if fact.kind == MOMENT else text
 
 
 def seen_by(role: str) -> list[str]:

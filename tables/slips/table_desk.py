@@ -74,6 +74,8 @@ class TableDesk(signing.Desk):
 
     def permit(self, slip: Slip) -> None:
         doors.may_count(self.scene, slip)
+        if slip.series.gives_out and self.scene.table.retired_at and not slip.is_to_be_void:
+            raise Refused("table_retired", f"{self.where} is retired: it gets no chips any more.", 409)
 
     def through(self, stage: Stage) -> None:
         return None

@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from ledger import house, log
+from ledger import clock, house, log
 from ledger.house import difference, note
 from ledger.log import Draft
 from tables import pepper, standing
+from tables.log import duties
 from tables.log.entries.doors import DealerSignedOut
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.fold import Standing
-from tables.models import PIN_DIGITS, SECRETS, Staff, Table
+from tables.models import PIN_DIGITS, SECRETS, STAFF_FACTS, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import house_terms
 from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import attempts, emergency
-
-_FACTS: Final = ("name", "role", "badge", "is_active")
 
 
 def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_secrets: Any) -> Staff:
@@ -45,6 +44,7 @@ def add_staff(*, username: str, name: str, role: str, by: Staff, **badge_and_sec
             "name": staff.name,
             "role": str(staff.role),
             "badge": staff.badge,
+            "further": tuple(staff.further),
             "new": tuple(_new_secrets(changes)),
             "secrets": staff.digests,
         }
@@ -62,14 +62,14 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff) -> Staf
         house.lock()  # one at a time: two operators may not take the role from each other
         staff = Staff.objects.get(pk=staff.pk)
         _refuse(change_faults(staff, changes))
-        before = _facts(staff)
+        before = staff.facts
         if _stops_dealing(staff, changes):
             _tap_out(staff, by)
         _apply(staff, changes, hashes)
         if staff.role != Role.OPERATOR or not staff.is_active:
             emergency.withdraw(staff)
         new = _new_secrets(changes)
-        changed = difference(before, _facts(staff))
+        changed = difference(before, staff.facts)
         if new or changed.after:
             note(
                 StaffChanged(username=staff.username, new=tuple(new), secrets=staff.digests, **changed._asdict()),
@@ -85,6 +85,30 @@ def change_password(staff: Staff, *, new: str) -> None:
     with transaction.atomic():
         staff.save(update_fields=["password"])
         note(StaffChanged(username=staff.username, new=("password",), secrets=staff.digests), staff.signature)
+
+
+def work_as(staff: Staff, role: str) -> Staff:
+    """Somebody works in another of the roles that they were given, from now on. They sign in anew. Raises Refused.
+
+    Their PIN stays: it is theirs, and what it signs is said by the role. Who stands at a table taps out first."""
+    with transaction.atomic():
+        house.lock()
+        staff = Staff.objects.get(pk=staff.pk)
+        if role not in staff.roles:
+            raise Refused("not_permitted", f"{staff.name} may not work as {role.replace('_', ' ')}.", 403)
+        table = doors.table_of(staff)
+        if table is not None:
+            raise Refused("at_a_table", f"{staff.name} deals at {table.name}: tap out there first.", 409)
+        before = staff.facts
+        staff.further, staff.role = [name for name in staff.roles if name != role], role
+        changed = difference(before, staff.facts)
+        if changed.after:
+            staff.save(update_fields=["role", "further"])
+            note(
+                StaffChanged(username=staff.username, new=(), secrets=staff.digests, **changed._asdict()),
+                staff.signature,
+            )
+    return staff
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
@@ -106,10 +130,6 @@ def _refuse(faults: Faults) -> None:
         raise Refused("bad_staff", " ".join(faults.values()), 422, fields=faults)
 
 
-def _facts(staff: Staff) -> dict[str, Any]:
-    return {name: getattr(staff, name) for name in _FACTS}
-
-
 def _new_secrets(changes: Mapping[str, Any]) -> list[str]:
     return [name for name in SECRETS if changes.get(name)]
 
@@ -124,9 +144,12 @@ def _hashes(staff: Staff, changes: Mapping[str, Any]) -> dict[str, str]:
 def _apply(staff: Staff, changes: Mapping[str, Any], hashes: Mapping[str, str]) -> None:
     """A PIN is given for what somebody may do: with another role it is a new one, or none."""
     role = staff.role
-    for name in _FACTS:
+    for name in STAFF_FACTS:
         if name in changes:
             setattr(staff, name, changes[name])
+    staff.further = [role for role in staff.further if role != staff.role]
+    if role == duties.ADMINISTERS != staff.role:
+        staff.administered_until = clock.agreed()
     staff.badge = staff.badge or None
     if "password" in hashes or not staff.password:
         staff.password = hashes.get("password") or make_password(None)
@@ -186,8 +209,8 @@ def username_faults(username: str) -> Faults:
 
 def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     """What is wrong with changes to somebody, who may be new."""
-    after = _facts(staff) | {name: value for name, value in changes.items() if name in _FACTS}
-    faults = _fact_faults(staff, after)
+    after = staff.facts | {name: value for name, value in changes.items() if name in STAFF_FACTS}
+    faults = _fact_faults(staff, after) | _duty_faults(after)
     if password := changes.get("password"):
         faults |= _password_faults(staff, password)
     if pin := changes.get("pin"):
@@ -211,6 +234,15 @@ def _fact_faults(staff: Staff, after: Mapping[str, Any]) -> Faults:
     elif badge and Staff.objects.filter(badge=badge).exclude(pk=staff.pk).exists():
         faults["badge"] = f"Somebody has badge {badge} already."
     return faults
+
+
+def _duty_faults(after: Mapping[str, Any]) -> Faults:
+    """What the separation of duties has against somebody's roles."""
+    roles = {after["role"], *after["further"]}
+    if strangers := roles - set(Role.values):
+        return {"further": f"There is no role {min(strangers)}."}
+    says = duties.fault(roles)
+    return {"further" if after["further"] else "role": says} if says else {}
 
 
 def _password_faults(staff: Staff, password: str) -> Faults:

@@ -11,6 +11,7 @@ from tables.audit import proofs
 from tables.inputs import BeginSlip
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.setup import chip_series
 from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import PORTRAIT
@@ -108,7 +109,7 @@ def test_who_signed_already_is_told_so_and_the_form_stays(looking: Looking, tran
     sign(page, "301")
     sign(page, "301")
     assert page.inner_text("[role=alert]") == refusal
-    assert "A cashier signs; nobody signs twice on one slip." in page.inner_text("main")
+    assert "A cage manager or a cashier signs; nobody signs twice on one slip." in page.inner_text("main")
     assert page.get_attribute("#badge", "aria-describedby") == "refused"
     readable(page)
 
@@ -179,3 +180,55 @@ def asked(dealer: Hand) -> str:
     """A fill that is asked for."""
     floor.signs(dealer.table, floor.crew("requested"), BeginSlip("fill", ((500, 10),)))
     return standing.of(dealer.table).slips[-1].name
+
+
+def test_two_people_receive_chips_and_they_reach_a_table(looking: Looking, transactional_db: None) -> None:
+    """Harm: a new house cannot open, as no chip can come into its vault; or one person alone brings chips in."""
+    dealer, _ = floor.dealt()
+    carla, sue = someone(Role.CAGE_MANAGER, "carla", "401"), someone(Role.SECURITY, "sue", "402")
+    bo, values = someone(Role.PIT_BOSS, "bo", "305"), [chip.value_cents for chip in dealer.table.denominations.all()]
+    chip_series.add("Alpha", "Chips & Co", 2026, values, by=someone(Role.OPERATOR, "olga", "901"))
+    vault = Account.objects.get(place="vault")
+    assert cage.balance(vault) == 0
+    page = looking(carla, "/cage/")
+    page.get_by_role("link", name="Receive chips").click()
+    readable(page)
+    page.get_by_label("Series of chips").select_option("Alpha")
+    page.get_by_label("Number of the delivery note").fill("4711")
+    for legend, chips in (("What the delivery note says", 20), ("What you counted", 20)):
+        group = page.get_by_role("group", name=legend)
+        group.get_by_label("red").fill(str(chips))
+        group.get_by_label("white").fill("100")
+        assert group.locator("[data-sum]").inner_text() == "200"
+    sign(page, "401")
+    address = page.url
+    assert "4711" in page.inner_text("article")
+    assert "20 of 5" not in page.inner_text("main")
+    page = looking(sue, "/slips/")
+    page.goto(address)
+    readable(page)
+    assert "delivery note says" not in page.inner_text("main")
+    count(page, red=20, white=100)
+    sign(page, "402")
+    assert page.inner_text(".paper__state") == "Complete"
+    assert "The delivery note says: 20 of 5, 100 of 1" in page.inner_text("article")
+    assert cage.balance(vault) == 20_000
+    readable(page)
+    cleo = someone(Role.CASHIER, "cleo", "302")
+    page = looking(cleo, "/slips/0/new/withdrawal/")
+    count(page, red=20, white=100)
+    sign(page, "302")
+    sign(page, "401")
+    assert cage.balance(vault) == 0
+    before = rack(dealer.table)
+    slip = BeginSlip("fill", ((500, 20), (100, 100)))
+    floor.signs(dealer.table, bo, slip)
+    page = looking(bo, f"/slips/{dealer.table.pk}/{standing.of(dealer.table).slips[-1].name}/")
+    for _, role, name, badge in (*SIGNERS[:-1], ("", Role.PIT_BOSS, "paula", "301")):
+        someone(role, name, badge)
+        sign(page, badge)
+    assert rack(dealer.table) == before + 20_000
+    page = looking(carla, "/slips/chips/")
+    assert "Alpha" in page.inner_text("main")
+    readable(page)
+    assert proofs.verify(dealer.table.book).fault is None

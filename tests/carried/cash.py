@@ -38,17 +38,17 @@ class Cast(Protocol):
 
 def play(house: Cast) -> None:
     """Cash from the bank and back, the cashiers' float, counts over and short, notes put apart, keys and drops."""
-    _sign(house.cashier, BeginSlip("bankin", FIFTIES), (house.boss, ()), (house.runner, (("receipt", "A-1"),)))
-    _sign(house.cashier, BeginSlip("bankout", ((5_000, 20),)), (house.boss, ()), (house.runner, (("receipt", "A-2"),)))
-    _sign(house.cashier, BeginSlip("imprest", ((5_000, 40),)), (house.boss, ()))
-    _sign(house.teller, BeginSlip("imprestback", ((5_000, 2),)), (house.boss, ()))
+    _sign(house.cashier, BeginSlip("bankin", FIFTIES), (house.boss, {}), (house.runner, {"receipt": "A-1"}))
+    _sign(house.cashier, BeginSlip("bankout", ((5_000, 20),)), (house.boss, {}), (house.runner, {"receipt": "A-2"}))
+    _sign(house.cashier, BeginSlip("imprest", ((5_000, 40),)), (house.boss, {}))
+    _sign(house.teller, BeginSlip("imprestback", ((5_000, 2),)), (house.boss, {}))
     for series, place in (("cagecash", "bank"), ("vaultcash", "vault_cash")):
         for off in (300, -300, 0):
             _counted(house, series, place, off)
     _counted(house, "cagecash", "bank", -2_000, (("torn", 2_000, "E-1"),))
     [envelope] = kept_apart.envelopes()
-    facts = (("envelope", envelope), ("reason", "The bank changed it"))
-    _sign(house.cashier, BeginSlip("note", ((2_000, 1),), facts=facts), (house.boss, ()))
+    facts = {"envelope": envelope, "reason": "The bank changed it"}
+    _sign(house.cashier, BeginSlip("note", ((2_000, 1),), facts=facts), (house.boss, {}))
     _keys(house)
     today = hours.day_of(timezone.now())
     custody.set_schedule(Schedule("Night", today, (), (), time(5), "Security"), by=house.olga, today=today)
@@ -64,7 +64,7 @@ def emergency(house: Cast, table: Table) -> None:
     """A full box is taken before its hour, and counted."""
     cents = cage.balance(Account.objects.get(book_id=table.book_id, place="drop_box"))
     notes = ((100, cents // 100),)
-    facts = (("reason", "It is full"), ("box_after", "N-1"))
+    facts = {"reason": "It is full", "box_after": "N-1"}
     signs(table, house.guards[0], BeginSlip("emergency", box="F-1", facts=facts))
     [name] = [slip.name for slip in standing.of(table).slips if slip.box == "F-1"]
     signs(table, house.guards[1], SignSlip(name, "witnessed"))
@@ -72,7 +72,7 @@ def emergency(house: Cast, table: Table) -> None:
         signs(table, person, SignSlip(name, stage, notes))
 
 
-def _sign(begins: Staff, entered: BeginSlip, *others: tuple[Staff, tuple[tuple[str, str], ...]]) -> None:
+def _sign(begins: Staff, entered: BeginSlip, *others: tuple[Staff, dict[str, str]]) -> None:
     slip = cage_desk.sign(entered, by=begins, key=uuid4())
     for person, facts in others:
         waiting = {paper.name: paper for paper in cage_desk.in_progress(cage.open_house().pk)}
@@ -93,7 +93,7 @@ def _keys(house: Cast) -> None:
         custody.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=True), by=house.olga)
     guard, counter = house.guards[0], house.counters[0]
     assert guard.role == Role.SECURITY
-    _sign(guard, BeginSlip("key", facts=(("key", "B-1"),)), (house.cashier, ()))
-    _sign(guard, BeginSlip("dualkey", facts=(("key", "V-1"),)), (counter, ()), (house.cashier, ()))
+    _sign(guard, BeginSlip("key", facts={"key": "B-1"}), (house.cashier, {}))
+    _sign(guard, BeginSlip("dualkey", facts={"key": "V-1"}), (counter, {}), (house.cashier, {}))
     for name in ("B-1", "V-1"):
-        _sign(guard, BeginSlip("keyback", facts=(("key", name),)), (house.cashier, ()))
+        _sign(guard, BeginSlip("keyback", facts={"key": name}), (house.cashier, {}))

@@ -32,7 +32,7 @@ from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
 from tables import dealing, pepper
-from tables.audit import keys, mending, sealed, sealing, watch, witness
+from tables.audit import access, keys, mending, sealed, sealing, watch, witness
 from tables.audit.mending import Asked
 from tables.day import closing, hours
 from tables.day.hours import Hours
@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import cash, house_terms
+from tests.carried import alerting, cash, chip_papers, house_terms
 from tests.clock import Clock
 from tests.floor import PASSWORD, PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
@@ -163,7 +163,7 @@ class House:
         self.ada = person(Role.AUDITOR, "ada", "701")
         self.people = {
             "boss": self.boss, "second": self.second, "security": self.runner, "cashier": self.cashier,
-            "other_cashier": self.teller, "operator": self.olga,
+            "other_cashier": self.teller, "operator": self.ada,
         }  # fmt: skip
 
     def later(self, **span: float) -> None:
@@ -211,6 +211,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     for table in Table.objects.order_by("pk"):
         _box(house, table)
     cash.play(house)
+    chip_papers.first_day(house)
     _watch()
     _nightfall(house)
 
@@ -220,6 +221,7 @@ def _second_day(house: House) -> None:
     _proved_and_closed(house, 0)
     keys.rotate()
     _auditor_looks(house)
+    chip_papers.second_day(house)
     rocket, of_the_house = _opened(house, "Rocket 1", house.dora), _opened(house, "Rocket 3", house.dan)
     of_the_house("sell_chips", amount_cents=20_000)
     _looked_into(house)
@@ -232,6 +234,7 @@ def _second_day(house: House) -> None:
     bundles.credit(of_the_house, house.people, bundles.STAGES[:4])
     cage_desk.sign(BeginSlip("withdrawal", ((10_000, 1),)), by=house.cashier, key=uuid4())
     _proposed(house, rocket)
+    alerting.happens(house, rocket.table)
     _watch()
     _nightfall(house)
 
@@ -302,6 +305,7 @@ def _staff(house: House) -> None:
     first, second = emergency.make(house.olga), emergency.make(house.omar)
     assert emergency.use(first, second, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
+    access.sign(access.digest_of(access.review()), "the first quarter", by=house.ada)
 
 
 def _set_up(house: House) -> None:

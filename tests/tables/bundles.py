@@ -93,7 +93,7 @@ def two_days(folder: Path) -> Evidence:
         cage_desk.sign(SignSlip(f"withdrawal/{ONE.year}/1", "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
         signs(hands[1].table, people["other_cashier"], VoidSlip(whole, "it was another table's"))
-        signs(hands[1].table, people["operator"], SignSlip(whole, "voided"))
+        signs(hands[1].table, staff(Role.AUDITOR, "ada"), SignSlip(whole, "voided"))
         signs(hands[2].table, people["cashier"], SignSlip(half, "received"))
         cage_desk.redeem(10_000, by=people["cashier"], key=uuid4())
         count_cage(people)

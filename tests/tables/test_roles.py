@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import time
 from typing import Any
 
+import msgspec
 import pytest
 from django.core.cache import cache
 from django.db import transaction
@@ -24,12 +25,16 @@ from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
 from tables import dealing
+from tables.alerting import channels
 from tables.day.hours import DAY, day_of, default, set_hours
+from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
+from tables.log import series as slip_series
 from tables.log.entries.custody import HouseKeySet
-from tables.models import Denomination, Staff
+from tables.models import Denomination, Staff, Table
+from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import custody, pay_tables
+from tables.setup import chip_series, custody, pay_tables
 from tables.staff import terminals
 from tests import floor
 
@@ -56,6 +61,8 @@ SIGNING_OUT = Guard(everybody(405), everybody(IN))
 A_DEAD_LINK = Guard(everybody(410), everybody(410))
 TO_ONES_OWN = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 PASSWORD = Guard((IN, 200, 200, 200, 200, 200), (IN, 422, 422, 422, 422, 422))
+WORK_AS = Guard((IN, 200, 200, 200, 200, 200), (IN, 403, 403, 403, 403, 403))
+ACCESS = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 422, 422))
 OWN_CODE = Guard((IN, 403, 403, 403, 200, 403), (IN, 403, 403, 403, 422, 403))
 PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
 
@@ -85,6 +92,12 @@ A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 WATCH = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 405, 405, 405))
 SET_UP_TABLES = Guard((IN, 403, 403, 403, 200, 200), (IN, 403, 403, 403, 405, 405))
 ACKNOWLEDGE = Guard((IN, 403, 403, 405, 405, 403), (IN, 403, 403, 302, 302, 403))
+SET_A_RULE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 422, 403, 403))
+TRY_A_CHANNEL = Guard((IN, 403, 403, 403, 405, 403), (IN, 403, 403, 403, 302, 403))
+BOOKMARKS = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 405))
+BOOKMARK = Guard((IN, 403, 403, 403, 403, 403), (IN, 403, 403, 403, 403, 403))
+A_MOMENT = Guard((IN, 403, 403, 404, 404, 404), (IN, 403, 403, 405, 405, 405))
+TELL_THE_CLOCK = Guard((IN, 405, 405, 405, 405, 405), (IN, 400, 400, 400, 400, 400))
 RUN = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 400, 403, 403))
 A_DISPUTE = Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 403, 403))
 CORRECT = Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403))
@@ -128,6 +141,7 @@ DECLARED: dict[str, Guard] = {
     "sign-in/": SIGNING_IN,
     "sign-out/": SIGNING_OUT,
     "password/": PASSWORD,
+    "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
     "emergency/code/": OWN_CODE,
     "enrol/<str:code>/": A_DEAD_LINK,
@@ -147,6 +161,16 @@ DECLARED: dict[str, Guard] = {
     "pit/alerts/": WATCH,
     "pit/alerts.csv": WATCH,
     "pit/alerts/<int:pk>/acknowledge": ACKNOWLEDGE,
+    "pit/alerts/rules/": WATCH,
+    "pit/alerts/rules/<slug:about>/": SET_A_RULE,
+    "pit/alerts/delivery/": WATCH,
+    "pit/alerts/delivery/<int:channel>/test": TRY_A_CHANNEL,
+    "pit/bookmarks/": BOOKMARKS,
+    "pit/bookmarks.csv": BOOKMARKS,
+    "pit/bookmarks/new": BOOKMARK,
+    "pit/tables/<int:pk>/bookmark": BOOKMARK,
+    "pit/tables/<int:pk>/moment/": A_MOMENT,
+    "clock/": TELL_THE_CLOCK,
     "pit/disputes/": WATCH,
     "pit/disputes.csv": WATCH,
     "pit/corrections.csv": WATCH,
@@ -173,6 +197,8 @@ DECLARED: dict[str, Guard] = {
     "pit/chips.csv": WATCH,
     "pit/tables/<int:pk>/float/": WATCH,
     "pit/tables/<int:pk>/float.csv": WATCH,
+    "pit/access/": ACCESS,
+    "pit/access.csv": SET_UP_TABLES,
     "pit/penetration/": SET_UP_TABLES,
     "pit/penetration.csv": SET_UP_TABLES,
     "pit/discrepancies/": WATCH,
@@ -195,6 +221,9 @@ DECLARED: dict[str, Guard] = {
     "cage/": CAGE,
     "slips/": SLIPS,
     "slips/slips.csv": SLIPS_LISTED,
+    "slips/chips/": SHOES,
+    "slips/chips.csv": SHOES,
+    "slips/counterfeit.csv": SHOES,
     "slips/keys/": KEYS,
     "slips/keys.csv": KEYS,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
@@ -219,6 +248,8 @@ DECLARED: dict[str, Guard] = {
     "admin/(?P<url>.*)$": NOTHING_THERE,
     "admin/tables/staff/<path:object_id>/lift-lock-out/": ASK_THEN_DO,
     "admin/tables/paytable/<path:object_id>/new-version/": admin(302, 403, 302, 403),
+    "admin/tables/table/<path:object_id>/retire/": ADD,
+    "admin/tables/denomination/<path:object_id>/retire/": ADD,
     "admin/tables/terminal/enrol-here/": ADD,
     "admin/tables/terminal/enrol-elsewhere/": ADD,
     "admin/tables/terminal/<path:object_id>/link/": ADD,
@@ -250,7 +281,7 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "paytable", "housekey", "dropschedule")
+    for name in ("househours", "paytable", "chipseries", "alertchannel", "housekey", "dropschedule")
 }
 DECLARED |= {
     f"admin/{model}/{page}": guard for model in MODELS for page, guard in (MODELS[model] | EVERY_MODEL).items()
@@ -289,7 +320,7 @@ class House:
     def path(self, route: str) -> str:
         """An address with the things that are there."""
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
-        kinds = {"alerts": "alert", "discrepancies": "discrepancy"}
+        kinds = {"alerts/<int": "alert", "discrepancies": "discrepancy"}
         thing = next((kind for part, kind in kinds.items() if part in route), "table")
         key = self.keys[model[1] if model else thing]
         path = re.sub(r"<path:object_id>|<int:pk>", str(key), route)
@@ -301,6 +332,8 @@ class House:
             .replace("<day:day>", "2026-01-02")
             .replace("<slug:name>", "retire-shoe")
             .replace("<slug:series>", "fill")
+            .replace("<slug:about>", "large_bet")
+            .replace("<int:channel>", str(self.keys["alertchannel"]))
         )
         return "/" + re.sub(r"<[^>]+>", "1", path)
 
@@ -348,6 +381,7 @@ def house(db: None) -> Iterator[House]:
         "table": dealer.table.pk,
         "staff": boss.by.pk,
         "househours": hours.pk,
+        "chipseries": chip_series.add("Alpha", "Chips & Co", 2026, [100], by=staff[Role.OPERATOR]).pk,
         "housekey": custody.set_key(
             HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=staff[Role.OPERATOR]
         ).pk,
@@ -357,6 +391,9 @@ def house(db: None) -> Iterator[House]:
             today=day_of(timezone.now()),
         ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
+        "alertchannel": channels.set_channel(
+            channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
+        ).pk,
         "terminal": terminals.add("Tablet", None, by=staff[Role.OPERATOR]).pk,
         "discrepancy": discrepancies.open_(
             dealer.table.book, "variance", 100, "The rack is over by 1", key="a test"
@@ -412,8 +449,11 @@ THEIRS = {
     "slips/<int:pk>/new/<slug:series>/",
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
     "api/tables/",
+    "clock/",
 }
 """What the cage, security and the count room may open; fills are none of the count room's business."""
+OF_THE_CHIPS = {"slips/chips/", "slips/chips.csv", "slips/counterfeit.csv"}
+"""What the cage manager may open besides."""
 
 
 @pytest.mark.parametrize("role", sorted(OFF_THE_FLOOR))
@@ -423,10 +463,124 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
     client = Client()
     client.force_login(Staff.objects.filter(role=role)[0], backend="django.contrib.auth.backends.ModelBackend")
     house.cookies[role] = client.cookies.output(attrs=[], header="", sep=";")
-    answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - THEIRS}
+    theirs = THEIRS | (OF_THE_CHIPS if role == Role.CAGE_MANAGER else set())
+    answers = {route: house.answer(role, method, house.path(route)) for route in set(ADDRESSES) - theirs}
     reached = {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
     moved = {"sign-out/", "admin/logout/", "enrol/<str:code>/"}
     assert {route for route in reached if route not in moved and reached[route] != 302} == set(), reached
+
+
+# --- Surveillance ----------------------------------------------------------------------------------------------
+
+SEEN_BY_SURVEILLANCE = {
+    "cage/",
+    "pit/",
+    "pit/alerts/",
+    "pit/alerts.csv",
+    "pit/alerts/delivery/",
+    "pit/alerts/rules/",
+    "pit/alerts/rules/<slug:about>/",
+    "pit/bookmarks/",
+    "pit/bookmarks.csv",
+    "pit/corrections.csv",
+    "pit/discrepancies/",
+    "pit/discrepancies.csv",
+    "pit/disputes/",
+    "pit/disputes.csv",
+    "pit/reports/",
+    "pit/reports.csv",
+    "pit/runs/",
+    "pit/runs.csv",
+    "pit/tables/<int:pk>/",
+    "pit/tables/<int:pk>/disputes/<int:number>/",
+    "pit/tables/<int:pk>/log/",
+    "pit/tables/<int:pk>/log.csv",
+    "pit/tables/<int:pk>/mispays/",
+    "pit/tables/<int:pk>/rounds",
+    "pit/tables/<int:pk>/rounds.csv",
+    "pit/tables/<int:pk>/rounds/<int:number>/",
+    "pit/tables/<int:pk>/rounds/<int:number>/record.json",
+    "pit/tables/<int:pk>/rounds/<int:number>/steps.csv",
+    "practice/certificates/",
+    "practice/certificates.csv",
+    "slips/",
+    "slips/slips.csv",
+    "slips/<int:pk>/new/<slug:series>/",
+    "api/tables/",
+    "api/tables/<int:pk>/",
+    "api/tables/<int:pk>/rounds/<int:number>/",
+    "api/schema/",
+}
+"""What the surveillance opens. The page that begins a slip is everybody's who may see one; whoever signs there is asked
+by badge and PIN, and the next test says that they are not."""
+SENT_BY_SURVEILLANCE = {"pit/alerts/<int:pk>/acknowledge", "pit/tables/<int:pk>/bookmark"}
+FOR_ANYBODY = {
+    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "enrol/<str:code>/", "clock/", "admin/logout/",
+    "admin/password_change/", "live/",
+}  # fmt: skip
+
+
+def at_surveillance(house: House, method: str) -> dict[str, int | str]:
+    """What each address answers the surveillance that does not turn them away."""
+    client = Client()
+    who = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
+    client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
+    house.cookies["surveillance"] = client.cookies.output(attrs=[], header="", sep=";")
+    answers = {route: house.answer("surveillance", method, house.path(route)) for route in ADDRESSES}
+    return {route: got for route, got in answers.items() if got not in (IN, 401, 403, 404, 405, 410)}
+
+
+def test_the_surveillance_sees_every_table_round_log_slip_and_alert(house: House) -> None:
+    """Harm: who is to watch the floor has to ask somebody on it."""
+    seen = at_surveillance(house, "get")
+    assert {route for route in SEEN_BY_SURVEILLANCE if seen.get(route) != 200} == set()
+    assert seen.keys() - SEEN_BY_SURVEILLANCE - FOR_ANYBODY == set()
+
+
+def test_the_surveillance_sends_nothing_but_notes_of_its_own(house: House) -> None:
+    """Harm: who watches everybody, and is watched by nobody, moves chips."""
+    sent = at_surveillance(house, "post")
+    # Whoever signs there is asked by badge and PIN; it is not by the browser's owner that these are refused.
+    papers = {"slips/<int:pk>/new/<slug:series>/", "cage/", "pit/reports/<day:day>/close"}
+    assert sent.keys() - FOR_ANYBODY - papers == SENT_BY_SURVEILLANCE
+
+
+INPUTS: dict[str, dict[str, Any]] = {
+    "Bet": {"seat": 1, "amount_cents": 1_000},
+    "BeginSlip": {"series": "fill", "chips": ((10_000, 1),)},
+}
+
+
+def entered_blank(kind: Any) -> Any:
+    """An input of a kind with something in each field that has no default."""
+    blanks = {"str": "1", "int": 1, "bool": False, "str | None": None, "int | None": None}
+    facts = {
+        field.name: blanks.get(str(field.type), blanks.get(getattr(field.type, "__name__", ""), ()))
+        for field in msgspec.structs.fields(kind)
+        if field.required
+    }
+    return kind(**facts | INPUTS.get(kind.__name__, {}))
+
+
+@pytest.mark.parametrize("kind", sorted(HANDLINGS, key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
+def test_no_input_is_taken_from_the_surveillance(house: House, kind: Any) -> None:
+    """Harm: an input that asks for no permission, and so is taken from anybody with a session."""
+    who = Staff.objects.get(username=f"a.{Role.SURVEILLANCE}")
+    table = Table.objects.get(pk=house.keys["table"])
+    with pytest.raises(Refused) as refused:
+        dealing.record(table, entered_blank(kind), by=who, key=uuid.uuid4(), expected_seq=None)
+    # Who may sign which step is asked of the slip, and there is none: that no step is theirs the next test says.
+    assert refused.value.status == 403 or refused.value.code == "unknown_slip", refused.value.code
+
+
+def test_the_surveillance_signs_no_step_of_any_slip() -> None:
+    """Harm: a fill that is carried by who is to watch it."""
+    stages = [
+        (name, stage) for name, series in slip_series.SERIES.items() for stage in (*series.stages, *slip_series.VOID)
+    ]
+    assert len(stages) > 20
+    assert [(name, stage.name) for name, stage in stages if Role.SURVEILLANCE in stage.by] == []
+    assert all(Role.SURVEILLANCE in series.seen_by for series in slip_series.SLIPS.values())
 
 
 # --- Roles ----------------------------------------------------------------------------------------------------
@@ -435,7 +589,7 @@ def test_who_works_off_the_floor_reaches_slips_and_nothing_else(house: House, ro
 def test_nobody_may_delete_and_an_auditor_may_only_look() -> None:
     """What the log speaks of has to be found; who checks must not be able to make it fit."""
     assert not [one for permissions in PERMISSIONS.values() for one in permissions if ".delete_" in one]
-    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch"}
+    assert {one.split(".")[1].split("_")[0] for one in PERMISSIONS[Role.AUDITOR]} == {"view", "watch", "review"}
 
 
 def test_who_sets_up_does_not_deal_and_who_deals_does_not_set_up() -> None:

@@ -1,11 +1,11 @@
-"""Kinds of chip: what one is worth never changes, how it is called and drawn may."""
+"""Kinds of chip: what one is worth never changes, how it is called and drawn may, and it may be retired."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tables.audit.rows.reading import Rows, named, of_the_house
-from tables.log.entries.chips import DenominationAdded, DenominationChanged
+from tables.log.entries.chips import DenominationAdded, DenominationChanged, DenominationRetired
 from tables.log.entries.kept import RowsTakenOver
 from tables.models import Denomination
 
@@ -13,7 +13,7 @@ from tables.models import Denomination
 def in_log() -> Rows:
     """Every kind that was added."""
     chips: dict[str, dict[str, Any]] = {}
-    for entry in of_the_house("chips", chips=["added", "changed"]):
+    for entry in of_the_house("chips", chips=["added", "changed", "retired"]):
         match entry.event:
             case RowsTakenOver() as event:
                 chips = named(event)
@@ -21,13 +21,21 @@ def in_log() -> Rows:
                 chips[_name(value)] = {"colour": colour, "face": face}
             case DenominationChanged(value_cents=value, after=looks):
                 chips.setdefault(_name(value), {}).update(looks)
+            case DenominationRetired(value_cents=value, why=why):
+                chips.setdefault(_name(value), {}).update({"retired": why, "retired_by": entry.by})
     return chips
 
 
 def in_database() -> Rows:
     """Every kind that there is."""
-    rows = Denomination.objects.values_list("value_cents", "colour", "face")
-    return {_name(value): {"colour": colour, "face": face} for value, colour, face in rows}
+    return {_name(chip.value_cents): _columns(chip) for chip in Denomination.objects.all()}
+
+
+def _columns(chip: Denomination) -> dict[str, Any]:
+    looks = {"colour": chip.colour, "face": chip.face}
+    if chip.retired_at is None:
+        return looks
+    return looks | {"retired": chip.retired_why, "retired_by": chip.retired_by}
 
 
 def _name(value_cents: int) -> str:

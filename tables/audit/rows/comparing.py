@@ -16,7 +16,20 @@ from django.db import connection, transaction
 from ledger import journal, shape
 from ledger.inspection import OUTAGE
 from ledger.journal import JOURNALS, Journal
-from tables.audit.rows import certified, chips, codes, devices, felts, keys, noted, pay_tables, people, seat_pages
+from tables.audit.rows import (
+    alerting,
+    certified,
+    chip_series,
+    chips,
+    codes,
+    devices,
+    felts,
+    keys,
+    noted,
+    pay_tables,
+    people,
+    seat_pages,
+)
 from tables.audit.rows.reading import Columns, Rows, taken_over
 
 log = logging.getLogger(__name__)
@@ -40,8 +53,12 @@ KINDS: Final = (
     Kind("terminal", devices.in_log, devices.in_database),
     Kind("table", felts.in_log, felts.in_database),
     Kind("chip", chips.in_log, chips.in_database),
+    Kind("series of chips", chip_series.in_log, chip_series.in_database),
+    Kind("retirement of", chip_series.retired_in_log, chip_series.retired_in_database),
     Kind("page of", seat_pages.in_log, seat_pages.in_database),
     Kind("pay table", pay_tables.in_log, pay_tables.in_database),
+    Kind("alert rule", alerting.rules_in_log, alerting.rules_in_database),
+    Kind("alert channel", alerting.channels_in_log, alerting.channels_in_database),
     Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
     Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
     Kind("certificate", certified.in_log, certified.in_database),

@@ -10,13 +10,13 @@ import msgspec
 from tables.audit.rows.reading import Rows, of_the_house, of_the_tables
 from tables.games.catalog import GAMES
 from tables.log.entries.kept import RowsTakenOver, TableAdded
-from tables.log.entries.settings import TableSet
+from tables.log.entries.settings import TableRetired, TableSet
 from tables.log.terms import made_rules
 from tables.models import Table
 
 _FACTS: Final = (
     "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",
-    "time_charge_cents", "wager_limits", "marks_commission",
+    "time_charge_cents", "wager_limits", "marks_commission", "cameras",
 )  # fmt: skip
 
 
@@ -31,9 +31,13 @@ def in_log() -> Rows:
             case RowsTakenOver(kept=kept) if kept is not None:
                 names = kept
         felts |= {name: {"book": name} for name in names}
-    for entry in of_the_tables(TableSet.subject, TableSet.kinds):
-        assert isinstance(entry.event, TableSet)  # noqa: S101 -- the catalog has no other of this kind
-        felts.setdefault(entry.book, {"book": entry.book}).update(entry.event.after)
+    for entry in of_the_tables(TableSet.subject, (*TableSet.kinds, *TableRetired.kinds)):
+        felt = felts.setdefault(entry.book, {"book": entry.book})
+        match entry.event:
+            case TableSet(after=after):
+                felt.update(after)
+            case TableRetired(why=why):
+                felt.update({"retired": why, "retired_by": entry.by})
     return {name: _spelled(felt) for name, felt in felts.items()}
 
 
@@ -43,6 +47,7 @@ def in_database() -> Rows:
     return {
         table.name: _spelled(
             {name: getattr(table, name) for name in _FACTS}
+            | ({"retired": table.retired_why, "retired_by": table.retired_by} if table.retired_at else {})
             | {
                 "book": table.book.name,
                 "options": table.options,
@@ -57,7 +62,7 @@ def _spelled(felt: Mapping[str, Any]) -> dict[str, Any]:
     """With every option, as the game takes it, so that one that was left to its default is what it is; and each chip
     once."""
     spelled = dict(felt)
-    for name in ("wager_limits", "marks_commission"):
+    for name in ("wager_limits", "marks_commission", "cameras"):
         if not felt.get(name):
             spelled.pop(name, None)  # entries of before there were any do not say that there are none
     if "denominations" in felt:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.kept import PepperCarriedOver, RowsTakenOver
 from tables.log.entries.staff import StaffAdded, StaffChanged
-from tables.models import Staff
-
-_FACTS: Final = ("name", "role", "badge", "is_active")
+from tables.models import STAFF_FACTS, Staff
 
 
 def in_log() -> Rows:
@@ -25,13 +23,18 @@ def in_log() -> Rows:
             case StaffAdded() | StaffChanged() as event:
                 facts = event.content() if isinstance(event, StaffAdded) else event.after or {}
                 somebody = people.setdefault(event.username, {"is_active": True})
-                somebody |= {name: facts[name] for name in _FACTS if name in facts} | (event.secrets or {})
+                somebody |= {name: facts[name] for name in STAFF_FACTS if name in facts} | (event.secrets or {})
+    for somebody in people.values():
+        _complete(somebody)
     return people
+
+
+def _complete(somebody: dict[str, Any]) -> None:
+    """Entries of before somebody could have further roles do not speak of them."""
+    somebody.setdefault("further", [])
+    somebody.setdefault("administered_until", None)
 
 
 def in_database() -> Rows:
     """Everybody who has a row."""
-    return {
-        somebody.username: {name: getattr(somebody, name) for name in _FACTS} | somebody.digests
-        for somebody in Staff.objects.order_by("username")
-    }
+    return {somebody.username: somebody.facts | somebody.digests for somebody in Staff.objects.order_by("username")}

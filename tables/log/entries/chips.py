@@ -72,6 +72,8 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
     """None in entries of before amounts were written: their first transfer tells it."""
     chips: Chips = ()
     """Which passed the counter; none in entries of before they were written."""
+    series: str = ""
+    """The series of chips, where somebody looked at it."""
 
     def moved(self, context: Context) -> Sequence[Move]:
         amount = self.amount_cents
@@ -135,3 +137,35 @@ class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         looks = ", ".join(f"{name} {self.before.get(name)} → {value}" for name, value in self.after.items())
         return f"Chips of {money(self.value_cents)}: {looks}"
+
+
+class DenominationRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Chips of one worth are not given out any more; those that are out are taken back as before."""
+
+    subject: ClassVar[str] = "chips"
+    kinds: ClassVar[tuple[str, ...]] = ("retired",)
+    of_the_house: ClassVar[bool] = True
+
+    value_cents: int
+    why: str
+
+    def words(self) -> str:
+        return f"Chips of {money(self.value_cents)} are retired: {self.why}"
+
+
+class ChipSeriesAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """There is another series of chips: what a manufacturer made at once."""
+
+    subject: ClassVar[str] = "chip_series"
+    kinds: ClassVar[tuple[str, ...]] = ("added",)
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+    manufacturer: str
+    year: int
+    values: tuple[int, ...]
+    """What its chips are worth, in cents, the largest first."""
+
+    def words(self) -> str:
+        kinds = ", ".join(money(value) for value in self.values)
+        return f"Series {self.name} of chips by {self.manufacturer}, {self.year}: {kinds}"

@@ -49,6 +49,37 @@ class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.by} takes note of alert {self.alert}" + (f": {self.note}" if self.note else "")
 
 
+class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
+    """Nobody took note of an alert in time, and further people were told."""
+
+    subject: ClassVar[str] = "alert"
+    kinds: ClassVar[tuple[str, ...]] = ("escalated",)
+
+    alert: int
+    step: int
+    """How often it was escalated by then."""
+    level: int
+    roles: tuple[str, ...]
+    """Who hears of it from then on."""
+
+    def words(self) -> str:
+        roles = ", ".join(role.replace("_", " ") for role in self.roles)
+        return f"Nobody took note of alert {self.alert}: escalated to {roles}"
+
+
+class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):
+    """The surveillance marked a moment; which one, and why, stays with the surveillance and the auditors."""
+
+    subject: ClassVar[str] = "bookmark"
+    kinds: ClassVar[tuple[str, ...]] = ("made",)
+
+    by: str
+    bookmark_sha256: str
+
+    def words(self) -> str:
+        return f"{self.by} makes bookmark {self.number}"
+
+
 class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     """What was counted and what the transfers say were not the same."""
 

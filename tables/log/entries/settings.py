@@ -35,6 +35,18 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
         return f"{'Changed' if self.before else 'Set up'}: {', '.join(changes)}"
 
 
+class TableRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A closed table with an empty rack is used no more. Its book stays."""
+
+    subject: ClassVar[str] = "table"
+    kinds: ClassVar[tuple[str, ...]] = ("retired",)
+
+    why: str
+
+    def words(self) -> str:
+        return f"The table is retired: {self.why}"
+
+
 def _options(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """A game's options: at first all, later those that changed; a pay table that was taken off is none."""
     changed = {name: value for name, value in after.items() if before.get(name) != value or not before}

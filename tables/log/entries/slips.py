@@ -30,7 +30,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     expected_cents: int
     box: str
     reason: str
-    facts: tuple[tuple[str, str], ...] = ()
+    noted: Chips = ()
+    facts: dict[str, str] = {}
     apart: tuple[Apart, ...] = ()
 
     @classmethod
@@ -46,7 +47,8 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             expected_cents=slip.expected_cents,
             box=slip.box,
             reason=slip.reason,
-            facts=slip.facts,
+            noted=slip.noted,
+            facts=dict(slip.facts),
             apart=slip.apart,
         )
 
@@ -75,12 +77,14 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     """The slip, where it was complete before a void was asked for."""
     now: SpelledSlip
     open: tuple[SpelledSlip, ...]
-    facts: tuple[tuple[str, str], ...] = ()
-    """What was said beside the signature: a receipt's number, a reason, a key."""
-    apart: tuple[Apart, ...] = ()
-    """With a count of cash: the notes that it counts as worth nothing."""
     through: dict[str, int] | None = None
     """With a count of what all books share: how far each table's book was read for it."""
+    noted: Chips = ()
+    """What a count is held against by pieces."""
+    facts: dict[str, str] = {}
+    """What else the step says: a receipt's number, a reason, a key."""
+    apart: tuple[Apart, ...] = ()
+    """With a count of cash: the notes that it counts as worth nothing."""
 
     @property
     def kind(self) -> str:
@@ -139,7 +143,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         says = stage.says.lower() if stage else self.stage
         amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
         more = [slip.reason] if slip.reason else []
-        more += [text for _, text in self.facts]
+        more += self.facts.values()
         if slip.agreed is not None:
             more += [
                 f"put apart: {money(note.claimed_cents)} {APART[note.kind]}, envelope {note.envelope}"

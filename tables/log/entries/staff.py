@@ -28,6 +28,8 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     role: str
     badge: str | msgspec.UnsetType | None = msgspec.UNSET
     """Unset where the command line took on the first operator."""
+    further: tuple[str, ...] = ()
+    """What they may work as besides."""
     new: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Which secrets they were given."""
     secrets: dict[str, str] | None = None
@@ -127,6 +129,20 @@ class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True)
 
     def words(self) -> str:
         return f"{self.username} comes in by emergency codes, with that of {self.other}"
+
+
+class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
+    """An auditor has looked at who may do what."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("access_reviewed",)
+
+    people: int
+    sha256: str
+    """Over the list that was looked at."""
+    note: str = ""
+
+    def words(self) -> str:
+        return f"{self.username} reviews the access of {self.people} people" + (f": {self.note}" if self.note else "")
 
 
 class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,21 +13,19 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
 
-from ledger import cage, log
-from ledger.log import Draft
-from ledger.models import Book, LogEntry
+from ledger import cage
+from ledger.models import LogEntry
 from ledger.proof.chips import money
-from ledger.proof.moves import Move
 from tables import dealing, standing
 from tables.games.catalog import GAMES
 from tables.inputs import BeginSlip, SignSlip
-from tables.log.entries.chips import ChipsIssued, SoldAtTheCage
-from tables.log.event import Event
 from tables.log.terms import Settings, made_rules
 from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import denominations, table_settings
+from tables.setup import chip_series, denominations, table_settings
+from tables.slips import cage_desk
 from tables.staff import staffing, terminals
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
@@ -152,8 +150,11 @@ TABLES: Final = {
     ),
 }
 
-ISSUED_CENTS: Final = 250_000_000
-IN_THE_CAGE_CENTS: Final = 200_000_000
+SERIES_NAME: Final = "First series"
+DELIVERED: Final = ((100_000, 1_000), (50_000, 1_600), (10_000, 4_500), (2_500, 6_000), (500, 10_000), (100, 50_000))
+"""The house's whole stock, by pieces."""
+WITHDRAWN: Final = ((100_000, 800), (50_000, 1_280), (10_000, 3_600), (2_500, 4_800), (500, 8_000), (100, 40_000))
+"""What of it the cage begins with."""
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
 """A rack opens with so many bets of the table's maximum."""
@@ -206,22 +207,20 @@ def seed_chips(operator: Staff) -> None:
     for value, colour, face in CHIPS:
         if not Denomination.objects.filter(value_cents=value).exists():
             denominations.add_denomination(value_cents=value, colour=colour, face=face, by=operator)
-    house = cage.open_house()
-    if LogEntry.objects.filter(book=house, subject="chips", kind="issued").exists():
+    if LogEntry.objects.filter(book=cage.open_house(), subject="chips", kind__in=["issued", "sold"]).exists():
         return
-    vault = cage.chart(house.pk)
     with transaction.atomic():
-        _move(
-            house,
-            ChipsIssued(),
-            operator,
-            [
-                vault.move("issue", "issue", "vault", ISSUED_CENTS),
-                vault.move("withdraw", "vault", "cage", IN_THE_CAGE_CENTS),
-            ],
-        )
-        sale = [vault.move("sale", "cage", "players", SOLD_CENTS), vault.move("cash_in", "cash", "bank", SOLD_CENTS)]
-        _move(house, SoldAtTheCage(amount_cents=SOLD_CENTS), operator, sale)
+        chip_series.add(SERIES_NAME, "Demo Chips", timezone.localdate().year, [chip[0] for chip in CHIPS], by=operator)
+        delivery = {"series": SERIES_NAME, "note_number": "D-1"}
+        received = _of_the_house("carla", BeginSlip("receipt", DELIVERED, facts=delivery, noted=DELIVERED))
+        _of_the_house("sam", SignSlip(received, "recounted", DELIVERED))
+        withdrawn = _of_the_house("cara", BeginSlip("withdrawal", WITHDRAWN))
+        _of_the_house("carla", SignSlip(withdrawn, "approved"))
+        cage_desk.sell(SOLD_CENTS, by=Staff.objects.get(username="cara"), key=uuid4())
+
+
+def _of_the_house(username: str, signature: BeginSlip | SignSlip) -> str:
+    return cage_desk.sign(signature, by=Staff.objects.get(username=username), key=uuid4())
 
 
 def open_table(name: str, terms: Settings, operator: Staff) -> None:
@@ -254,10 +253,6 @@ def _sign(table: Table, username: str, signature: BeginSlip | SignSlip) -> None:
 def seed_terminal(name: str, operator: Staff) -> Terminal:
     """A terminal that a printed link is for."""
     return Terminal.objects.filter(name=name).first() or terminals.add(name, None, by=operator)
-
-
-def _move(book: Book, event: Event, by: Staff, moves: Sequence[Move]) -> None:
-    cage.post(log.lock(book.pk), Draft.of(event, by.signature), moves)
 
 
 def logins() -> str:

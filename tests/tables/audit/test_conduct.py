@@ -31,7 +31,9 @@ from tables.log.entries.chips import ChipsIssued, DenominationAdded, Denominatio
 from tables.log.entries.days import DaySealed
 from tables.log.entries.journal import (
     AlertAcknowledged,
+    AlertEscalated,
     AlertRaised,
+    BookmarkMade,
     DiscrepancyAssigned,
     DiscrepancyFound,
     DiscrepancyOpened,
@@ -40,6 +42,7 @@ from tables.log.entries.kept import PepperCarriedOver, RowsNoted, TableAdded
 from tables.log.entries.keys import KeyPublished, KeyReplaced, KeyRotated
 from tables.log.entries.seats import SeatPageRevoked
 from tables.log.entries.staff import (
+    AccessReviewed,
     EmergencyCodeMade,
     EmergencySignIn,
     StaffAdded,
@@ -212,8 +215,10 @@ def test_a_table_writes_nothing_into_the_house_nor_the_house_at_a_table(felt: Ha
 BELIEVED = {
     SeatPageRevoked, ChipsIssued, SoldAtTheCage, Redeemed, DenominationAdded, DenominationChanged,
     StaffAdded, StaffChanged, StaffSignedIn, StaffSignedOut, StaffLockedOut, StaffLockOutLifted, EmergencyCodeMade,
-    EmergencySignIn, TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
+    EmergencySignIn, AccessReviewed,
+    TerminalEnrolled, TerminalLinkMade, TerminalRevoked, TerminalLockedOut, TerminalLockOutLifted,
     TerminalChanged, TerminalAdded, TableAdded, PepperCarriedOver, RowsNoted, AlertRaised, AlertAcknowledged,
+    AlertEscalated, BookmarkMade,
     DiscrepancyOpened, DiscrepancyAssigned, DiscrepancyFound, KeyPublished, KeyRotated, KeyReplaced, DaySealed,
 }  # fmt: skip
 """Entries that are neither enacted anew nor checked here: other proofs look at keys, days, settings and rows."""

@@ -348,9 +348,9 @@ def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand,
     enter(felt, boss, OWED)
     slip = waiting(felt)
     assert code(felt, boss, SignCorrection(slip)) == "signed_already"
-    for role in (Role.DEALER, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
+    for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
         assert code(felt, floor.staff(role, f"a.{role}"), SignCorrection(slip)) == "not_permitted"
-    enter(felt, floor.staff(Role.OPERATOR, "olga"), SignCorrection(slip))
+    enter(felt, floor.staff(Role.PIT_BOSS, "bruno"), SignCorrection(slip))
     assert holds(felt)
 
 
@@ -388,7 +388,7 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
 def test_of_many_signatures_at_once_one_moves_chips(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: two screens on which the same slip is signed at the same moment, and the player is paid twice."""
     enter(felt, boss, OWED)
-    slip, olga = waiting(felt), floor.staff(Role.OPERATOR, "olga")
+    slip, olga = waiting(felt), floor.staff(Role.PIT_BOSS, "olga")
     answers = at_once(*[partial(enter, felt, by, SignCorrection(slip)) for by in (second, olga) * 4])
     assert sorted(type(one).__name__ for one in answers) == ["Refused"] * 7 + ["int"]
     assert Transfer.objects.filter(kind="correct_pay").count() == 1

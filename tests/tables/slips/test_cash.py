@@ -95,7 +95,7 @@ def refused(deed: Any) -> Refused:
 def from_the_bank(chips: Any = HUNDREDS) -> str:
     slip = sign("cora", BeginSlip("bankin", chips))
     sign("mona", SignSlip(slip, "approved"))
-    sign("sam", SignSlip(slip, "received", facts=(("receipt", "BR-7"),)))
+    sign("sam", SignSlip(slip, "received", facts={"receipt": "BR-7"}))
     return slip
 
 
@@ -116,12 +116,12 @@ def test_cash_comes_from_the_bank_and_goes_back(book: Book) -> None:
     assert held()["depositary"] == -500_000
     back = sign("cora", BeginSlip("bankout", ((10_000, 20),)))
     sign("mona", SignSlip(back, "approved"))
-    assert refused(lambda: sign("sam", SignSlip(back, "handed_over"))).code == "bad_facts"
-    assert refused(lambda: sign("sam", SignSlip(back, "handed_over", facts=(("receipt", " "),)))).status == 422
-    sign("sam", SignSlip(back, "handed_over", facts=(("receipt", "BR-8"),)))
+    assert refused(lambda: sign("sam", SignSlip(back, "handed_over"))).code == "bad_fact"
+    assert refused(lambda: sign("sam", SignSlip(back, "handed_over", facts={"receipt": " "}))).status == 422
+    sign("sam", SignSlip(back, "handed_over", facts={"receipt": "BR-8"}))
     assert (held()["vault_cash"], held()["depositary"]) == (300_000, -300_000)
     assert proofs.verify(book).fault is None
-    assert LogEntry.objects.get(kind="bankin_received").parts.content["facts"] == [["receipt", "BR-7"]]
+    assert LogEntry.objects.get(kind="bankin_received").parts.content["facts"] == {"receipt": "BR-7"}
     assert slip.startswith("bankin/")
 
 
@@ -231,7 +231,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     assert Discrepancy.objects.get().amount_cents == -5_000
     [envelope] = kept_apart.envelopes().values()
     assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
-    facts = (("envelope", envelope.name), ("reason", "The bank changed it"))
+    facts = {"envelope": envelope.name, "reason": "The bank changed it"}
     unknown = (("envelope", "cagecash/2026/1 E-9"), ("reason", "Found it"))
     assert refused(lambda: sign("cora", BeginSlip("note", ((5_000, 1),), facts=unknown))).code == "unknown_fact"
     assert refused(lambda: sign("cora", BeginSlip("note", ((10_000, 1),), facts=facts))).code == "bad_amount"
@@ -390,7 +390,7 @@ def key(name: str, *, dual: bool = False, in_use: bool = True) -> None:
 
 def out(name: str, *people: str) -> str:
     series, stages = ("key", ("handed_out",)) if len(people) == 2 else ("dualkey", ("held_with", "handed_out"))
-    slip = sign(people[0], BeginSlip(series, facts=(("key", name),)))
+    slip = sign(people[0], BeginSlip(series, facts={"key": name}))
     for person, stage in zip(people[1:], stages, strict=True):
         sign(person, SignSlip(slip, stage))
     return slip
@@ -399,12 +399,12 @@ def out(name: str, *people: str) -> str:
 def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
     """Harm: two people have the key to the boxes, and the register knows of one."""
     key("B1")
-    assert refused(lambda: sign("sam", BeginSlip("key", facts=(("key", "B2"),)))).code == "unknown_fact"
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "B2"}))).code == "unknown_fact"
     out("B1", "sam", "mona")
     [entry] = custody.register(timezone.now())
     assert (entry.is_out, entry.holders) == (True, ("Sam",))
-    assert refused(lambda: sign("sid", BeginSlip("key", facts=(("key", "B1"),)))).code == "unknown_fact"
-    back = sign("sam", BeginSlip("keyback", facts=(("key", "B1"),)))
+    assert refused(lambda: sign("sid", BeginSlip("key", facts={"key": "B1"}))).code == "unknown_fact"
+    back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
     assert refused(lambda: sign("sam", SignSlip(back, "taken_back"))).code == "signed_already"
     sign("mona", SignSlip(back, "taken_back"))
     assert not custody.register(timezone.now())[0].is_out
@@ -415,7 +415,7 @@ def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
 def test_a_dual_key_takes_two_holders(book: Book) -> None:
     """Harm: one person walks off with a key that two are to hold."""
     key("Vault", dual=True)
-    assert refused(lambda: sign("sam", BeginSlip("key", facts=(("key", "Vault"),)))).code == "unknown_fact"
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "Vault"}))).code == "unknown_fact"
     out("Vault", "cora", "sam", "mona")
     assert custody.register(timezone.now())[0].holders == ("Cora", "Sam")
     assert proofs.verify(book).fault is None
@@ -445,7 +445,7 @@ def test_a_retired_key_is_not_taken(book: Book) -> None:
     """Harm: a key that was lost is still handed out."""
     key("B1")
     key("B1", in_use=False)
-    assert refused(lambda: sign("sam", BeginSlip("key", facts=(("key", "B1"),)))).code == "unknown_fact"
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "B1"}))).code == "unknown_fact"
     with pytest.raises(Refused, match="There is no key B9 to retire"):
         key("B9", in_use=False)
     with pytest.raises(Refused, match="Only an operator"):
@@ -476,7 +476,7 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
 
 
 def emergency(hand: Hand, reason: str) -> str:
-    facts = (("reason", reason), ("box_after", "R2-17"))
+    facts = {"reason": reason, "box_after": "R2-17"}
     signs(hand.table, who("sid"), BeginSlip("emergency", box="R2-9", facts=facts))
     name = hand.now.slips[-1].name
     signs(hand.table, who("con"), SignSlip(name, "witnessed"))
@@ -487,8 +487,8 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     """Harm: a box leaves in the middle of the shift, and nobody can say why, or which one took its place."""
     hand = at_a_table()
     hand("sell_chips", amount_cents=10_000)
-    bare = BeginSlip("emergency", box="R2-9", facts=(("reason", ""), ("box_after", "R2-17")))
-    assert refused(lambda: signs(hand.table, who("sid"), bare)).code == "bad_facts"
+    bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
+    assert refused(lambda: signs(hand.table, who("sid"), bare)).code == "bad_fact"
     name = emergency(hand, "It is full")
     assert hand.now.slips[-1].facts_shown[1] == ("Mark on the new box", "R2-17")
     hand("sell_chips", amount_cents=20_000)
@@ -576,7 +576,7 @@ def do(deed: str, cents: int, off: int, before: dict[str, int]) -> dict[str, int
     slip = sign("cora", BeginSlip(deed, chips))
     sign("mona", SignSlip(slip, {"imprest": "issued", "imprestback": "received"}.get(deed, "approved")))
     if deed in LAST:
-        sign("sam", SignSlip(slip, LAST[deed], facts=(("receipt", "R"),)))
+        sign("sam", SignSlip(slip, LAST[deed], facts={"receipt": "R"}))
     source, target = {
         "bankin": ("depositary", "vault_cash"),
         "bankout": ("vault_cash", "depositary"),

@@ -25,7 +25,9 @@ function patch(shown, fresh) {
 function keep(old, part) {
   for (const item of part.querySelectorAll("[data-keyed] > [id]")) {
     const same = [...old.querySelectorAll("[data-keyed] > [id]")].find((shown) => shown.id === item.id);
-    if (same) item.replaceWith(same);
+    if (!same) continue;
+    patch(same, item); // an alert that was escalated says so
+    item.replaceWith(same);
   }
 }
 

@@ -1,18 +1,18 @@
-// The sum of what is counted, as it is typed. Everything works without it.
+// The sum of what is counted, as it is typed: of each group by itself. Everything works without it.
 "use strict";
 
-for (const form of document.querySelectorAll("[data-count]")) {
-  const sum = form.querySelector("[data-sum]");
+for (const group of document.querySelectorAll("[data-count] .count")) {
+  const sum = group.querySelector("[data-sum]");
   if (!sum) continue;
   const add = () => {
     let cents = 0;
-    for (const input of form.querySelectorAll("[data-value]")) {
+    for (const input of group.querySelectorAll("[data-value]")) {
       const count = /^\d+$/.test(input.value) ? Number(input.value) : 0;
       cents += count * Number(input.dataset.value);
     }
     const rest = String(cents % 100).padStart(2, "0");
     sum.value = Math.floor(cents / 100).toLocaleString("en") + (rest === "00" ? "" : "." + rest);
   };
-  form.addEventListener("input", add);
+  group.addEventListener("input", add);
   add();
 }

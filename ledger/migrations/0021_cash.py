@@ -5,7 +5,7 @@ import importlib
 from django.db import migrations, models
 
 POTS = importlib.import_module("ledger.migrations.0004_pot_tables")
-BEFORE = importlib.import_module("ledger.migrations.0018_commission").MOVEMENTS
+BEFORE = importlib.import_module("ledger.migrations.0019_chips_in_and_out").MOVEMENTS
 FORWARD = [
     "bank_in:depositary>vault_cash",
     "bank_out:vault_cash>depositary",
@@ -34,7 +34,7 @@ PLACES = """
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ledger', '0018_commission'),
+        ('ledger', '0020_surveillance'),
     ]
 
     operations = [
@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='slip',
-            constraint=models.CheckConstraint(condition=models.Q(('series__in', ('opener', 'closer', 'rack', 'fill', 'credit', 'drop', 'correction', 'withdrawal', 'deposit', 'cage', 'emergency', 'bankin', 'bankout', 'imprest', 'imprestback', 'cagecash', 'vaultcash', 'note', 'key', 'dualkey', 'keyback'))), name='ledger_slip_known_series'),
+            constraint=models.CheckConstraint(condition=models.Q(('series__in', ('opener', 'closer', 'rack', 'fill', 'credit', 'drop', 'correction', 'withdrawal', 'deposit', 'cage', 'receipt', 'destruction', 'retirement', 'lapse', 'found', 'claim', 'counterfeit', 'forgery', 'emergency', 'bankin', 'bankout', 'imprest', 'imprestback', 'cagecash', 'vaultcash', 'note', 'key', 'dualkey', 'keyback'))), name='ledger_slip_known_series'),
         ),
         migrations.RunSQL(POTS.closed(MOVEMENTS), POTS.closed(BEFORE)),
         migrations.RunSQL(SHARED, SHARED_BEFORE),

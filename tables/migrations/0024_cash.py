@@ -7,8 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tables', '0019_cage_manager'),
-        ('tables', '0019_house_terms'),
+        ('tables', '0023_alerts'),
     ]
 
     operations = [

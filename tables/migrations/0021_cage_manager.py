@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tables", "0018_shoe_audit_wagers")]
+    dependencies = [("tables", "0020_duties")]
 
     operations = [
         migrations.AlterField(

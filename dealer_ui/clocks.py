@@ -1,0 +1,35 @@
+"""A browser tells what time it has: held against the database's clock, for moments are sought by what screens show."""
+
+from __future__ import annotations
+
+import re
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from tables.alerting import minute
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.staff import terminals
+
+
+@login_required
+@require_POST
+def browser_clock(request: HttpRequest) -> HttpResponse:
+    """Milliseconds since 1970, as the browser has them."""
+    text = request.POST.get("milliseconds", "")
+    if not re.fullmatch(r"-?[0-9]{1,16}", text, re.ASCII):
+        refused = Refused("bad_clock", "Tell the browser's clock as whole milliseconds since 1970.", 400)
+        return HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
+    minute.of_browser(_whose(request), int(text))
+    return HttpResponse(status=204)
+
+
+def _whose(request: HttpRequest) -> str:
+    """The terminal, or whose browser it is."""
+    terminal = terminals.here(request)
+    if terminal is not None:
+        return terminal.name
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    return f"{request.user.name}'s browser"

@@ -1,0 +1,72 @@
+"""The review of access: who may do what, since when, who granted it; signed by an auditor each quarter."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods
+
+from dealer_ui import exports, signatures
+from tables.audit import access as reviews
+from tables.log.duties import APART
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+
+QUARTER: Final = timedelta(days=92)
+
+
+@sensitive_post_parameters("pin")
+@login_required
+@permission_required("tables.view_staff", raise_exception=True)
+@require_http_methods(["GET", "POST"])
+def access(request: HttpRequest) -> HttpResponse:
+    """Everybody's access on one page, and the form that signs that it was looked at."""
+    refused = None
+    if request.method == "POST":
+        try:
+            return _signed(request)
+        except Refused as refusal:
+            refused = refusal
+    lines, last = reviews.review(), reviews.last_review()
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    context = {
+        "lines": lines,
+        "digest": reviews.digest_of(lines),
+        "last": last,
+        "is_due": last is None or last[0] < timezone.now() - QUARTER,
+        "signs": request.user.has_perm("tables.review_access"),
+        "apart": [(Role(pair.first).label, Role(pair.second).label, pair.why) for pair in APART if _is_here(pair)],
+        "badge": request.POST.get("badge", ""),
+        "note": request.POST.get("note", ""),
+        "refused": refused,
+    }
+    return render(request, "dealer_ui/pit/access.html", context, status=refused.status if refused else 200)
+
+
+def _is_here(pair: tuple[str, str, str]) -> bool:
+    return {pair[0], pair[1]} <= set(Role.values)
+
+
+def _signed(request: HttpRequest) -> HttpResponse:
+    digest, note = request.POST.get("digest", ""), request.POST.get("note", "").strip()
+
+    by, _ = signatures.sign(request, lambda by: reviews.sign(digest, note, by=by))
+    messages.success(request, f"The review is signed by {by.name}.")
+    return redirect("pit:access")
+
+
+@login_required
+@permission_required("tables.view_staff", raise_exception=True)
+@require_GET
+def access_csv(request: HttpRequest) -> HttpResponseBase:
+    """The same as a list."""
+    rows = [line.row() for line in reviews.review()]
+    return exports.answer(request, "access", reviews.HEADER, iter([rows]))

@@ -1,0 +1,222 @@
+"""The rules that alerts are raised by, as a pit boss sets them; and the channels by which they leave the house."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dealer_ui.guards import watches
+from dealer_ui.numbers import cents, number
+from ledger.proof.chips import money
+from tables.alerting import channels, delivery, following, rule_book
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt
+from tables.alerting.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
+from tables.games.catalog import GAMES
+from tables.models import Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+
+DELIVERIES_SHOWN: Final = 50
+ROLES: Final = tuple((role, str(Role(role).label)) for role in HEARERS)
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+# --- Rules -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rule as the list shows it."""
+
+    rule: Rule
+
+    @property
+    def kind(self) -> Kind:
+        return self.rule.kind
+
+    @property
+    def threshold(self) -> str:
+        """In words; with the side of it on which the alert is raised."""
+        if self.rule.threshold is None:
+            return "each"
+        word = "below" if self.kind.is_below else "from"
+        return f"{word} {self.kind.spelled(self.rule.threshold)}"
+
+    @property
+    def level(self) -> str:
+        return LEVELS[self.rule.level]
+
+    @property
+    def where(self) -> str:
+        """Which tables it looks at."""
+        games = [GAMES[game].title for game in self.rule.games if game in GAMES]
+        return ", ".join([*self.rule.tables, *games]) or ("all tables" if self.kind.of_tables else "the house")
+
+    @property
+    def hears(self) -> str:
+        return ", ".join(str(Role(role).label) for role in self.rule.roles)
+
+    @property
+    def escalates(self) -> str:
+        """After how long, and to whom."""
+        if not self.rule.escalate_minutes:
+            return "never"
+        whom = ", ".join(str(Role(role).label) for role in self.rule.escalate_to)
+        return f"after {self.rule.escalate_minutes} min to {whom}"
+
+
+@watches
+@require_GET
+def rules_page(request: HttpRequest) -> HttpResponse:
+    """Every rule as it is set now."""
+    lines = [Line(rule) for rule in rule_book.in_force().values()]
+    return render(request, "dealer_ui/pit/alert_rules.html", {"lines": lines, "may_set": _may_set(request)})
+
+
+@watches
+@require_http_methods(["GET", "POST"])
+def rule_page(request: HttpRequest, about: str) -> HttpResponse:
+    """One rule: how it is set, how it was set before, and the form that sets it otherwise."""
+    rule = rule_book.in_force().get(about)
+    if rule is None:
+        raise Http404("There is no such rule.")
+    refused = None
+    if request.method == "POST":
+        if not _may_set(request):
+            raise PermissionDenied
+        rule = read(rule, request.POST)
+        try:
+            rule_book.set_rule(rule, by=_viewer(request))
+            messages.success(request, f"{rule.kind.title}: the rule is set, and holds from now on.")
+            return redirect("pit:alert-rules")
+        except Refused as refusal:
+            refused = refusal
+    return render(
+        request,
+        "dealer_ui/pit/alert_rule.html",
+        _context(request, rule, refused),
+        status=refused.status if refused else 200,
+    )
+
+
+def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[str, Any]:
+    kind = rule.kind
+    return {
+        "rule": rule,
+        "line": Line(rule),
+        "kind": kind,
+        "threshold": request.POST.get("threshold", _typed(rule)),
+        "is_level": kind.measure == LEVEL,
+        "bounds": [kind.spelled(bound) for bound in kind.bounds],
+        "levels": list(enumerate(LEVELS)),
+        "tables": list(Table.objects.values_list("name", flat=True)) if kind.of_tables else [],
+        "games": [(name, game.title) for name, game in GAMES.items()] if kind.of_tables else [],
+        "roles": ROLES,
+        "refused": refused,
+        "faults": refused.facts.get("fields", {}) if refused else {},
+        "typed": request.POST,
+        "may_set": _may_set(request),
+        "history": [(row, Line(rule_book.rule_of(row))) for row in rule_book.history(rule.about)],
+    }
+
+
+def _typed(rule: Rule) -> str:
+    """A threshold as its field has it."""
+    if rule.threshold is None:
+        return ""
+    return money(rule.threshold) if rule.kind.measure == CENTS else str(rule.threshold)
+
+
+def read(before: Rule, form: QueryDict) -> Rule:
+    """A rule from its form. What cannot be read is refused where the rule is judged."""
+    measure = before.kind.measure
+    typed = form.get("threshold", "")
+    threshold = None if not measure else cents(typed) if measure == CENTS else number(typed)
+    return Rule(
+        about=before.about,
+        is_on=form.get("is_on") == "on",
+        threshold=threshold,
+        level=_whole(form, "level"),
+        tables=tuple(sorted(set(form.getlist("tables")))),
+        games=tuple(sorted(set(form.getlist("games")))),
+        roles=tuple(sorted(set(form.getlist("roles")))),
+        escalate_minutes=_whole(form, "escalate_minutes"),
+        escalate_to=tuple(sorted(set(form.getlist("escalate_to")))),
+    )
+
+
+def _whole(form: QueryDict, name: str) -> int:
+    """A number; below all bounds where it is none."""
+    value = number(form.get(name))
+    return -1 if value is None else value
+
+
+def _may_set(request: HttpRequest) -> bool:
+    return _viewer(request).has_perm("tables.set_alertrules")
+
+
+# --- Channels --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A delivery as the page shows it."""
+
+    delivery: Delivery
+
+    @property
+    def attempts(self) -> list[DeliveryAttempt]:
+        return sorted(self.delivery.attempts.all(), key=lambda attempt: attempt.number)
+
+    @property
+    def state(self) -> str:
+        """How it stands: waiting, failed, dead or sent."""
+        return self.attempts[-1].outcome if self.attempts else "waiting"
+
+    @property
+    def state_words(self) -> str:
+        return str(self.attempts[-1].get_outcome_display()) if self.attempts else "Waiting"
+
+    @property
+    def what(self) -> str:
+        """What was to be told."""
+        body: Mapping[str, Any] = self.delivery.body
+        return str(body["alert"]["message"] if "alert" in body else body["message"])
+
+
+@watches
+@require_GET
+def channels_page(request: HttpRequest) -> HttpResponse:
+    """The channels, what failed for good, and what left the house of late."""
+    recent = Delivery.objects.prefetch_related("attempts").order_by("-pk")[:DELIVERIES_SHOWN]
+    context = {
+        "channels": [(row, channels.whither(row), LEVELS[row.least_level]) for row in channels.in_force()],
+        "dead": [Sent(row) for row in delivery.dead()[:DELIVERIES_SHOWN]],
+        "recent": [Sent(row) for row in recent],
+        "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
+        "behind": following.behind(),
+    }
+    return render(request, "dealer_ui/pit/alert_channels.html", context)
+
+
+@login_required
+@permission_required("tables.add_alertchannel", raise_exception=True)
+@require_POST
+def send_test(request: HttpRequest, channel: int) -> HttpResponse:
+    """Have a test leave the house, by the same way as alerts."""
+    row = get_object_or_404(AlertChannel, pk=channel)
+    delivery.send_test(row, by=_viewer(request))
+    messages.success(request, f"A test of {row.name} is on its way: what comes of it stands below.")
+    return redirect("pit:alert-channels")

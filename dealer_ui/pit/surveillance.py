@@ -1,0 +1,120 @@
+"""The surveillance's own page: moments that were marked, to be found again. Nobody else but auditors sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from dealer_ui import dates, exports
+from dealer_ui.numbers import number
+from ledger.models import Bookmark
+from tables.alerting import bookmarks
+from tables.models import Staff, Table
+from tables.refusals import Refused
+
+PAGE: Final = 50
+HEADER: Final = ("bookmark", "table", "round", "moment", "camera", "note", "by", "at")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A bookmark, and where it leads."""
+
+    row: Bookmark
+    table: int | None
+
+    @property
+    def url(self) -> str | None:
+        """The moment in its round, or the entry nearest to it."""
+        if self.table is None:
+            return None
+        asked = urlencode({"t": dates.spelled(self.row.moment)})
+        if self.row.round is not None:
+            return f"{reverse('pit:round', args=[self.table, self.row.round])}?{asked}"
+        return f"{reverse('pit:moment', args=[self.table])}?{asked}"
+
+
+def _viewer(request: HttpRequest) -> Staff:
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
+    return request.user
+
+
+def _tables() -> Mapping[int, int]:
+    return dict(Table.objects.values_list("book_id", "pk"))
+
+
+@login_required
+@permission_required("tables.watch_bookmarks", raise_exception=True)
+@require_GET
+def bookmarks_page(request: HttpRequest) -> HttpResponse:
+    """Every bookmark, the newest first; and a form for a moment that somebody saw on a camera."""
+    viewer, tables = _viewer(request), _tables()
+    page = list(bookmarks.listed(viewer, number(request.GET.get("before")))[: PAGE + 1])
+    context = {
+        "marked": [Marked(row, tables.get(row.book_id)) for row in page[:PAGE]],
+        "older": page[PAGE - 1].pk if len(page) > PAGE else None,
+        "tables": Table.objects.order_by("name"),
+        "may_bookmark": viewer.has_perm("tables.bookmark"),
+        "moment": timezone.localtime(),
+    }
+    return render(request, "dealer_ui/pit/bookmarks.html", context)
+
+
+@login_required
+@permission_required("tables.watch_bookmarks", raise_exception=True)
+@require_GET
+def bookmarks_csv(request: HttpRequest) -> HttpResponseBase:
+    return exports.answer(request, "bookmarks", HEADER, _pages(_viewer(request)))
+
+
+def _pages(viewer: Staff) -> Iterator[list[exports.Row]]:
+    before: int | None = None
+    while page := list(bookmarks.listed(viewer, before)[: exports.ENTRIES_AT_ONCE]):
+        yield [(row.pk, row.book.name, row.round, row.moment, row.camera, row.note, row.by, row.at) for row in page]
+        before = page[-1].pk
+
+
+@login_required
+@permission_required("tables.bookmark", raise_exception=True)
+@require_POST
+def mark(request: HttpRequest, pk: int) -> HttpResponse:
+    """Mark a moment at a table; of a round, where its page was open."""
+    table = get_object_or_404(Table, pk=pk)
+    try:
+        row = _marked(request, table)
+        messages.success(request, f"Bookmarked: {table.name}, {timezone.localtime(row.moment):%H:%M:%S}.")
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    round_number = number(request.POST.get("round"))
+    if round_number is None:
+        return redirect("pit:bookmarks")
+    asked = urlencode({"t": request.POST.get("moment", "")})
+    return redirect(f"{reverse('pit:round', args=[pk, round_number])}?{asked}")
+
+
+def _marked(request: HttpRequest, table: Table) -> Bookmark:
+    moment = dates.moment(request.POST.get("moment"))
+    if moment is None:
+        raise Refused("bad_bookmark", "Write the moment as 2026-01-31T21:30:05.", 422)
+    note, camera = request.POST.get("note", ""), request.POST.get("camera", "")
+    return bookmarks.mark(
+        table, moment, note, by=_viewer(request), round=number(request.POST.get("round")), camera=camera
+    )
+
+
+@login_required
+@permission_required("tables.bookmark", raise_exception=True)
+@require_POST
+def mark_anywhere(request: HttpRequest) -> HttpResponse:
+    """The same from the page of bookmarks, where the table is chosen."""
+    return mark(request, number(request.POST.get("table")) or 0)

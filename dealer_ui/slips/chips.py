@@ -1,0 +1,149 @@
+"""The chips of the house: their series by pieces, where their value lies, what was found, and what was counterfeit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dealer_ui import exports
+from tables.log.series import SLIPS
+from tables.models import ChipSeries, Denomination, Staff
+from tables.setup import chip_series
+from tables.slips import cage_desk, facts, slip_book, stock
+from tables.slips.slip_book import Sheet
+from tables.slips.stock import Stock
+
+_REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming)
+_GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of chip in a series, by pieces."""
+
+    value_cents: int
+    received: int
+    destroyed: int
+    lapsed: int
+
+    @property
+    def left(self) -> int:
+        """How many there are, in the house or out."""
+        return self.received - self.destroyed - self.lapsed
+
+    @property
+    def left_cents(self) -> int:
+        return self.left * self.value_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A series with its kinds."""
+
+    series: ChipSeries | None
+    """None: chips of no series."""
+    last_day: date | None
+    kinds: tuple[Kind, ...]
+
+    @property
+    def left_cents(self) -> int:
+        return sum(kind.left_cents for kind in self.kinds)
+
+
+@login_required
+@permission_required("tables.watch_chips", raise_exception=True)
+@require_GET
+def chips(request: HttpRequest) -> HttpResponse:
+    """Series, kinds, where chips lie by value, and the registers of what was found and what was counterfeit."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    counting = cage_desk.is_counted_by(request.user)
+    held = cage_desk.holdings()
+    context = {
+        "made": _made(),
+        "kinds": Denomination.objects.all(),
+        "places": [
+            ("Vault", held.vault),
+            ("Cage", None if counting else held.cage),
+            ("Racks and play", held.tables - held.on_the_way),
+            ("On the way", held.on_the_way),
+            ("Out with players", held.outstanding),
+        ],
+        "waiting": [row for series in _GIVEN_BACK for row in facts.left_of(series)],
+        "register": [sheet for _, sheet in slip_book.recent(_REGISTER)],
+    }
+    return render(request, "dealer_ui/slips/chips.html", context)
+
+
+def _made() -> list[Made]:
+    stocks = stock.of_all()
+    made = [
+        Made(row, chip_series.last_day_of(row), _kinds(stocks.get(row.name, Stock()), row.values))
+        for row in chip_series.all_of_them()
+    ]
+    if "" in stocks:
+        made.append(Made(None, None, _kinds(stocks[""], sorted(stocks[""].destroyed, reverse=True))))
+    return made
+
+
+def _kinds(pieces: Stock, values: list[int]) -> tuple[Kind, ...]:
+    return tuple(Kind(value, pieces.received[value], pieces.destroyed[value], pieces.lapsed[value]) for value in values)
+
+
+_CHIPS_HEADER: Final = (
+    "series", "manufacturer", "year", "redeemed_up_to", "value_cents", "received", "destroyed", "lapsed", "left",
+)  # fmt: skip
+
+
+@login_required
+@permission_required("tables.watch_chips", raise_exception=True)
+@require_GET
+def chips_csv(request: HttpRequest) -> HttpResponseBase:
+    """Every series by pieces: a row for each kind."""
+    return exports.answer(request, "chips", _CHIPS_HEADER, iter([_chips_rows()]))
+
+
+def _chips_rows() -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for made in _made():
+        series = made.series
+        about = (series.name, series.manufacturer, series.year) if series else ("", "", "")
+        for kind in made.kinds:
+            pieces = (kind.received, kind.destroyed, kind.lapsed, kind.left)
+            rows.append((*about, made.last_day, kind.value_cents, *pieces))
+    return rows
+
+
+_REGISTER_HEADER: Final = (
+    "slip", "where_written", "place", "moment", "taken_from", "envelope", "value_cents", "pieces", "paid", "handed_to",
+    "report", "signed_by",
+)  # fmt: skip
+
+
+@login_required
+@permission_required("tables.watch_chips", raise_exception=True)
+@require_GET
+def counterfeit_csv(request: HttpRequest) -> HttpResponseBase:
+    """The register of counterfeit chips: a row for each kind on each slip."""
+    return exports.answer(request, "counterfeit", _REGISTER_HEADER, _register_pages())
+
+
+def _register_pages() -> Iterator[list[tuple[Any, ...]]]:
+    before = None
+    while page := slip_book.recent(_REGISTER, before):
+        yield [row for _, sheet in page for row in _register_rows(sheet)]
+        before = page[-1][0]
+
+
+def _register_rows(sheet: Sheet) -> list[tuple[Any, ...]]:
+    slip = sheet.slip
+    taken = [slip.facts.get(name, "") for name in ("place", "moment", "taken_from", "envelope")]
+    handed = [slip.facts.get(name, "") for name in ("paid", "handed_to", "report")]
+    signed = "; ".join(line.by.name for line in sheet.lines if line.by)
+    return [(slip.name, sheet.where, *taken, value, count, *handed, signed) for value, count in slip.chips]

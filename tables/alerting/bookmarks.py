@@ -1,0 +1,79 @@
+"""Moments that the surveillance marks, to be found again: seen by the surveillance and auditors alone.
+
+The entry is left at the door of the house's book if somebody holds it, so no dealer waits for a bookmark; and it has a
+digest of what was marked, for operators read that book.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from ledger import clock, journal
+from ledger.models import Bookmark, LogEntry
+from tables.models import Staff, Table
+from tables.refusals import Refused
+
+MOST_NOTE: Final = 500
+MOST_CAMERA: Final = 80
+
+
+def mark(
+    table: Table, moment: datetime, note: str, *, by: Staff, round: int | None = None, camera: str = ""
+) -> Bookmark:
+    """Mark a moment at a table. Raises Refused."""
+    if not by.has_perm("tables.bookmark"):
+        raise Refused("not_permitted", "Only the surveillance makes bookmarks.", 403)
+    note, camera = note.strip(), camera.strip()
+    reading = clock.read()
+    _refuse(note, camera, ahead=moment > reading.database)
+    with transaction.atomic():
+        row: Bookmark = Bookmark.objects.create(
+            book_id=table.book_id, round=round, moment=moment, note=note, camera=camera,
+            salt=secrets.token_hex(16), by=by.signature, at=reading.database,
+        )  # fmt: skip
+        journal.enter(journal.BOOKMARKS, row.pk, row.at, by.signature)
+    return row
+
+
+def _refuse(note: str, camera: str, *, ahead: bool) -> None:
+    if not note or len(note) > MOST_NOTE or not note.replace("\n", " ").replace("\r", " ").isprintable():
+        raise Refused("bad_bookmark", f"Say in 1 to {MOST_NOTE} plain characters what is to be seen there.", 422)
+    if len(camera) > MOST_CAMERA or not (camera or "-").isprintable():
+        raise Refused("bad_bookmark", f"A camera is named in at most {MOST_CAMERA} plain characters: C-12.", 422)
+    if ahead:
+        raise Refused("bad_bookmark", "That moment is still to come: mark one that was.", 422)
+
+
+def listed(viewer: Staff, before: int | None = None) -> QuerySet[Bookmark]:
+    """Those that somebody may see, the newest first. Raises Refused."""
+    if not viewer.has_perm("tables.watch_bookmarks"):
+        raise Refused("not_permitted", "Bookmarks are for the surveillance and auditors.", 403)
+    rows: QuerySet[Bookmark] = Bookmark.objects.select_related("book").order_by("-pk")
+    return rows.filter(pk__lt=before) if before else rows
+
+
+# --- Finding a moment ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The entry nearest to a moment."""
+
+    seq: int
+    round: int | None
+    at: datetime
+
+
+def nearest(book_id: int, moment: datetime) -> Found | None:
+    """The entry of a book that is nearest to a moment; of two as near, the earlier."""
+    of_book = LogEntry.objects.filter(book_id=book_id).values_list("seq", "round", "at")
+    earlier = of_book.filter(at__lte=moment).order_by("-at", "-seq").first()
+    later = of_book.filter(at__gt=moment).order_by("at", "seq").first()
+    both = [Found(*row) for row in (earlier, later) if row is not None]
+    return min(both, key=lambda found: abs(found.at - moment), default=None)

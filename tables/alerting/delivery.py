@@ -1,0 +1,298 @@
+"""How alerts leave the house: each waits in the outbox until an attempt at it was the last, and every attempt is kept.
+
+An attempt is noted after it was made. A worker that is killed in between leaves none, and the next one makes it again:
+so whoever receives may get the same twice, and knows it by its number. Nothing is lost.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import smtplib
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from celery import current_app
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from kombu.exceptions import OperationalError
+
+from ledger import alerts, clock, runs
+from ledger.models import Alert
+from tables import pepper
+from tables.alerting import channels, signing
+from tables.alerting.raising import Heard, heard, with_steps
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Means, Outcome
+from tables.alerting.rules import KINDS, LEVELS, OTHER, Rule
+from tables.models import Staff
+from tables.refusals import Refused
+
+log = logging.getLogger(__name__)
+
+FIRST_WAIT: Final = timedelta(seconds=10)
+LONGEST_WAIT: Final = timedelta(hours=1)
+MOST_ATTEMPTS: Final = 12
+"""The last of them comes some five hours after the first: then a person has to look."""
+PATIENCE_SECONDS: Final = 10
+BACK: Final = timedelta(days=1)
+"""Alerts of before are not put out any more: who sets a channel is not told of last week."""
+MOST_SAID: Final = 300
+
+
+class NotSent(Exception):
+    """An attempt failed. The message says how; ``for_good`` that another one would fail as well."""
+
+    def __init__(self, says: str, *, for_good: bool = False) -> None:
+        super().__init__(says)
+        self.for_good = for_good
+
+
+# --- Into the outbox -------------------------------------------------------------------------------------------
+
+
+def put_out(rules: Mapping[str, Rule]) -> int:
+    """Put out what the channels want of every alert of late that is not put out yet; how many deliveries that were."""
+    wanting = [channel for channel in channels.in_force() if channel.is_on]
+    if not wanting:
+        return 0
+    since = clock.read().database - BACK
+    late = Q(at__gte=since) | Q(acknowledgement=None, escalations__at__gte=since)
+    put = 0
+    for alert in with_steps(Alert.objects.filter(late).distinct().select_related("book", "acknowledgement")):
+        for step in range(alert.escalations.count() + 1):
+            steps = sorted(alert.escalations.all(), key=lambda escalation: escalation.step)[:step]
+            put += _put(alert, step, heard(alert, rules, steps), wanting)
+    return put
+
+
+def _put(alert: Alert, step: int, state: Heard, wanting: list[AlertChannel]) -> int:
+    moment, put = state.steps[-1] if step else alert.at, 0
+    for channel in wanting:
+        since = AlertChannel.objects.filter(name=channel.name).order_by("version").values_list("at", flat=True).first()
+        if since is None or moment < since or not channels.wants(channel, alert.kind, state.level):
+            continue
+        if Delivery.objects.filter(name=channel.name, alert=alert, step=step).exists():
+            continue
+        put += _keep(channel, alert, step, body_of(alert, step, state))
+    return put
+
+
+def _keep(channel: AlertChannel, alert: Alert | None, step: int, body: Mapping[str, Any]) -> int:
+    key = uuid4()
+    rows = Delivery.objects.bulk_create(
+        [
+            Delivery(
+                channel=channel, name=channel.name, alert=alert, step=step, key=key, body={"id": str(key), **body},
+                at=clock.read().database,
+            )
+        ],
+        ignore_conflicts=alert is not None,
+    )  # fmt: skip
+    kept = Delivery.objects.filter(key=key).first()
+    if kept is not None:
+        transaction.on_commit(lambda: _ask(kept.pk, timedelta(0)))
+    return len(rows) if kept is not None else 0
+
+
+def body_of(alert: Alert, step: int, state: Heard) -> dict[str, Any]:
+    """What leaves the house: what the alert says, and nothing besides."""
+    return {
+        "event": "alert.escalated" if step else "alert.raised",
+        "alert": {
+            "number": alert.pk,
+            "kind": alert.kind,
+            "title": title_of(alert.kind),
+            "level": LEVELS[state.level],
+            "message": alert.message,
+            "table": alert.book.name if alert.book else None,
+            "raised_at": alert.at.isoformat(),
+            "escalation": step,
+        },
+    }
+
+
+def title_of(kind: str) -> str:
+    """What alerts of a kind are called."""
+    return KINDS[kind].title if kind in KINDS and kind != OTHER else kind.replace("_", " ").capitalize()
+
+
+def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
+    """Put a test into the outbox. Raises Refused."""
+    if not by.has_perm("tables.add_alertchannel"):
+        raise Refused("not_permitted", "Only an operator tries a channel.", 403)
+    _keep(channel, None, 0, {"event": "test", "message": f"A test of {channel.name}: no alert was raised."})
+    return Delivery.objects.filter(name=channel.name).latest("pk")
+
+
+# --- Out of it -------------------------------------------------------------------------------------------------
+
+
+def waiting() -> QuerySet[Delivery]:
+    """What no attempt has ended yet."""
+    ended = DeliveryAttempt.objects.filter(delivery=OuterRef("pk"), outcome__in=(Outcome.SENT, Outcome.DEAD))
+    return Delivery.objects.filter(~Exists(ended)).prefetch_related("attempts").order_by("pk")
+
+
+def dead() -> QuerySet[Delivery]:
+    """What failed for good: a person has to look."""
+    ended = DeliveryAttempt.objects.filter(delivery=OuterRef("pk"), outcome=Outcome.DEAD)
+    return Delivery.objects.filter(Exists(ended)).prefetch_related("attempts").order_by("-pk")
+
+
+def wait_after(attempts: int) -> timedelta:
+    """How long the next attempt waits: twice as long each time, up to an hour."""
+    return min(FIRST_WAIT * 2 ** max(attempts - 1, 0), LONGEST_WAIT) if attempts else timedelta(0)
+
+
+def due_at(delivery: Delivery) -> datetime:
+    """When the next attempt is due."""
+    attempts = sorted(delivery.attempts.all(), key=lambda attempt: attempt.number)
+    return attempts[-1].at + wait_after(len(attempts)) if attempts else delivery.at
+
+
+def send_due(moment: datetime) -> int:
+    """Ask for whatever is due: what a worker that was killed, or a broker that was away, left lying."""
+    due = [delivery.pk for delivery in waiting() if due_at(delivery) <= moment]
+    for pk in due:
+        _ask(pk, timedelta(0))
+    return len(due)
+
+
+def deliver(pk: int) -> Outcome | None:
+    """Make the attempt that is due, unless another worker is at it; what came of it."""
+    with runs.alone(f"delivery {pk}") as first:
+        delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if first else None
+        if delivery is None or due_at(delivery) > clock.read().database:
+            return None
+        number = delivery.attempts.count() + 1
+        outcome, says = _attempt(delivery, number)
+        DeliveryAttempt.objects.create(
+            delivery=delivery, number=number, outcome=outcome, says=says[:MOST_SAID], at=clock.read().database
+        )
+    if outcome == Outcome.FAILED:
+        _ask(pk, wait_after(number))
+    if outcome == Outcome.DEAD:
+        says = f"An alert could not leave the house by {delivery.name}: {says}"
+        alerts.raise_alert(None, "not_delivered", says[:MOST_SAID], {"delivery": pk, "level": 1})
+    return outcome
+
+
+def _attempt(delivery: Delivery, number: int) -> tuple[Outcome, str]:
+    channel = AlertChannel.objects.filter(name=delivery.name).order_by("-version")[0]  # an address may be put right
+    if not channel.is_on:
+        return Outcome.DEAD, "The channel was switched off"
+    try:
+        return Outcome.SENT, SENDERS[Means(channel.means)](channel, delivery)
+    except NotSent as failure:
+        last = failure.for_good or number >= MOST_ATTEMPTS
+        return (Outcome.DEAD if last else Outcome.FAILED), str(failure)
+    except pepper.NoSuchKey as missing:
+        return Outcome.DEAD, f"{missing}: set the channel's secret anew"
+
+
+def _ask(pk: int, wait: timedelta) -> None:
+    """Have a worker make the next attempt. If nobody can be asked now, the sweep of each minute finds it."""
+    try:
+        current_app.send_task("tables.tasks.deliver", (pk,), countdown=wait.total_seconds() + bool(wait))
+    except (OSError, OperationalError) as away:
+        log.warning("the broker is away, and delivery %s waits for the next sweep: %s", pk, away)
+
+
+# --- E-mail ----------------------------------------------------------------------------------------------------
+
+
+def _mail(channel: AlertChannel, delivery: Delivery) -> str:
+    """Hand it to the mail server. Raises NotSent."""
+    subject, text = mail_of(delivery.body)
+    if not settings.EMAIL_HOST:
+        raise NotSent("no mail server is set: EMAIL_HOST", for_good=True)
+    host = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].rstrip(">") or "casino"
+    headers = {"Message-ID": f"<{delivery.key}@{host}>", "Auto-Submitted": "auto-generated"}
+    message = EmailMessage(subject, text, to=[channel.address], headers=headers)
+    try:
+        message.send()
+    except smtplib.SMTPRecipientsRefused:
+        raise NotSent("the mail server refuses the address", for_good=True) from None
+    except (smtplib.SMTPException, OSError) as failure:
+        raise NotSent(f"the mail server did not take it: {type(failure).__name__}") from None
+    return "The mail server took it"
+
+
+def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
+    """Subject and text of a message."""
+    told = body.get("alert")
+    if told is None:
+        return "[test] Casino tables", f"{body['message']}\n"
+    escalated = ", nobody took note of it" if told["escalation"] else ""
+    where = f" at {told['table']}" if told["table"] else ""
+    lines = (
+        told["message"], "", f"Level: {told['level']}{escalated}", f"Alert {told['number']} of {told['raised_at']}",
+        "Take note of it by name on the floor's page.", "",
+    )  # fmt: skip
+    return " ".join(f"[{told['level']}] {told['title']}{where}".split()), "\n".join(lines)
+
+
+# --- Webhook ---------------------------------------------------------------------------------------------------
+
+
+def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
+    """Post it, signed. Redirects are not followed: they would lead where nobody looked. Raises NotSent."""
+    if fault := channels.url_fault(channel.address):
+        raise NotSent(fault, for_good=True)
+    parts, body = urlsplit(channel.address), json.dumps(delivery.body, separators=(",", ":")).encode()
+    headers = signing.headers(channels.secret_of(channel), int(time.time()), str(delivery.key), body)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    connection = _connection(parts.scheme, parts.hostname or "", parts.port)
+    try:
+        connection.request(
+            "POST", path, body, {"Content-Type": "application/json", "User-Agent": "casino-tables", **headers}
+        )
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as failure:
+        raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
+    finally:
+        connection.close()
+    if 200 <= status < 300:
+        return f"The receiver answered {status}"
+    says = "it sends elsewhere, and that is not followed" if 300 <= status < 400 else "it did not take it"
+    raise NotSent(f"the receiver answered {status}: {says}", for_good=300 <= status < 400 or status == 410)
+
+
+def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+    """A connection to the very address that was looked at: a name that leads elsewhere the next moment gains nothing.
+    Raises NotSent."""
+    chosen = port or (443 if scheme == "https" else 80)
+    ip = _looked_up(host, chosen)
+    connection: http.client.HTTPConnection
+    if scheme == "https":
+        connection = http.client.HTTPSConnection(
+            host, chosen, timeout=PATIENCE_SECONDS, context=ssl.create_default_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(host, chosen, timeout=PATIENCE_SECONDS)
+    connection._create_connection = lambda _address, *rest: socket.create_connection((ip, chosen), *rest)  # type: ignore[attr-defined]
+    return connection
+
+
+def _looked_up(host: str, port: int) -> str:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise NotSent(f"there is no host {host}") from None
+    ips = [str(address[0]) for *_, address in found]
+    for ip in ips:
+        if fault := channels.ip_fault(ip):
+            raise NotSent(fault, for_good=True)
+    return ips[0]
+
+
+SENDERS: Final[Mapping[Means, Callable[[AlertChannel, Delivery], str]]] = {Means.MAIL: _mail, Means.WEBHOOK: _webhook}

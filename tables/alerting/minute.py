@@ -1,0 +1,92 @@
+"""What goes by time and not by an entry: tables that stand idle, reliefs that are due, clocks, and escalation."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from ledger import clock
+from ledger.models import Alert, LogEntry
+from ledger.runs import Plan
+from tables import standing
+from tables.alerting import delivery, rule_book
+from tables.alerting.raising import escalate_due, told
+from tables.alerting.rules import Fact, Rule
+from tables.log.fold import Standing
+from tables.models import Table
+
+PLAN: Final = Plan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))
+
+
+def look() -> int:
+    """Whatever is due by now; how many alerts were raised or escalated."""
+    rules, reading = rule_book.in_force(), clock.read()
+    moment = reading.database
+    raised = sum(is_new for _, is_new in _of_tables(rules, moment))
+    raised += of_clock(f"server {socket.gethostname()}", reading.drift, rules) is not None
+    raised += escalate_due(rules, moment)
+    delivery.put_out(rules)
+    delivery.send_due(moment)
+    return raised
+
+
+def _of_tables(rules: Mapping[str, Rule], moment: datetime) -> Iterator[tuple[Alert | None, bool]]:
+    tables = list(Table.objects.select_related("book"))
+    states = standing.at_all([standing.head_of(table) for table in tables])
+    for table in tables:
+        for fact in time_facts(table, states[table.book_id], _moments(table, states[table.book_id]), moment):
+            yield told(fact, rules, table.book, {"entry": table.book.head_seq, "in": table.book.name})
+
+
+def _moments(table: Table, state: Standing) -> Mapping[int, datetime]:
+    """When the entries were that a table's times count from."""
+    if not state.is_open or state.dealer is None:
+        return {}
+    seqs = {state.seq, state.dealer.since_seq}
+    return dict(LogEntry.objects.filter(book_id=table.book_id, seq__in=seqs).values_list("seq", "at"))
+
+
+def time_facts(table: Table, state: Standing, moments: Mapping[int, datetime], moment: datetime) -> Iterator[Fact]:
+    """How long a table has stood without an entry, and its dealer dealt."""
+    if not state.is_open or state.dealer is None:
+        return
+    since, tapped_in = moments.get(state.seq), moments.get(state.dealer.since_seq)
+    where = {"table": table.name, "game": table.game, "once": True}
+    if since is not None:
+        minutes = _minutes(moment - since)
+        says = f"{table.name} stands idle: {state.dealer.name} deals, and nothing was entered since {since:%H:%M} UTC"
+        yield Fact("table_idle", f"since entry {state.seq}", says, minutes, **where)  # type: ignore[arg-type]
+    if tapped_in is not None:
+        minutes = _minutes(moment - tapped_in)
+        says = f"Relief due at {table.name}: {state.dealer.name} deals there since {tapped_in:%H:%M} UTC"
+        yield Fact("relief_due", f"since entry {state.dealer.since_seq}", says, minutes, **where)  # type: ignore[arg-type]
+
+
+def _minutes(span: timedelta) -> int:
+    return int(span.total_seconds() // 60)
+
+
+# --- Clocks ----------------------------------------------------------------------------------------------------
+
+
+def of_clock(whose: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert | None:
+    """Hold a clock's difference from the database's against the rule; the alert that was raised now, if any."""
+    seconds, way = int(abs(drift).total_seconds()), "ahead of" if drift > clock.NONE else "behind"
+    says = f"The clock of {whose} is {way} the database's by {clock.spelled(drift)}: set it (NTP)"
+    fact = Fact("clock_drift", whose, says, seconds)
+    alert, is_new = told(fact, rules, None, {"drift_seconds": drift.total_seconds()})
+    return alert if is_new else None
+
+
+def of_browser(whose: str, milliseconds: int) -> Alert | None:
+    """A browser says what time it has: held against the database's clock. How long its message took counts as drift,
+    which is why nobody sets this rule to a second or two."""
+    reading = clock.read()
+    bound = 10**15  # whatever it says, a time that can be reckoned with
+    drift = timedelta(milliseconds=max(min(milliseconds, bound), -bound)) - (reading.database - _EPOCH)
+    return of_clock(whose, drift, rule_book.in_force())
+
+
+_EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")

@@ -1,0 +1,113 @@
+"""From a fact to an alert: raised once for its cause, and what comes after it while it is open is put with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from ledger import alerts
+from ledger.models import Alert, Book, Escalation
+from tables.alerting import rule_book
+from tables.alerting.facts import Noticed, evidence_of
+from tables.alerting.rows import AlertRepeat
+from tables.alerting.rules import AT_LEVEL, Call, Fact, Rule, call, escalated, escalation_due
+
+MOST_SAID = 300
+
+
+def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
+    """Raise the alert that a rule makes of what an entry tells, or put it with the one that is open for its cause."""
+    alert, is_new = told(noticed.fact, rules, book, evidence_of(noticed))
+    if alert is not None and not is_new and not noticed.fact.once:
+        _repeat(alert, noticed)
+    return alert
+
+
+def told(
+    fact: Fact, rules: Mapping[str, Rule], book: Book | None, evidence: Mapping[str, Any]
+) -> tuple[Alert | None, bool]:
+    """The alert that a rule makes of a fact, if any; and whether it is new."""
+    rule = rules[fact.about]
+    raised = call(rule, fact)
+    if raised is None:
+        return None, False
+    facts = {
+        "cause": fact.cause,
+        "level": raised.level,
+        "roles": list(raised.roles),
+        **({"number": fact.number, "threshold": rule.threshold} if rule.threshold is not None else {}),
+        **evidence,
+        **fact.evidence,
+    }
+    return alerts.raise_for(book, fact.about, fact.says, facts, once=fact.once)
+
+
+def _repeat(alert: Alert, noticed: Noticed) -> None:
+    """Once for each round: a bet and what came of it are one matter."""
+    entry, number = noticed.entry, noticed.fact.round
+    earlier = AlertRepeat.objects.filter(alert=alert)
+    known = {alert.evidence.get("round"), *earlier.values_list("round", flat=True)}
+    if number is not None and number in known:
+        return
+    AlertRepeat.objects.create(
+        alert=alert, book_id=entry.book_id, seq=entry.seq, round=number, says=noticed.fact.says[:MOST_SAID],
+        at=entry.at or alert.at,
+    )  # fmt: skip
+    alerts.announce(alert)
+
+
+# --- How far an alert goes now ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """How far an alert goes by now, and who hears of it."""
+
+    level: int
+    roles: frozenset[str]
+    steps: tuple[datetime, ...]
+    """When it was escalated."""
+
+    def is_heard_by(self, role: str) -> bool:
+        return role in self.roles
+
+
+def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalation]) -> Heard:
+    """Of an alert that no rule raised, by the rule for anything else."""
+    rule = rule_book.rule_for(alert, rules)
+    level = int(alert.evidence.get("level", rule.level))
+    roles = frozenset(alert.evidence.get("roles", rule.roles))
+    for escalation in escalations:
+        level, roles = escalation.level, roles | frozenset(escalation.roles)
+    return Heard(min(max(level, 0), max(AT_LEVEL)), roles, tuple(escalation.at for escalation in escalations))
+
+
+def with_steps(chosen: QuerySet[Alert]) -> QuerySet[Alert]:
+    """Alerts with what ``heard_all`` asks of each, in so many queries whatever their number."""
+    return chosen.prefetch_related("escalations", "repeats")
+
+
+def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:
+    """The same of several, by their numbers."""
+    rules = rule_book.in_force()
+    return {
+        alert.pk: heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
+        for alert in chosen
+    }
+
+
+def escalate_due(rules: Mapping[str, Rule], moment: datetime) -> int:
+    """Escalate every alert that nobody took note of in time; how many that were."""
+    told_again = 0
+    for alert in with_steps(alerts.open_alerts()):
+        rule = rule_book.rule_for(alert, rules)
+        state = heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
+        if escalation_due(rule, alert.at, state.steps, moment):
+            further: Call = escalated(rule, state.level, state.roles)
+            step = len(state.steps) + 1
+            told_again += alerts.escalate(alert, step, further.level, further.roles) is not None
+    return told_again

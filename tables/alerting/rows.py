@@ -1,0 +1,181 @@
+"""The rows of alerts by rules: rules, channels, what waits to leave the house, and how far books were followed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+
+from ledger.models import Alert, AppendOnly, Book
+
+APP: str = "tables"
+
+
+class AlertRule(AppendOnly):
+    """A rule as it is set from an entry of the house's book on."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    about = models.CharField(max_length=32)
+    is_on = models.BooleanField()
+    threshold = models.BigIntegerField(null=True)
+    level = models.SmallIntegerField()
+    tables = models.JSONField(default=list)
+    games = models.JSONField(default=list)
+    roles = models.JSONField(default=list)
+    escalate_minutes = models.IntegerField()
+    escalate_to = models.JSONField(default=list)
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = APP
+        ordering: ClassVar[list[str]] = ["-seq"]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["about", "-seq"], name="tables_alertrule_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.about} from entry {self.seq} on"
+
+
+class Means(models.TextChoices):
+    """How a channel sends."""
+
+    MAIL = "mail", "E-mail"
+    WEBHOOK = "webhook", "Webhook"
+
+
+class AlertChannel(AppendOnly):
+    """A way by which alerts leave the house. Never changed: set otherwise, it is another version of its name."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField(max_length=40)
+    version = models.IntegerField()
+    means = models.CharField("sends by", max_length=8, choices=Means.choices)
+    address = models.CharField(max_length=400)
+    secret = models.CharField(max_length=400, blank=True, editable=False)
+    """Sealed; empty for e-mail."""
+    is_on = models.BooleanField("on", default=True)
+    least_level = models.SmallIntegerField("from the level on")
+    about = models.JSONField("only alerts of", default=list)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        app_label = APP
+        verbose_name = "alert channel"
+        ordering: ClassVar[list[str]] = ["name", "-version"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["name", "version"], name="tables_alertchannel_once"),
+            models.CheckConstraint(name="tables_alertchannel_version", condition=models.Q(version__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} version {self.version}"
+
+
+class Delivery(AppendOnly):
+    """The outbox: something that is to leave the house by a channel, until an attempt at it was the last."""
+
+    channel = models.ForeignKey(AlertChannel, models.PROTECT, related_name="deliveries")
+    name = models.CharField(max_length=40)
+    """The channel's, of whichever version."""
+    alert = models.ForeignKey(Alert, models.PROTECT, null=True, related_name="deliveries")
+    """None: a test."""
+    step = models.SmallIntegerField(default=0)
+    """Of which escalation it tells; 0 that the alert was raised."""
+    key = models.UUIDField(unique=True)
+    """By which a receiver knows what it had before."""
+    body = models.JSONField(encoder=DjangoJSONEncoder)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = APP
+        ordering: ClassVar[list[str]] = ["-pk"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["name", "alert", "step"], name="tables_delivery_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"delivery {self.pk} by {self.name}"
+
+
+class Outcome(models.TextChoices):
+    """How an attempt went."""
+
+    SENT = "sent", "Sent"
+    FAILED = "failed", "Failed, to be tried again"
+    DEAD = "dead", "Failed for good"
+
+
+class DeliveryAttempt(AppendOnly):
+    """One attempt at a delivery, with what came of it."""
+
+    delivery = models.ForeignKey(Delivery, models.PROTECT, related_name="attempts")
+    number = models.SmallIntegerField()
+    outcome = models.CharField(max_length=8, choices=Outcome.choices)
+    says = models.CharField(max_length=300)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = APP
+        ordering: ClassVar[list[str]] = ["number"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["delivery", "number"], name="tables_deliveryattempt_once"),
+            models.CheckConstraint(name="tables_deliveryattempt_number", condition=models.Q(number__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} at {self.delivery_id}: {self.outcome}"
+
+
+class AlertRepeat(AppendOnly):
+    """The same once more, while nobody had taken note of its alert."""
+
+    alert = models.ForeignKey(Alert, models.PROTECT, related_name="repeats")
+    book = models.ForeignKey(Book, models.PROTECT, null=True, related_name="+", db_index=False)
+    seq = models.BigIntegerField(null=True)
+    """The entry that tells of it."""
+    round = models.IntegerField(null=True)
+    says = models.CharField(max_length=300)
+    at = models.DateTimeField()
+
+    class Meta:
+        app_label = APP
+        ordering: ClassVar[list[str]] = ["pk"]
+
+    def __str__(self) -> str:
+        return self.says
+
+
+class BookPosition(models.Model):
+    """How far a book was followed: rules have looked at every entry up to there."""
+
+    book = models.OneToOneField(Book, models.PROTECT, related_name="+")
+    seq = models.BigIntegerField(default=0)
+
+    class Meta:
+        app_label = APP
+
+    def __str__(self) -> str:
+        return f"{self.book_id} through {self.seq}"
+
+
+class ShiftWin(models.Model):
+    """What a seat has won from the house since a shift began; reckoned from the log as it is followed."""
+
+    book = models.ForeignKey(Book, models.PROTECT, related_name="+")
+    shift = models.DateTimeField()
+    """When it began."""
+    seat = models.SmallIntegerField()
+    cents = models.BigIntegerField(default=0)
+
+    class Meta:
+        app_label = APP
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["book", "shift", "seat"], name="tables_shiftwin_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"seat {self.seat}: {self.cents}"

@@ -1,0 +1,130 @@
+"""The review of access: who may do what here, since when, and who granted it, from the log alone.
+
+Former 25 CFR 543.16 and Nevada's checklist for table systems ask for one each quarter, by somebody who grants nothing
+themselves. A review that is signed is an entry of the house's book, with a digest of what was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from django.db import transaction
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
+from ledger.proof.spelling import canonical
+from tables.log.catalog import read_as
+from tables.log.entries.staff import AccessReviewed, StaffAdded, StaffChanged
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import WORDS, Role, may
+
+SAYS_NOTHING: Final = "before the log told of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one person may do."""
+
+    username: str
+    name: str
+    badge: str
+    role: str
+    further: tuple[str, ...]
+    is_active: bool
+    since: datetime | None
+    """When they were last given a role, or switched off; None where the log does not tell."""
+    granted_by: str
+    last_sign_in: datetime | None
+
+    @property
+    def may(self) -> tuple[str, ...]:
+        """In words, what they may do in any of their roles; nothing where they left."""
+        roles = (self.role, *self.further) if self.is_active else ()
+        return tuple(words for permission, words in WORDS.items() if any(may(Role(role), permission) for role in roles))
+
+    def row(self) -> tuple[Any, ...]:
+        """A line of the list, as a file has it."""
+        roles = ", ".join((self.role, *self.further))
+        return (
+            self.username, self.name, self.badge, roles, "yes" if self.is_active else "no", self.since, self.granted_by,
+            self.last_sign_in, "; ".join(self.may),
+        )  # fmt: skip
+
+
+HEADER: Final = (
+    "username", "name", "badge", "roles", "active", "since", "granted_by", "last_sign_in", "may",
+)  # fmt: skip
+
+
+def review() -> list[Access]:
+    """Everybody who has a row, those who work here first."""
+    grants = _grants()
+    people = Staff.objects.order_by("-is_active", "name")
+    return [_access(person, grants.get(person.username)) for person in people]
+
+
+def _access(person: Staff, grant: tuple[datetime, str] | None) -> Access:
+    since, granted_by = grant or (None, SAYS_NOTHING)
+    return Access(
+        username=person.username,
+        name=person.name,
+        badge=person.badge or "",
+        role=str(person.role),
+        further=tuple(person.further),
+        is_active=person.is_active,
+        since=since,
+        granted_by=granted_by,
+        last_sign_in=person.last_login,
+    )
+
+
+_GRANTS: Final = {"role", "further", "is_active"}
+
+
+def _grants() -> Mapping[str, tuple[datetime, str]]:
+    """When and by whom each person was last given what they may do."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=["added", "changed"]).order_by("seq")
+    grants: dict[str, tuple[datetime, str]] = {}
+    for kind, moment, by, body in entries.values_list("kind", "at", "by", "body").iterator():
+        event = read_as(StaffAdded if kind == "added" else StaffChanged, body)
+        assert isinstance(event, StaffAdded | StaffChanged)  # noqa: S101 -- as it was asked
+        if isinstance(event, StaffAdded) or _GRANTS & (event.after or {}).keys():
+            grants[event.username] = moment, by
+    return grants
+
+
+# --- Signed ----------------------------------------------------------------------------------------------------
+
+
+def digest_of(lines: Sequence[Access]) -> str:
+    """SHA-256 over who may do what. When somebody last signed in is no part of it: it changes while one reads."""
+    rows = [[str(value) for value in replace(line, last_sign_in=None).row()] for line in lines]
+    return sha256(canonical({"access": rows})).hexdigest()
+
+
+def sign(digest: str, note: str, *, by: Staff) -> None:
+    """Somebody who audits has looked at the review as its digest says it. Raises Refused where it changed meanwhile."""
+    if not by.has_perm("tables.review_access"):
+        raise Refused("not_permitted", "An auditor reviews who may do what.", 403)
+    if len(note) > 300 or not (note == "" or note.isprintable()):
+        raise Refused("bad_note", "A note has 300 plain characters at most.", 422)
+    with transaction.atomic():
+        head = house.lock()
+        lines = review()
+        if digest_of(lines) != digest:
+            raise Refused("changed", "Somebody's access changed while you read: look at the list again.", 409)
+        event = AccessReviewed(username=by.username, people=len(lines), sha256=digest, note=note)
+        log.append(head, Draft.of(event, by.signature))
+
+
+def last_review() -> tuple[datetime, str] | None:
+    """When a review was signed last, and by whom."""
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind="access_reviewed")
+    row = entries.order_by("-seq").values_list("at", "by").first()
+    return row if row is None else (row[0], row[1])

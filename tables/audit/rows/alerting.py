@@ -1,0 +1,46 @@
+"""The rules of alerts, and the channels by which they leave the house: each row is what its one entry says."""
+
+from __future__ import annotations
+
+from tables.alerting import channels, rule_book
+from tables.alerting.rows import AlertChannel, AlertRule
+from tables.audit.rows.reading import Rows, of_the_house
+from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
+
+
+def rules_in_log() -> Rows:
+    """Every rule that was set, in the order of its kind."""
+    return _numbered([(entry.event, entry.by) for entry in of_the_house("alert rules", alert_rule=["set"])])
+
+
+def rules_in_database() -> Rows:
+    """Every rule that has a row."""
+    rows = AlertRule.objects.order_by("seq")
+    return _numbered([(rule_book.event_of(rule_book.rule_of(row)), row.by) for row in rows])
+
+
+def channels_in_log() -> Rows:
+    """Every version of a channel that was set."""
+    entries = [(entry.event, entry.by) for entry in of_the_house("alert channels", channel=["set"])]
+    return {_version(event): event.content() | {"by": by} for event, by in entries if isinstance(event, ChannelSet)}
+
+
+def channels_in_database() -> Rows:
+    """Every version of a channel that has a row."""
+    rows = [(channels.event_of(row), row.by) for row in AlertChannel.objects.all()]
+    return {_version(event): event.content() | {"by": by} for event, by in rows}
+
+
+def _numbered(told: list[tuple[object, str]]) -> Rows:
+    """By kind, and how often it was set by then."""
+    times: dict[str, int] = {}
+    rows = {}
+    for event, by in told:
+        if isinstance(event, AlertRuleSet):
+            times[event.about] = times.get(event.about, 0) + 1
+            rows[f"about {event.about}, version {times[event.about]}"] = event.content() | {"by": by}
+    return rows
+
+
+def _version(event: ChannelSet) -> str:
+    return f"{event.name} version {event.version}"

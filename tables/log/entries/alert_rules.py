@@ -1,0 +1,62 @@
+"""Which alerts are raised, who hears of them, and by which channels they leave the house."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.event import Event
+
+
+class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """From now on alerts of a kind are raised by another rule."""
+
+    subject: ClassVar[str] = "alert_rule"
+    kinds: ClassVar[tuple[str, ...]] = ("set",)
+    of_the_house: ClassVar[bool] = True
+
+    about: str
+    """The kind of alert."""
+    is_on: bool
+    threshold: int | None
+    """In the measure of its kind: cents, minutes, seconds, per cent, a count or a level."""
+    level: int
+    tables: tuple[str, ...]
+    """At which tables; none named means all."""
+    games: tuple[str, ...]
+    roles: tuple[str, ...]
+    """Who hears of it."""
+    escalate_minutes: int
+    """So long may nobody take note of it; 0 where it is never escalated."""
+    escalate_to: tuple[str, ...]
+
+    def words(self) -> str:
+        about = self.about.replace("_", " ")
+        if not self.is_on:
+            return f"Alerts of {about} are switched off"
+        threshold = "" if self.threshold is None else f" from {self.threshold} on"
+        return f"Alerts of {about} are raised{threshold}, at level {self.level}"
+
+
+class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Alerts leave the house by a channel that is new, or set otherwise. An address may be a secret by itself, so it is
+    told by its digest."""
+
+    subject: ClassVar[str] = "channel"
+    kinds: ClassVar[tuple[str, ...]] = ("set",)
+    of_the_house: ClassVar[bool] = True
+
+    name: str
+    version: int
+    means: str
+    """mail or webhook."""
+    is_on: bool
+    least_level: int
+    about: tuple[str, ...]
+    """Which kinds of alert; none named means all."""
+    address_sha256: str
+    secret_sha256: str
+    """Of the sealed secret, as it is kept."""
+
+    def words(self) -> str:
+        state = "is set" if self.is_on else "is switched off"
+        return f"The channel {self.name} ({self.means}), version {self.version}, {state}"

@@ -1,0 +1,123 @@
+"""Series of chips: which there are, which are retired, and which kinds come into play no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chips import money
+from tables.log.entries.chips import ChipSeriesAdded
+from tables.models import ChipSeries, Denomination, Staff
+from tables.refusals import Refused
+from tables.setup.table_settings import Faults
+
+FIRST_YEAR: Final = 1900
+
+
+def all_of_them() -> QuerySet[ChipSeries]:
+    """Every series, with its retirement where it is retired."""
+    return ChipSeries.objects.select_related("retirement").order_by("name")
+
+
+def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: Staff) -> ChipSeries:
+    """A series that a manufacturer made. Raises Refused."""
+    if not by.has_perm("tables.add_chipseries"):
+        raise Refused("not_permitted", "Only an operator sets up series of chips.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        if sentences := faults(name, manufacturer, year, values):
+            raise Refused("bad_chip_series", " ".join(sentences.values()), 422, fields=sentences)
+        kinds = tuple(sorted(set(values), reverse=True))
+        event = ChipSeriesAdded(name=name, manufacturer=manufacturer, year=year, values=kinds)
+        entry = log.append(head, Draft.of(event, by.signature))
+        return ChipSeries.objects.create(
+            seq=entry.seq,
+            name=name,
+            manufacturer=manufacturer,
+            year=year,
+            values=list(kinds),
+            by=by.signature,
+            at=entry.at or head.moment,
+        )
+
+
+def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Faults:
+    """What is wrong with a new series, by the field that it is about."""
+    sentences: Faults = {}
+    for field, text in (("name", name), ("manufacturer", manufacturer)):
+        most = getattr(ChipSeries._meta.get_field(field), "max_length", 0)
+        if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > most:
+            sentences[field] = f"The {field} has 1 to {most} characters, and no space before or after it."
+    if "name" not in sentences and ChipSeries.objects.filter(name__iexact=name).exists():
+        sentences["name"] = f"There is a series {name} already."
+    if not FIRST_YEAR <= year <= 9999:
+        sentences["year"] = f"The year is one from {FIRST_YEAR} on, of four digits."
+    there = set(Denomination.objects.filter(retired_at=None).values_list("value_cents", flat=True))
+    if not values:
+        sentences["values"] = "A series has one kind of chip at least."
+    elif missing := sorted(set(values) - there):
+        sentences["values"] = f"There is no chip worth {', '.join(map(money, missing))}: add the kind first."
+    return sentences
+
+
+def named(name: str) -> ChipSeries:
+    """The series of a name. Raises Refused where there is none."""
+    series = all_of_them().filter(name=name).first()
+    if series is None:
+        raise Refused("unknown_chip_series", f"There is no series of chips called {name}.", 422)
+    return series
+
+
+def last_day_of(series: ChipSeries) -> date | None:
+    """The last day on which chips of a retired series are redeemed; None while it is in use."""
+    retirement = getattr(series, "retirement", None)
+    return retirement.last_day if retirement else None
+
+
+def refuse_unless(series: ChipSeries, state: str, today: date) -> None:
+    """Raises Refused unless a series is "in use", or "expired": its last day has passed."""
+    last_day = last_day_of(series)
+    if state == "in use" and last_day is not None:
+        says = f"The series {series} is retired: its chips are redeemed up to {last_day:%-d %B %Y}, and not given out."
+        raise Refused("series_retired", says, 409)
+    if state == "expired" and last_day is None:
+        raise Refused("series_in_use", f"The series {series} is in use: retire it first.", 409)
+    if state == "expired" and last_day is not None and today <= last_day:
+        says = f"Chips of the series {series} are redeemed up to {last_day:%-d %B %Y}: wait until that day is over."
+        raise Refused("series_in_use", says, 409)
+
+
+def refuse_expired(name: str, today: date) -> None:
+    """Raises Refused where chips of a series are not redeemed any more."""
+    series = named(name)
+    last_day = last_day_of(series)
+    if last_day is not None and today > last_day:
+        says = f"Chips of the series {series} were redeemed up to {last_day:%-d %B %Y}: they are not any more."
+        raise Refused("series_expired", says, 409)
+
+
+def retired_values() -> dict[int, str]:
+    """The kinds that come into play no more, by what they are worth, and why in a sentence: the kind is retired, or
+    every series that has it."""
+    why = {
+        chip.value_cents: f"Chips of {money(chip.value_cents)} are retired: they are taken in, and not given out."
+        for chip in Denomination.objects.exclude(retired_at=None)
+    }
+    in_use: set[int] = set()
+    retired: dict[int, str] = {}
+    for series in all_of_them():
+        if last_day_of(series) is None:
+            in_use.update(series.values)
+        else:
+            retired |= dict.fromkeys(series.values, series.name)
+    for value in retired.keys() - in_use - why.keys():
+        why[value] = (
+            f"Chips of {money(value)} are of the retired series {retired[value]}: they are taken in, and not given out."
+        )
+    return why

@@ -1,0 +1,179 @@
+"""What a paper says beside its chips, judged as it is signed: texts, moments, days, series of chips, other slips."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from datetime import date, datetime
+from typing import Final
+
+from django.utils import timezone
+
+from ledger.proof.chips import money
+from tables.log.paper import Slip
+from tables.log.series import (
+    CHIP_SERIES,
+    DAY,
+    KEPT_APART,
+    MOMENT,
+    SLIP,
+    SLIPS,
+    TEXT,
+    YES,
+    Chips,
+    Fact,
+    Series,
+    Stage,
+    total,
+)
+from tables.refusals import Refused
+from tables.setup import chip_series
+from tables.slips import stock
+
+FARTHEST_YEARS: Final = 30
+
+
+def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collection[str]]) -> dict[str, str]:
+    """What was typed for the facts of a step, each as the log spells it. Raises Refused for what it cannot be.
+    ``among``: what the house keeps apart of a kind (``series.KEPT_APART``)."""
+    facts = {}
+    for fact in stage.asks:
+        text = typed.get(fact.name, "").strip()
+        if text and fact.kind in KEPT_APART:
+            facts[fact.name] = _one_of(fact, text, among(fact.kind))
+        elif text:
+            facts[fact.name] = _READ[fact.kind](fact, text)
+        elif not fact.is_optional:
+            raise Refused("bad_fact", f"Fill in “{fact.asks}”.", 422)
+    return facts
+
+
+def _one_of(fact: Fact, text: str, names: Collection[str]) -> str:
+    if text not in names:
+        there_are = ", ".join(sorted(names)) or "none"
+        says = f"“{text[: fact.longest]}” is none of the {fact.kind} that there are now: {there_are}."
+        raise Refused("unknown_fact", says, 422)
+    return text
+
+
+def _text(fact: Fact, text: str) -> str:
+    if len(text) > fact.longest or not text.isprintable():
+        raise Refused("bad_fact", f"“{fact.asks}” has at most {fact.longest} plain characters.", 422)
+    return text
+
+
+def _yes(fact: Fact, text: str) -> str:
+    return YES
+
+
+def _day(fact: Fact, text: str) -> str:
+    """A day to come: today may be the last one, yesterday was."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise Refused("bad_fact", f"“{fact.asks}” is a day, as 2027-03-31.", 422) from None
+    today = timezone.localdate()
+    if not today <= day or day.year > today.year + FARTHEST_YEARS:
+        raise Refused("bad_fact", f"“{fact.asks}” is today or later, within {FARTHEST_YEARS} years.", 422)
+    return day.isoformat()
+
+
+def _moment(fact: Fact, text: str) -> str:
+    """A moment that has passed, by the house's own clock."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise Refused("bad_fact", f"“{fact.asks}” is a day and a time, as 2026-11-22T21:40.", 422) from None
+    moment = moment if moment.tzinfo else timezone.make_aware(moment)
+    if moment > timezone.now():
+        raise Refused("bad_fact", f"“{fact.asks}” has not come yet.", 422)
+    return timezone.localtime(moment).isoformat(timespec="minutes")
+
+
+def _chip_series(fact: Fact, text: str) -> str:
+    return chip_series.named(text).name
+
+
+_READ: Final[Mapping[str, Callable[[Fact, str], str]]] = {
+    TEXT: _text,
+    YES: _yes,
+    DAY: _day,
+    MOMENT: _moment,
+    CHIP_SERIES: _chip_series,
+    SLIP: _text,
+}
+
+
+# --- What they have to do with each other ----------------------------------------------------------------------
+
+
+def refuse(slip: Slip, chips: Chips) -> None:
+    """Raises Refused where a slip cannot be about what it names. ``chips``: what this step says of them, counted or to
+    be moved. Asked with every step: a series may be retired between two."""
+    series = slip.series
+    if series.about:
+        _refuse_more_than_it_took(slip, series)
+    if name := slip.facts.get("series", ""):
+        row = chip_series.named(name)
+        chip_series.refuse_unless(row, series.chip_series, timezone.localdate())
+        _refuse_other_kinds(name, frozenset(row.values), chips)
+        _refuse_other_kinds(name, frozenset(row.values), slip.noted)
+        if not series.begins_with_note:
+            _refuse_more_than_there_is(slip, name, chips)
+    if series.begins_with_note and not slip.noted:
+        raise Refused("bad_note", "Type how many chips of each kind the delivery note says.", 422)
+
+
+def refuse_again(slip: Slip) -> None:
+    """Raises Refused where a series has lapsed already, or its delivery note was taken in before."""
+    for earlier in stock.finished(slip.series.name):
+        if earlier.facts.get("series") != slip.facts.get("series"):
+            continue
+        if not slip.series.begins_with_note:
+            raise Refused("lapsed_already", f"{earlier.label} was about this series: it has lapsed.", 409)
+        if earlier.facts.get("note_number") == slip.facts.get("note_number"):
+            says = f"The delivery note {slip.facts['note_number']} was taken in with {earlier.label.lower()} already."
+            raise Refused("note_again", says, 409)
+
+
+def _refuse_other_kinds(name: str, values: frozenset[int], chips: Chips) -> None:
+    for value, _ in chips:
+        if value not in values:
+            kinds = ", ".join(money(kind) for kind in sorted(values))
+            says = f"The series {name} has chips of {kinds}: none is worth {money(value)}."
+            raise Refused("unknown_chip", says, 422)
+
+
+def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
+    """More pieces of a series than ever came, less those that were destroyed, cannot be there."""
+    left = dict(stock.of(name).left)
+    for value, count in chips:
+        if count > left.get(value, 0):
+            says = f"Of {money(value)} there are {left.get(value, 0):,} chips of the series {name}, and not {count:,}."
+            raise Refused("bad_count", says, 422)
+
+
+def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
+    """Of what was found with one slip, no more is given back than came in."""
+    about = slip.facts.get("slip", "")
+    first = next((earlier for earlier in stock.finished(series.about) if earlier.name == about), None)
+    if first is None:
+        title = SLIPS[series.about].title.lower()
+        raise Refused("unknown_slip", f"There is no slip {about} of {title} that is complete.", 422)
+    left = Counter(dict(first.chips))
+    for earlier in stock.finished(series.name):
+        if earlier.facts.get("slip") == about:
+            left.subtract(dict(earlier.chips))
+    for value, count in slip.chips:
+        if count > left[value]:
+            says = f"{first.label}: {left[value]:,} chips of {money(value)} are left of it, and not {count:,}."
+            raise Refused("bad_count", says, 422)
+
+
+def left_of(series: Series) -> list[tuple[Slip, int]]:
+    """The slips that a new one of a series may be about, with what is left of each, in cents."""
+    given: Counter[str] = Counter()
+    for slip in stock.finished(series.name):
+        given[slip.facts.get("slip", "")] += slip.total_cents
+    earlier = [(slip, total(slip.chips) - given[slip.name]) for slip in stock.finished(series.about)]
+    return [(slip, cents) for slip, cents in earlier if cents > 0]

@@ -1,0 +1,107 @@
+"""Tables and kinds of chips that are used no more. Neither is ever deleted: the log speaks of both."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import transaction
+
+from ledger import cage, house, log
+from ledger import slips as slip_numbers
+from ledger.log import Draft
+from ledger.proof.chain import Entry
+from ledger.proof.chips import CASH_OVER_SHORT, HOUSE_PLACES, OVER_SHORT, PLAYERS, money
+from tables import standing
+from tables.handlers import enacts
+from tables.log.entries.chips import DenominationRetired
+from tables.log.entries.settings import TableRetired
+from tables.log.event import Misconduct
+from tables.log.series import SLIPS
+from tables.models import Denomination, Staff, Table
+from tables.refusals import Refused
+from tables.scene import Scene, Step
+from tables.slips import cage_desk
+
+LONGEST_WHY: Final = 200
+_RUNNING: Final = HOUSE_PLACES | {OVER_SHORT, CASH_OVER_SHORT, PLAYERS}
+"""Places that are never empty for good: what all books share, differences, and what players carry away."""
+
+
+def retire_table(table: Table, why: str, *, by: Staff) -> Table:
+    """A table is on the floor no more. Raises Refused while anything is left to do there."""
+    why = _judged(by, "tables.change_table", why)
+    with transaction.atomic():
+        head = log.lock(table.book_id)
+        table = Table.objects.select_for_update(no_key=True).get(pk=table.pk)
+        if table.retired_at:
+            raise Refused("retired_already", f"{table} is retired since {table.retired_at:%-d %B %Y}.", 409)
+        state = standing.at(head)
+        if state.is_open:
+            raise Refused("table_open", f"{table} is open: close it first.", 409)
+        waiting = [slip for slip in state.slips if slip.may_move]
+        if waiting:
+            raise Refused("slip_open", f"{waiting[0].label} of {table} is to be signed first.", 409)
+        _refuse_left_over(table)
+        entry = log.append(head, Draft.of(TableRetired(why=why), by.signature))
+        table.retired_at, table.retired_by, table.retired_why = entry.at or head.moment, by.signature, why
+        table.save(update_fields=["retired_at", "retired_by", "retired_why"])
+    return table
+
+
+@enacts(TableRetired)
+def enact_retirement(scene: Scene, event: TableRetired, entry: Entry) -> Step:
+    """A table is closed when it is retired, and no slip is on its way."""
+    if scene.standing.is_open or any(slip.may_move for slip in scene.standing.slips):
+        raise Misconduct("it retires a table that is open, or has slips to be signed")
+    return Step(TableRetired(why=event.why))
+
+
+def _refuse_left_over(table: Table) -> None:
+    left_over = {
+        account: cents
+        for account, cents in cage.balances(table.book_id).items()
+        if cents and account.place not in _RUNNING
+    }
+    for account, cents in left_over.items():
+        place = account.place.replace("_", " ")
+        raise Refused("not_empty", f"The {place} of {table} holds {money(cents)}: empty it first.", 409)
+
+
+def retire_denomination(chip: Denomination, why: str, *, by: Staff) -> Denomination:
+    """A kind of chip is not given out any more. Raises Refused while a slip is to bring it into play."""
+    why = _judged(by, "tables.change_denomination", why)
+    with transaction.atomic():
+        head = house.lock()
+        chip = Denomination.objects.select_for_update(no_key=True).get(pk=chip.pk)
+        if chip.retired_at:
+            raise Refused("retired_already", f"{chip} is retired since {chip.retired_at:%-d %B %Y}.", 409)
+        _refuse_given_out(chip)
+        event = DenominationRetired(value_cents=chip.value_cents, why=why)
+        entry = log.append(head, Draft.of(event, by.signature))
+        chip.retired_at, chip.retired_by, chip.retired_why = entry.at or head.moment, by.signature, why
+        chip.save(update_fields=["retired_at", "retired_by", "retired_why"])
+    return chip
+
+
+def _refuse_given_out(chip: Denomination) -> None:
+    """Held up to the commit: whoever begins such a slip just now is waited for, and whoever begins one later finds that
+    the kind is retired."""
+    for name in sorted(name for name, series in SLIPS.items() if series.gives_out):
+        slip_numbers.next_name(name)
+    tables = Table.objects.select_related("book")
+    states = standing.at_all([standing.head_of(table) for table in tables])
+    waiting = [slip for state in states.values() for slip in state.slips]
+    waiting += cage_desk.in_progress(cage.open_house().pk)
+    for slip in waiting:
+        pieces = {value for chips in (slip.chips, slip.noted, *slip.counts) for value, _ in chips}
+        if slip.series.gives_out and chip.value_cents in pieces:
+            raise Refused("slip_open", f"{slip.label} is to bring {chip} into play: it is to be signed first.", 409)
+
+
+def _judged(by: Staff, permission: str, why: str) -> str:
+    if not by.has_perm(permission):
+        raise Refused("not_permitted", "Only an operator retires tables and kinds of chips.", 403)
+    why = why.strip()
+    if not why or len(why) > LONGEST_WHY or not why.isprintable():
+        raise Refused("bad_reason", f"Say in 1 to {LONGEST_WHY} plain characters why.", 422)
+    return why

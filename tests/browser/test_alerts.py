@@ -1,0 +1,96 @@
+"""An alert in a real browser, from the bet to its name; and the surveillance's bookmark."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ledger.models import Acknowledgement, Bookmark, Escalation
+from tables.alerting import following, minute, rule_book
+from tables.alerting.raising import escalate_due
+from tables.roles import Role
+from tests import floor
+from tests.accessibility import EVERY_RULE, serious
+from tests.fixtures.browser import Looking
+from tests.floor import dealt
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+GENEROUS = 30_000  # milliseconds
+
+
+def told(page: Any, words: str) -> None:
+    """Wait until the panel of open alerts says something."""
+    page.wait_for_selector(f"#alerts :text({words!r})", timeout=GENEROUS)
+
+
+def test_a_large_bet_is_heard_of_escalated_and_acknowledged_by_name(looking: Looking) -> None:
+    """Harm: a rule that is set and never fires; an alert that nobody sees, and nobody answers for."""
+    dealer, boss = dealt(options={"decks": 6})
+    vera = floor.staff(Role.SURVEILLANCE, "vera", "801")
+    page = looking(boss.by, "/pit/alerts/rules/large_bet/")
+    assert serious(page, EVERY_RULE) == []
+    page.fill("#threshold", "50")
+    page.fill("#escalate_minutes", "5")
+    page.click("text=Set the rule in your name")
+    page.wait_for_selector("text=Large bet: the rule is set")
+    assert "from 50" in page.inner_text("tr:has-text('Large bet')")
+    following.follow()
+    page.goto(re.sub(r"/pit/.*", "/pit/", page.url))
+    watching = looking(vera, "/pit/")
+    for shown in (page, watching):
+        shown.wait_for_selector("#live[data-state=live]")
+    dealer("bet", seat=4, amount_cents=5_000)
+    following.follow()
+    told(page, "Large bet at Rocket 1: seat 4 has 50 on the layout in round 1")
+    told(page, "Supervisor")
+    assert "Large bet" not in watching.inner_text("#alerts")
+    escalate_due(rule_book.in_force(), timezone.now() + timedelta(minutes=6))
+    assert Escalation.objects.count() == 1
+    told(watching, "Large bet at Rocket 1")
+    told(page, "Escalated")
+    assert page.locator("#alerts .alert use").first.get_attribute("href") == "#mark-surveillance"
+    assert serious(page, EVERY_RULE) == []
+    page.click("text=Acknowledge >> nth=0")
+    page.fill("#alerts input[name=note]", "A guest whom we know")
+    page.click("text=Acknowledge in your name")
+    page.wait_for_selector("text=Acknowledged: Large bet")
+    assert Acknowledgement.objects.get().by == boss.by.signature
+    watching.wait_for_selector("#alerts :text('Large bet at')", state="detached", timeout=GENEROUS)
+
+
+def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:
+    """Harm: a moment that was seen, and is sought for an hour."""
+    dealer, _ = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 8, 7, 10)
+    dealer.pay()
+    page = looking(floor.staff(Role.SURVEILLANCE, "vera", "801"), f"/pit/tables/{dealer.table.pk}/rounds/1/")
+    page.click("a[data-step='3'] >> nth=0")
+    page.wait_for_selector("#playback[data-step='3'] .playback__at:has-text('3')")
+    page.click("text=Bookmark this moment")
+    page.fill("#bookmark-note", "Seat 4 moves a chip")
+    page.fill("#bookmark-camera", "C-12")
+    page.click("button:has-text('Bookmark ')")
+    page.wait_for_selector("text=Bookmarked: Rocket 1")
+    assert Bookmark.objects.get().camera == "C-12"
+    page.click("text=Bookmarks")
+    page.wait_for_selector("td:has-text('Seat 4 moves a chip')")
+    assert serious(page, EVERY_RULE) == []
+    page.click("tbody th a")
+    page.wait_for_selector("#playback[data-step='3']")
+
+
+def test_a_browsers_clock_is_told(looking: Looking) -> None:
+    """Harm: the tablet at a table is ten minutes off, and every moment that its dealer names."""
+    _, boss = dealt()
+    page = looking(boss.by, "/pit/alerts/rules/")
+    rule_book.set_rule(replace(rule_book.in_force()["clock_drift"], threshold=3_000), by=boss.by)
+    with page.expect_response(lambda answer: answer.url.endswith("/clock/")) as heard:
+        page.evaluate("sessionStorage.clear()")
+        page.reload()
+    assert heard.value.status == 204
+    assert minute.of_browser("this browser", 0) is not None

@@ -1,0 +1,338 @@
+"""How alerts leave the house: by a real mail server, to a real receiver that fails, and by a worker that is killed."""
+
+import json
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import psycopg
+import pytest
+
+from casino.embedded import House
+from ledger import alerts, cage
+from ledger.models import Alert
+from tables import pepper, tasks
+from tables.alerting import channels, delivery, following, rule_book, signing
+from tables.alerting.channels import Asked
+from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tests import floor, processes
+from tests.clock import Clock
+from tests.floor import dealt
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 40) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.05)
+
+
+class Receiver(ThreadingHTTPServer):
+    """A receiver of webhooks that answers what a test wants it to, one answer after the other."""
+
+    def __init__(self, *answers: int) -> None:
+        super().__init__(("127.0.0.1", 0), Received)
+        self.answers = list(answers)
+        self.got: list[tuple[dict[str, str], bytes, str]] = []
+        self.holds = threading.Event()
+        self.holds.set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/hook"
+
+
+class Received(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.got.append((dict(self.headers), body, self.path))
+        self.server.holds.wait(30)
+        status = self.server.answers.pop(0) if self.server.answers else 200
+        self.send_response(status)
+        if status in (301, 302, 307):
+            self.send_header("Location", f"{self.server.url}/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: a test prints what it wants."""
+
+
+class Mail(socketserver.StreamRequestHandler):
+    """As much of a mail server as one message needs."""
+
+    def handle(self) -> None:
+        self._say("220 a test")
+        while line := self.rfile.readline().decode().strip():
+            word = line.split()[0].upper()
+            if word == "DATA":
+                self._say("354 go on")
+                lines = iter(self.rfile.readline, b".\r\n")
+                self.server.got.append(b"".join(lines).decode())  # type: ignore[attr-defined]
+            if word == "RCPT" and "nobody" in line:
+                self._say("550 no such person")
+                continue
+            self._say("221 bye" if word == "QUIT" else "250 fine")
+            if word == "QUIT":
+                return
+
+    def _say(self, line: str) -> None:
+        self.wfile.write(f"{line}\r\n".encode())
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Mail)
+        self.got: list[str] = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    server = Receiver()
+    yield server
+    server.holds.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def mail_server(settings: Any) -> Iterator[MailServer]:
+    server = MailServer()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.server_address[1]
+    settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, timedelta]]:
+    """What a worker was asked for, and how long it waits, where no worker runs."""
+    calls: list[tuple[int, timedelta]] = []
+    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: calls.append((pk, wait)))
+    return calls
+
+
+@pytest.fixture
+def olga(settings: Any) -> Staff:
+    settings.WEBHOOKS_TO_LOOPBACK = True
+    cage.open_house()
+    return floor.staff(Role.OPERATOR, "olga", "301")
+
+
+def webhook(receiver: Receiver, by: Staff, **changes: Any) -> AlertChannel:
+    return channels.set_channel(Asked("Desk", "webhook", receiver.url, SECRET, **changes), by=by)
+
+
+def alert(message: str = "entry 5 is missing", **evidence: Any) -> Alert:
+    raised = alerts.raise_alert(None, "log_broken", message, evidence)
+    delivery.put_out(rule_book.in_force())
+    return raised
+
+
+def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
+    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: one second without a network, and the night desk never hears of it."""
+    receiver.answers = [500, 503]
+    webhook(receiver, olga)
+    raised = alert()
+    waiting = Delivery.objects.get()
+    for wait in (10, 20, 0):
+        delivery.deliver(waiting.pk)
+        delivery.deliver(waiting.pk)  # nothing is due
+        clock.pass_until(waiting.at + timedelta(seconds=60) + timedelta(seconds=wait + 60 * len(receiver.got)))
+    assert [attempt.outcome for attempt in DeliveryAttempt.objects.order_by("number")] == ["failed", "failed", "sent"]
+    assert [wait.total_seconds() for pk, wait in asked] == [0, 10, 20]
+    keys = {headers[signing.DELIVERY] for headers, _, _ in receiver.got}
+    assert keys == {str(waiting.key)}, "by it the receiver knows what it had before"
+    headers, body, _ = receiver.got[-1]
+    assert signing.is_ours(SECRET, headers, body, time.time())
+    assert json.loads(body) == {
+        "id": str(waiting.key), "event": "alert.raised",
+        "alert": {
+            "number": raised.pk, "kind": "log_broken", "title": "Log broken", "level": "supervisor",
+            "message": "entry 5 is missing", "table": None, "raised_at": raised.at.isoformat(), "escalation": 0,
+        },
+    }  # fmt: skip
+
+
+def test_what_fails_for_good_is_a_dead_letter_and_an_alert(
+    olga: Staff, receiver: Receiver, clock: Clock, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: it is tried for ever; or given up, and nobody knows."""
+    receiver.answers = [500] * 99
+    webhook(receiver, olga)
+    alert()
+    waiting = Delivery.objects.get()
+    for hours in range(1, delivery.MOST_ATTEMPTS + 3):
+        delivery.deliver(waiting.pk)
+        clock.pass_until(waiting.at + timedelta(hours=2 * hours))
+    assert DeliveryAttempt.objects.count() == delivery.MOST_ATTEMPTS
+    assert list(delivery.dead()) == [waiting]
+    assert Alert.objects.get(kind="not_delivered").message.startswith("An alert could not leave the house by Desk")
+    page = floor.client(olga).get("/pit/alerts/delivery/").content.decode()
+    assert "Failed for good" in page
+    assert "the receiver answered 500" in page
+    assert "/hook" not in page, "what follows the host may be a secret"
+
+
+def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]) -> None:
+    """Harm: a receiver that was taken over sends our server to the cloud's own credentials."""
+    receiver.answers = [302]
+    webhook(receiver, olga)
+    alert()
+    assert delivery.deliver(Delivery.objects.get().pk) == "dead"
+    assert [path for _, _, path in receiver.got] == ["/hook"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://example.com/", "ftp://example.com/", "https://user:pw@example.com/", "https://", "https://x y/", "hook",
+     "https://example.com:0/", "https://example.com/#x", "http://10.0.0.1/", "https://example.com:99999/"],
+)  # fmt: skip
+def test_an_address_that_is_not_encrypted_or_not_whole_is_refused(olga: Staff, address: str) -> None:
+    """Harm: alerts, and the signature that proves them ours, are read on the way."""
+    with pytest.raises(Refused) as refused:
+        channels.set_channel(Asked("Desk", "webhook", address, SECRET), by=olga)
+    assert list(refused.value.facts["fields"]) == ["address"]
+
+
+@pytest.mark.parametrize(
+    "ip",
+    ["127.0.0.1", "::1", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"],  # noqa: S104
+)
+def test_this_host_and_a_clouds_credentials_are_no_receivers(settings: Any, ip: str) -> None:
+    """Harm: an address of a name that leads to this host's own services."""
+    settings.WEBHOOKS_TO_LOOPBACK = False
+    assert channels.ip_fault(ip)
+    assert not channels.ip_fault("10.1.2.3"), "a receiver in the house's own network is what most houses have"
+
+
+def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Receiver) -> None:
+    """Harm: whoever reads the database, the log or a page signs alerts as ours."""
+    first = webhook(receiver, olga)
+    assert SECRET not in str(AlertChannel.objects.values().get())
+    assert pepper.is_sealed(first.secret)
+    assert channels.secret_of(first) == SECRET
+    second = channels.set_channel(Asked("Desk", "webhook", receiver.url, least_level=2), by=olga)
+    assert (second.version, channels.secret_of(second)) == (2, SECRET)
+    client = floor.client(olga)
+    for path in ("/pit/alerts/delivery/", f"/admin/tables/alertchannel/{first.pk}/change/", "/admin/ledger/logentry/"):
+        assert SECRET not in client.get(path).content.decode()
+    with pytest.raises(Refused, match="24 to 120 characters"):
+        channels.set_channel(Asked("Other", "webhook", receiver.url, "short"), by=olga)
+
+
+def test_a_channel_gets_what_it_wants_and_nothing_from_before(
+    olga: Staff, receiver: Receiver, asked: list[tuple[int, timedelta]]
+) -> None:
+    """Harm: last week's alerts at three in the morning; or a channel for grave ones that tells of everything."""
+    alert("before there was a channel")
+    webhook(receiver, olga, least_level=2)
+    lesser = alert("entry 6 is missing")
+    assert not Delivery.objects.exists()
+    alerts.escalate(lesser, 1, 2, ["pit_boss", "surveillance"])
+    for _ in range(3):
+        delivery.put_out(rule_book.in_force())
+    [row] = Delivery.objects.all()
+    assert (row.alert, row.step, row.body["event"]) == (lesser, 1, "alert.escalated")
+    channels.set_channel(Asked("Desk", "webhook", receiver.url, about=("large_bet",)), by=olga)
+    alert("entry 7 is missing", level=3)
+    assert Delivery.objects.count() == 1
+
+
+def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, asked: list[tuple[int, timedelta]]) -> None:
+    """Harm: a message that no mail server takes, or without a word of what happened."""
+    channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
+    channels.set_channel(Asked("Gone", "mail", "nobody@example.com"), by=olga)
+    raised = alert()
+    outcomes = {row.name: delivery.deliver(row.pk) for row in Delivery.objects.all()}
+    assert outcomes == {"Night desk": "sent", "Gone": "dead"}
+    [text] = mail_server.got
+    assert "Subject: [supervisor] Log broken" in text
+    assert "To: night.desk@example.com" in text
+    assert "entry 5 is missing" in text
+    assert f"Alert {raised.pk} of" in text
+
+
+def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, asked: list[tuple[int, timedelta]]) -> None:
+    """Harm: whether a channel works shows on the night when it has to."""
+    row = channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com"), by=olga)
+    assert floor.client(olga).post(f"/pit/alerts/delivery/{row.pk}/test").status_code == 302
+    delivery.deliver(Delivery.objects.get().pk)
+    assert "A test of Night desk" in mail_server.got[0]
+    assert not Alert.objects.exists()
+
+
+# --- With a real worker ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def worker(
+    process_environment: dict[str, str], broker: House, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Served]:
+    """The worker of the queue that must not wait."""
+    log = tmp_path_factory.mktemp("alerts") / "log"
+    found = processes.worker_process(process_environment, log, "--queues", "alerts")
+    found.start()
+    yield found
+    found.kill()
+
+
+def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(
+    olga: Staff, receiver: Receiver, worker: processes.Served, superuser_connection: psycopg.Connection
+) -> None:
+    """Harm: the alert that was on its way when the worker died is on its way for ever."""
+    webhook(receiver, olga)
+    receiver.holds.clear()
+    alert()
+    eventually(lambda: len(receiver.got) == 1)
+    worker.kill()
+    assert not DeliveryAttempt.objects.exists()
+    receiver.holds.set()
+    worker.start()
+    tasks.look_after_alerts.delay()
+    eventually(lambda: DeliveryAttempt.objects.filter(outcome="sent").exists())
+    assert len({headers[signing.DELIVERY] for headers, _, _ in receiver.got}) == 1
+
+
+def test_an_entry_is_an_alert_within_five_seconds(worker: processes.Served, capsys: pytest.CaptureFixture[str]) -> None:
+    """Harm: the supervisor comes when the chips are gone. Beat asks every two seconds: here the test does."""
+    dealer, _ = dealt()
+    boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
+    rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=10_000), by=boss)
+    tasks.follow_books.delay()
+    eventually(lambda: not following.behind())
+    took = []
+    for seat in (1, 2, 3):
+        dealer("bet", seat=seat, amount_cents=10_000)
+        committed = time.monotonic()
+        time.sleep(2)  # the longest that beat leaves between two
+        tasks.follow_books.delay()
+        eventually(lambda seat=seat: Alert.objects.filter(evidence__cause=f"seat {seat}").exists())
+        took.append(time.monotonic() - committed)
+    assert max(took) < 5
+    with capsys.disabled():
+        print(f"\nentry to alert: {', '.join(f'{seconds:.2f} s' for seconds in took)}, 2 s of it the wait for beat")

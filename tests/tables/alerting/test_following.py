@@ -1,0 +1,296 @@
+"""What the rules make of what happens on the floor: alerts once for each cause, nothing missed, nothing twice."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from ledger import alerts, cage, discrepancies
+from ledger.models import Alert, Book, Escalation
+from tables import dealing
+from tables.alerting import following, minute, rule_book
+from tables.alerting.rows import AlertRepeat, BookPosition, ShiftWin
+from tables.alerting.rules import DEFAULTS, Rule
+from tables.inputs import ProposeCorrection, SignCorrection
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import table_settings
+from tables.staff import staffing
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, dealt
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def boss() -> Staff:
+    return floor.staff(Role.PIT_BOSS, "bettina", "209")
+
+
+@pytest.fixture
+def felt(boss: Staff) -> Hand:
+    """A table at which nobody was told of anything yet; settings and racks are not what these tests are about."""
+    dealer, _ = dealt(options={"decks": 6})
+    for about in ("settings_changed", "rack_low_share"):
+        rule_book.set_rule(replace(DEFAULTS[about], is_on=False), by=boss)
+    following.follow()
+    return dealer
+
+
+def set_(boss: Staff, about: str, **changes: object) -> Rule:
+    rule = replace(rule_book.in_force()[about], **changes)  # type: ignore[arg-type]
+    rule_book.set_rule(rule, by=boss)
+    following.follow()
+    return rule
+
+
+def raised(kind: str) -> list[Alert]:
+    return list(Alert.objects.filter(kind=kind).order_by("pk"))
+
+
+def test_a_large_bet_is_one_alert_however_often_it_is_seen(felt: Hand, boss: Staff) -> None:
+    """Harm: a guest who bets like that all night drowns every other alert; or the floor hears of it once and never
+    again."""
+    set_(boss, "large_bet", threshold=5_000)
+    felt.bets(seat1=2_000, seat4=5_000)
+    felt.cards(8, 4, 10, 8, 7, 10)
+    felt.pay()
+    following.follow()
+    [alert] = raised("large_bet")
+    assert alert.message == "Large bet at Rocket 1: seat 4 has 50 on the layout in round 1"
+    assert alert.book == felt.table.book
+    assert alert.evidence["level"] == 1
+    assert alert.evidence["roles"] == ["pit_boss"]
+    assert not AlertRepeat.objects.exists(), "the bet and what came of it are one matter"
+    felt("bet", seat=4, amount_cents=5_000)
+    following.follow()
+    assert raised("large_bet") == [alert]
+    assert AlertRepeat.objects.get().round == 2
+    alerts.acknowledge(alert, boss.signature, "known guest")
+    felt("bet", seat=4, amount_cents=6_000)
+    following.follow()
+    assert len(raised("large_bet")) == 2
+
+
+def test_what_was_followed_is_not_looked_at_again_and_nothing_is_left_out(felt: Hand, boss: Staff) -> None:
+    """Harm: a worker that is restarted raises everything again, or skips what came while it was down."""
+    set_(boss, "large_bet", threshold=1_000)
+    before = BookPosition.objects.get(book=felt.table.book).seq
+    felt("bet", seat=1, amount_cents=1_000)
+    felt("bet", seat=2, amount_cents=1_000)
+    assert following.behind() == 2
+    assert following.follow() >= 2
+    assert following.follow() == 0
+    assert BookPosition.objects.get(book=felt.table.book).seq == before + 2
+    assert len(raised("large_bet")) == 2
+
+
+def test_one_entry_that_cannot_be_judged_keeps_nobody_from_the_next(
+    felt: Hand, boss: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a fault in one rule silences all of them."""
+    set_(boss, "large_bet", threshold=1_000)
+    monkeypatch.setattr("tables.alerting.facts._wins", lambda *_: 1 / 0)
+    felt.bets(seat1=1_000)
+    felt.cards(5, 3)
+    felt.pay()
+    felt("bet", seat=2, amount_cents=1_000)
+    following.follow()
+    assert [alert.evidence["cause"] for alert in raised("large_bet")] == ["seat 1", "seat 2"]
+
+
+def test_a_win_is_reckoned_by_round_and_by_shift_and_taken_back_with_its_round(felt: Hand, boss: Staff) -> None:
+    """Harm: who wins a little in every round is never seen; or a win that was keyed wrongly counts for ever."""
+    set_(boss, "large_win", threshold=300)
+    set_(boss, "large_win_shift", threshold=500)
+    for _ in range(2):
+        felt.bets(seat1=1_000)
+        felt.cards(5, 3)  # the dealer dies: 3 to 10
+        following.follow()
+        felt("take_back")
+        felt.cards(3)
+        felt.pay()
+    following.follow()
+    [win] = raised("large_win")
+    assert "seat 1 won 3 in round 1" in win.message
+    [shift] = raised("large_win_shift")
+    assert "seat 1 has won 6 since the shift began" in shift.message
+    assert ShiftWin.objects.get().cents == 600
+
+
+def test_a_rack_that_is_low_is_told_once_for_each_opening_or_fill(felt: Hand, boss: Staff) -> None:
+    """Harm: an alert at each payout, so that somebody switches the rule off and the next empty rack comes unseen."""
+    opener = felt.now.opening_rack_cents
+    set_(boss, "rack_low", is_on=True, threshold=opener)
+    for _ in range(2):
+        felt.bets(seat1=1_000)
+        felt.cards(5, 3)
+        felt.pay()
+        following.follow()
+    [alert] = raised("rack_low")
+    assert "a fill is due" in alert.message
+    alerts.acknowledge(alert, boss.signature, "the fill is on its way")
+    felt.bets(seat1=1_000)
+    felt.cards(5, 3)
+    following.follow()
+    assert len(raised("rack_low")) == 1
+
+
+def test_a_dealers_streak_counts_take_backs_and_corrections(felt: Hand, boss: Staff) -> None:
+    """Harm: a dealer who needs help, or helps a guest, is seen at the end of the week."""
+    set_(boss, "corrections_streak", threshold=3)
+    felt.bets(seat1=1_000)
+    felt.cards(5)
+    for _ in range(1):
+        felt("take_back")
+        felt.cards(5)
+    felt.cards(3)
+    felt.pay()
+    bella = Staff.objects.get(username="bella")
+    slip = ProposeCorrection(1, 1, 500, "Seat 1 was paid too little")
+    dealing.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
+    name = _waiting(felt)
+    dealing.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
+    following.follow()
+    assert raised("corrections_streak") == []
+    felt("bet", seat=1, amount_cents=1_000)
+    felt("take_back")
+    following.follow()
+    [alert] = raised("corrections_streak")
+    assert alert.message == "3 take-backs and corrections of 101 Dora within an hour at Rocket 1"
+
+
+def _waiting(hand: Hand) -> str:
+    from tables.disputes import corrections
+
+    [waiting] = corrections.waiting(hand.table.book_id, hand.now.seq)
+    return str(waiting.slip)
+
+
+def test_a_discrepancy_at_the_level_of_the_regulator_is_told_to_all_who_watch(felt: Hand) -> None:
+    """Harm: four of them, and nobody heard."""
+    discrepancies.open_(felt.table.book, "variance", 100, "The rack is over by 1", key="small")
+    discrepancies.open_(felt.table.book, "variance", -30_000, "The rack is short by 300", key="grave")
+    following.follow()
+    [alert] = raised("discrepancy")
+    assert alert.message == "Discrepancy 2, level regulator: The rack is short by 300"
+    assert alert.evidence["level"] == 3
+    assert alert.evidence["roles"] == ["auditor", "operator", "pit_boss", "surveillance"]
+    assert alert.book == felt.table.book
+
+
+def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> None:
+    """Harm: an operator gives somebody a PIN, signs as them, and no one looks."""
+    set_(boss, "settings_changed", is_on=True)
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    staffing.change_staff(boss, {"pin": "482916"}, by=olga)
+    table_settings.change_table(felt.table, {"max_cents": 20_000}, by=olga)
+    following.follow()
+    [pin] = raised("pin_reset")
+    assert "bettina was given another PIN by 301 Olga" in pin.message
+    assert any("max" in alert.message and alert.book == felt.table.book for alert in raised("settings_changed"))
+
+
+def test_a_rule_for_some_tables_leaves_the_others(felt: Hand, boss: Staff) -> None:
+    """Harm: the high-limit room's bets are alerts all night."""
+    other = floor.table("Rocket 2")
+    set_(boss, "large_bet", threshold=1_000, tables=(other.name,))
+    felt("bet", seat=1, amount_cents=1_000)
+    following.follow()
+    assert raised("large_bet") == []
+
+
+def test_an_idle_table_and_a_relief_that_is_due_are_told_once(felt: Hand, boss: Staff, clock: Clock) -> None:
+    """Harm: a dealer who is forgotten at a table; or an alert a minute for one that is known."""
+    clock.stand(timezone.now() + timedelta(minutes=14))
+    minute.look()
+    assert raised("table_idle") == []
+    clock.stand(timezone.now() + timedelta(minutes=2))
+    minute.look()
+    [idle] = raised("table_idle")
+    assert idle.message.startswith("Rocket 1 stands idle: Dora deals")
+    alerts.acknowledge(idle, boss.signature, "waits for guests")
+    clock.stand(timezone.now() + timedelta(minutes=50))
+    minute.look()
+    minute.look()
+    assert raised("table_idle") == [idle]
+    [relief] = raised("relief_due")
+    assert "Relief due at Rocket 1: Dora" in relief.message
+
+
+def test_an_alert_goes_up_until_somebody_takes_note_of_it(felt: Hand, boss: Staff, clock: Clock) -> None:
+    """Harm: the only one who was told has gone home."""
+    set_(boss, "large_bet", threshold=1_000, escalate_minutes=5)
+    felt("bet", seat=1, amount_cents=1_000)
+    following.follow()
+    [alert] = raised("large_bet")
+    for minutes, steps in ((4, 0), (2, 1), (1, 1), (5, 2), (5, 3), (5, 3), (5, 4)):
+        clock.stand(timezone.now() + timedelta(minutes=minutes))
+        minute.look()
+        assert Escalation.objects.filter(alert=alert).count() == steps
+    first, *_, last = Escalation.objects.filter(alert=alert).order_by("step")
+    assert (first.level, first.roles) == (2, ["operator", "pit_boss", "surveillance"])
+    assert last.level == 2, "time alone makes nothing a matter for the regulator"
+    alerts.acknowledge(alert, boss.signature, "seen")
+    clock.stand(timezone.now() + timedelta(hours=5))
+    minute.look()
+    assert Escalation.objects.filter(alert=alert).count() == 4
+
+
+def test_what_no_rule_raised_is_escalated_too(felt: Hand, clock: Clock) -> None:
+    """Harm: a broken log waits for somebody who scrolls."""
+    alert = alerts.raise_alert(None, "log_broken", "entry 5 is missing")
+    clock.stand(timezone.now() + timedelta(minutes=31))
+    minute.look()
+    assert alert.escalations.count() == 1
+
+
+def test_a_clock_that_is_wrong_is_told(felt: Hand) -> None:
+    """Harm: a camera's moment is sought by the time of a tablet that is ten minutes off."""
+    now_ms = int(timezone.now().timestamp() * 1_000)
+    assert minute.of_browser("Tablet 1", now_ms + 5_000) is None
+    alert = minute.of_browser("Tablet 1", now_ms - 600_000)
+    assert alert is not None
+    assert "The clock of Tablet 1 is behind the database's by" in alert.message
+    assert minute.of_browser("Tablet 1", now_ms - 601_000) is None
+    assert minute.of_browser("Tablet 1", -(10**30)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"threshold": None}, "threshold"),
+        ({"threshold": 0}, "threshold"),
+        ({"level": 4}, "level"),
+        ({"roles": ()}, "roles"),
+        ({"roles": ("dealer",)}, "roles"),
+        ({"tables": ("Nowhere",)}, "tables"),
+        ({"games": ("whist",)}, "games"),
+        ({"escalate_minutes": 2_000}, "escalate_minutes"),
+        ({"escalate_minutes": 5, "escalate_to": ()}, "escalate_to"),
+        ({}, "about"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused_at_its_field(
+    boss: Staff, changes: dict[str, object], field: str
+) -> None:
+    """Harm: a rule that never fires, and looks as if it would."""
+    cage.open_house()
+    with pytest.raises(Refused) as refused:
+        rule_book.set_rule(replace(DEFAULTS["large_bet"], **changes), by=boss)  # type: ignore[arg-type]
+    assert list(refused.value.facts["fields"]) == [field]
+
+
+def test_the_rule_for_anything_else_stays_on_and_only_a_pit_boss_sets_rules(boss: Staff) -> None:
+    """Harm: the broken log that nobody was to hear of; a rule that an operator bent to their own reset of a PIN."""
+    cage.open_house()
+    with pytest.raises(Refused, match="stays on"):
+        rule_book.set_rule(replace(DEFAULTS["other"], is_on=False), by=boss)
+    for role in set(Role) - {Role.PIT_BOSS}:
+        with pytest.raises(Refused, match="Only a pit boss"):
+            rule_book.set_rule(replace(DEFAULTS["pin_reset"], is_on=False), by=Staff(username="x", role=role))
+    assert Book.objects.get(name="house").entries.filter(subject="alert_rule").count() == 0

@@ -1,0 +1,383 @@
+"""Chips into the house and out of it: received, destroyed, retired, lapsed, found, claimed, counterfeit."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ledger import cage
+from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry, Slip
+from tables import standing
+from tables.audit import proofs
+from tables.audit.rows.comparing import compare
+from tables.inputs import BeginSlip, SignSlip
+from tables.models import Denomination, SeriesRetirement, Staff, Table
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import chip_series
+from tables.slips import cage_desk, retiring, stock
+from tests import floor
+from tests.clock import Clock
+from tests.floor import signs
+from tests.tables.at_once import at_once
+from tests.tables.slips.test_cage_desk import changed, held, refused, sign, someone
+
+SENT = ((10_000, 20), (100, 300))
+WORTH = 230_000
+
+
+@pytest.fixture
+def house(db: None) -> Book:
+    """A house with one table, and a series of the chips that it has."""
+    floor.table()
+    values = list(Denomination.objects.values_list("value_cents", flat=True))
+    chip_series.add("Alpha", "Chips & Co", 2026, values, by=someone(Role.OPERATOR, "olga"))
+    for employed in (manager, guard, cashier, auditor):
+        employed()  # taking somebody on is an entry
+    return Book.objects.get(name=HOUSE)
+
+
+def manager() -> Staff:
+    return someone(Role.CAGE_MANAGER, "carla")
+
+
+def guard() -> Staff:
+    return someone(Role.SECURITY, "sue")
+
+
+def cashier() -> Staff:
+    return someone(Role.CASHIER, "carmen")
+
+
+def auditor() -> Staff:
+    return someone(Role.AUDITOR, "ada")
+
+
+def facts(**others: str) -> dict[str, str]:
+    return {"series": "Alpha"} | others
+
+
+def receive(chips: Any = SENT, noted: Any = SENT, again: Any = None, number: str = "4711") -> str:
+    """A delivery, counted by two."""
+    begun = BeginSlip("receipt", chips, facts=facts(note_number=number), noted=noted)
+    slip = sign(manager(), begun)
+    return sign(guard(), SignSlip(slip, "recounted", chips if again is None else again))
+
+
+def retire(last_day: str | None = None, name: str = "Alpha") -> str:
+    day = last_day or timezone.localdate().isoformat()
+    said = {"series": name, "last_day": day, "reason": "A forger sells them"}
+    return sign(auditor(), SignSlip(sign(manager(), BeginSlip("retirement", facts=said)), "confirmed"))
+
+
+def proved() -> None:
+    for book in Book.objects.filter(head_seq__gt=0):
+        assert proofs.verify(book).fault is None
+    assert compare().faults == []
+
+
+# --- received ---------------------------------------------------------------------------------------------------
+
+
+def test_two_people_count_chips_into_the_vault(house: Book) -> None:
+    """Harm: a house without a seed can never have a chip."""
+    before = held()
+    receive()
+    assert changed(before) == {"issue": -WORTH, "vault": WORTH}
+    assert stock.of("Alpha").left == SENT
+    assert not Discrepancy.objects.exists()
+    assert not Alert.objects.exists()
+    proved()
+
+
+def test_what_was_counted_enters_and_the_note_is_a_discrepancy(house: Book) -> None:
+    """Harm: a box that was opened on the way; the ledger has chips that nobody ever saw."""
+    before = held()
+    receive(chips=((10_000, 19), (100, 300)))
+    assert changed(before) == {"issue": -WORTH + 10_000, "vault": WORTH - 10_000}
+    [found] = Discrepancy.objects.all()
+    assert (found.amount_cents, found.involved) == (-10_000, ["carla", "sue"])
+    assert "4711" in Alert.objects.get(kind="delivery_differs").message
+    proved()
+
+
+def test_other_chips_of_the_same_worth_are_told_too(house: Book) -> None:
+    """Harm: a black chip is kept, and a hundred white ones are in its place."""
+    receive(chips=((10_000, 19), (100, 400)))
+    assert Alert.objects.get(kind="delivery_differs").message.endswith("and other chips")
+    assert not Discrepancy.objects.exists()
+
+
+def test_two_counts_that_differ_move_nothing(house: Book) -> None:
+    before = held()
+    receive(again=((10_000, 20),))
+    assert changed(before) == {}
+    assert stock.of("Alpha").left == ()
+    receive()
+    assert changed(before) == {"issue": -WORTH, "vault": WORTH}
+
+
+@pytest.mark.parametrize("role", [Role.OPERATOR, Role.DEALER, Role.PIT_BOSS, Role.AUDITOR, Role.COUNTER])
+def test_nobody_else_receives_chips(house: Book, role: Role) -> None:
+    nosy = someone(role, "nosy")
+    begun = BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT)
+    assert refused(lambda: sign(nosy, begun)).code == "wrong_role"
+
+
+def test_nobody_counts_twice(house: Book) -> None:
+    """Harm: one person alone brings chips into the house."""
+    slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
+    assert refused(lambda: sign(manager(), SignSlip(slip, "recounted", SENT))).code == "signed_already"
+
+
+@pytest.mark.parametrize(
+    ("said", "noted", "chips", "code"),
+    [
+        ({"note_number": "1", "series": "Omega"}, SENT, SENT, "unknown_chip_series"),
+        ({"note_number": "1"}, SENT, SENT, "bad_fact"),
+        ({"series": "Alpha"}, SENT, SENT, "bad_fact"),
+        ({"series": "Alpha", "note_number": "x" * 121}, SENT, SENT, "bad_fact"),
+        ({"series": "Alpha", "note_number": "1"}, (), SENT, "bad_note"),
+        ({"series": "Alpha", "note_number": "1"}, ((3, 1),), SENT, "unknown_chip"),
+        ({"series": "Alpha", "note_number": "1"}, SENT, ((100, -1),), "bad_count"),
+        ({"series": "Small", "note_number": "1"}, SENT, SENT, "unknown_chip"),
+    ],
+)
+def test_a_wrong_form_is_refused_in_words(house: Book, said: Any, noted: Any, chips: Any, code: str) -> None:
+    chip_series.add("Small", "Chips & Co", 2026, [100], by=someone(Role.OPERATOR, "olga"))
+    wrong = refused(lambda: sign(manager(), BeginSlip("receipt", chips, facts=said, noted=noted)))
+    assert (wrong.code, wrong.sentence[-1]) == (code, ".")
+
+
+def test_a_delivery_is_taken_in_once(house: Book) -> None:
+    """Harm: the same boxes are entered by the early and by the late shift."""
+    receive()
+    begun = BeginSlip("receipt", SENT, facts=facts(note_number="4711"), noted=SENT)
+    assert refused(lambda: sign(manager(), begun)).code == "note_again"
+
+
+def test_the_same_form_twice_is_one_slip(house: Book) -> None:
+    key, begun = uuid.uuid4(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT)
+    assert cage_desk.sign(begun, by=manager(), key=key) == cage_desk.sign(begun, by=manager(), key=key)
+    other = BeginSlip("receipt", SENT, facts=facts(note_number="2"), noted=SENT)
+    assert refused(lambda: cage_desk.sign(other, by=manager(), key=key)).code == "key_reused"
+    assert Slip.objects.filter(series="receipt").count() == 1
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_two_who_count_again_at_once(transactional_db: None) -> None:
+    """Harm: a delivery that enters the vault twice."""
+    floor.table()
+    values = list(Denomination.objects.values_list("value_cents", flat=True))
+    chip_series.add("Alpha", "Chips & Co", 2026, values, by=someone(Role.OPERATOR, "olga"))
+    slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
+    before, people = held(), [guard(), cashier()]
+    codes = at_once(*[lambda by=by: sign(by, SignSlip(slip, "recounted", SENT)) for by in people])
+    assert sorted(isinstance(code, Refused) for code in codes) == [False, True]
+    assert changed(before) == {"issue": -WORTH, "vault": WORTH}
+
+
+# --- destroyed --------------------------------------------------------------------------------------------------
+
+
+def destroy(chips: Any, name: str = "Alpha") -> str:
+    said = {"series": name, "reason": "Worn"} if name else {"reason": "Worn"}
+    slip = sign(manager(), BeginSlip("destruction", chips, facts=said))
+    sign(guard(), SignSlip(slip, "destroyed"))
+    return sign(auditor(), SignSlip(slip, "witnessed"))
+
+
+def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
+    receive()
+    before = held()
+    destroy(((100, 300),))
+    assert changed(before) == {"vault": -30_000, "issue": 30_000}
+    assert stock.of("Alpha").left == ((10_000, 20),)
+    proved()
+
+
+def test_no_more_is_destroyed_than_there_is(house: Book) -> None:
+    """Harm: chips that are out with somebody are destroyed on paper."""
+    receive()
+    begun = BeginSlip("destruction", ((100, 301),), facts=facts(reason="Worn"))
+    assert refused(lambda: sign(manager(), begun)).code == "bad_count"
+    begun = BeginSlip("destruction", ((10_000, 24),), facts={"reason": "Worn"})
+    assert refused(lambda: sign(manager(), begun)).sentence == "The vault holds 2,300: it cannot give 2,400."
+    assert refused(lambda: sign(manager(), BeginSlip("destruction", facts={"reason": "Worn"}))).code == "bad_amount"
+
+
+# --- retired ----------------------------------------------------------------------------------------------------
+
+
+def test_a_retired_series_is_not_given_out(house: Book) -> None:
+    """Harm: chips that a forger copied go on to the tables."""
+    receive()
+    retire()
+    assert SeriesRetirement.objects.get().last_day == timezone.localdate()
+    assert refused(lambda: sign(cashier(), BeginSlip("withdrawal", ((100, 10),)))).code == "chip_retired"
+    boss = someone(Role.PIT_BOSS, "boris")
+    fill = BeginSlip("fill", ((100, 10),))
+    with pytest.raises(Refused, match="of the retired series Alpha: they are taken in, and not given out"):
+        signs(Table.objects.get(), boss, fill)
+    chip_series.add("Beta", "Chips & Co", 2027, [100], by=someone(Role.OPERATOR, "olga"))
+    signs(Table.objects.get(), boss, fill)
+    again = BeginSlip("retirement", facts=facts(last_day=timezone.localdate().isoformat(), reason="Again"))
+    assert refused(lambda: sign(manager(), again)).code == "series_retired"
+    proved()
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "soon", "2099-01-01"])
+def test_a_last_day_is_one_to_come(house: Book, day: str) -> None:
+    begun = BeginSlip("retirement", facts=facts(last_day=day, reason="Old"))
+    assert refused(lambda: sign(manager(), begun)).code == "bad_fact"
+
+
+def test_one_person_retires_nothing(house: Book) -> None:
+    slip = sign(
+        manager(), BeginSlip("retirement", facts=facts(last_day=timezone.localdate().isoformat(), reason="Old"))
+    )
+    for by in (manager(), cashier(), someone(Role.OPERATOR, "olga")):
+        refused(lambda by=by: sign(by, SignSlip(slip, "confirmed")))
+    assert not SeriesRetirement.objects.exists()
+
+
+def test_the_cage_redeems_up_to_the_last_day_and_then_refuses(house: Book, clock: Clock) -> None:
+    retire()
+    cage_desk.redeem(100, by=cashier(), key=uuid.uuid4(), series="Alpha")
+    clock.stand(timezone.now() + timedelta(days=1))
+    wrong = refused(lambda: cage_desk.redeem(100, by=cashier(), key=uuid.uuid4(), series="Alpha"))
+    assert (wrong.code, wrong.sentence[:44]) == ("series_expired", "Chips of the series Alpha were redeemed up t")
+    cage_desk.redeem(100, by=cashier(), key=uuid.uuid4())
+
+
+def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Book, clock: Clock) -> None:
+    """Harm: the house owes chips for ever that nobody may bring back, or forgets them without a word."""
+    receive(chips=((100, 30),), noted=((100, 30),))
+    count = BeginSlip("lapse", ((100, 25),), facts=facts())
+    assert refused(lambda: sign(manager(), count)).code == "series_in_use"
+    retire()
+    assert refused(lambda: sign(manager(), count)).code == "series_in_use"
+    clock.stand(timezone.now() + timedelta(days=1))
+    before = held()
+    assert refused(lambda: sign(manager(), BeginSlip("lapse", ((100, 31),), facts=facts()))).code == "bad_count"
+    slip = sign(manager(), count)
+    assert changed(before) == {}
+    sign(auditor(), SignSlip(slip, "recounted", ((100, 25),)))
+    assert changed(before) == {"players": -500, "issue": 500}
+    assert stock.of("Alpha").lapsed == {100: 5}
+    assert refused(lambda: sign(manager(), count)).code == "lapsed_already"
+    assert not Discrepancy.objects.exists()
+    proved()
+
+
+# --- found and given back ---------------------------------------------------------------------------------------
+
+
+def brought(chips: Any = ((100, 7),), **others: str) -> BeginSlip:
+    said = {"place": "Under table 3", "moment": timezone.now().isoformat(), **others}
+    return BeginSlip("found", chips, facts=said)
+
+
+def test_found_chips_go_into_the_cage_and_back_to_whom_they_belong(house: Book) -> None:
+    before = held()
+    slip = sign(cashier(), SignSlip(sign(guard(), brought()), "received"))
+    assert changed(before) == {"players": -700, "cage": 700}
+    back = BeginSlip("claim", ((100, 5),), facts={"slip": slip, "claimed_by": "Mr Jones, by passport"})
+    sign(guard(), SignSlip(sign(cashier(), back), "witnessed"))
+    assert changed(before) == {"players": -200, "cage": 200}
+    wrong = refused(lambda: sign(cashier(), back))
+    assert wrong.sentence == "Found 1: 2 chips of 1 are left of it, and not 5."
+    other = BeginSlip("claim", ((100, 1),), facts={"slip": "found/2026/9", "claimed_by": "Mr Jones"})
+    assert refused(lambda: sign(cashier(), other)).code == "unknown_slip"
+    proved()
+
+
+def test_nothing_is_found_that_nobody_lost(house: Book) -> None:
+    """Harm: chips that no player can have make the liability less than nothing."""
+    assert refused(lambda: sign(guard(), brought(((10_000, 100_000),)))).code == "bad_amount"
+    ahead = (timezone.now() + timedelta(hours=1)).isoformat()
+    assert refused(lambda: sign(guard(), brought(moment=ahead))).code == "bad_fact"
+
+
+# --- counterfeit ------------------------------------------------------------------------------------------------
+
+
+def taken(series: str, chips: Any = ((10_000, 2),), **others: str) -> BeginSlip:
+    said = {"place": "Counter 1", "moment": timezone.now().isoformat(), "taken_from": "unknown", "envelope": "E 17"}
+    return BeginSlip(series, chips, facts=said | others)
+
+
+def test_counterfeit_chips_are_never_part_of_a_balance(house: Book) -> None:
+    before = held()
+    slip = sign(cashier(), taken("counterfeit"))
+    assert Alert.objects.get(kind="counterfeit_taken").message.endswith("counterfeit chips, 200, Counter 1")
+    sign(guard(), SignSlip(slip, "sealed"))
+    sign(manager(), SignSlip(slip, "handed", facts={"handed_to": "PC Plod", "report": "77/26"}))
+    assert changed(before) == {}
+    proved()
+
+
+def test_what_the_house_paid_for_them_is_a_loss_of_its_own(house: Book) -> None:
+    before = held()
+    sign(guard(), SignSlip(sign(cashier(), taken("counterfeit", paid="yes")), "sealed"))
+    assert changed(before) == {"cage": -20_000, "over_short": 20_000}
+    table = Table.objects.get()
+    boss = someone(Role.PIT_BOSS, "boris")
+    signs(table, boss, taken("forgery", ((100, 3),), paid="yes"))
+    signs(table, guard(), SignSlip("forgery/" + f"{timezone.localdate().year}/1", "sealed"))
+    assert changed(before) == {"cage": -20_000, "over_short": 20_300, "rack": -300}
+    assert LogEntry.objects.get(kind="forgery_sealed").legs == 1
+    proved()
+
+
+# --- never deleted ----------------------------------------------------------------------------------------------
+
+
+def test_a_kind_of_chip_is_retired_and_never_deleted(house: Book) -> None:
+    olga, chip = someone(Role.OPERATOR, "olga"), Denomination.objects.get(value_cents=100)
+    slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
+    assert refused(lambda: retiring.retire_denomination(chip, "Nobody uses it", by=olga)).code == "slip_open"
+    sign(guard(), SignSlip(slip, "recounted", SENT))
+    assert refused(lambda: retiring.retire_denomination(chip, " ", by=olga)).code == "bad_reason"
+    assert refused(lambda: retiring.retire_denomination(chip, "Why not", by=manager())).code == "not_permitted"
+    retiring.retire_denomination(chip, "Nobody uses it", by=olga)
+    assert refused(lambda: retiring.retire_denomination(chip, "Again", by=olga)).code == "retired_already"
+    assert refused(lambda: sign(cashier(), BeginSlip("withdrawal", ((100, 1),)))).code == "chip_retired"
+    proved()
+    Denomination.objects.filter(pk=chip.pk).update(retired_at=None, retired_why="", retired_by="")
+    assert any("100 cents" in fault for fault in compare().faults)
+
+
+def test_a_table_is_retired_closed_and_empty(house: Book) -> None:
+    """Harm: chips and cash at a table that nobody sees any more; a table that is opened from an old page."""
+    olga, table = someone(Role.OPERATOR, "olga"), Table.objects.get()
+    wrong = refused(lambda: retiring.retire_table(table, "Sold", by=olga))
+    assert (wrong.code, wrong.sentence[:25]) == ("not_empty", "The rack of Rocket 1 hold")
+    _empty(table)
+    boss = someone(Role.PIT_BOSS, "boris")
+    signs(table, boss, BeginSlip("opener", ()))
+    assert refused(lambda: retiring.retire_table(table, "Sold", by=olga)).sentence == (
+        "Opener 1 of Rocket 1 is to be signed first."
+    )
+    signs(table, someone(Role.DEALER, "dora"), SignSlip(standing.of(table).slips[-1].name, "recounted", ((100, 1),)))
+    retiring.retire_table(table, "Sold", by=olga)
+    assert refused(lambda: retiring.retire_table(table, "Sold", by=olga)).code == "retired_already"
+    for begun in (BeginSlip("opener", ()), BeginSlip("fill", ((100, 1),))):
+        with pytest.raises(Refused, match="Rocket 1 is retired"):
+            signs(table, boss, begun)
+    proved()
+    Table.objects.filter(pk=table.pk).update(retired_at=None)
+    assert any("Rocket 1" in fault for fault in compare().faults)
+
+
+def _empty(table: Table) -> None:
+    """A credit of all that lies in the rack."""
+    cents = next(cents for account, cents in cage.balances(table.book_id).items() if account.place == "rack")
+    people = [someone(Role.PIT_BOSS, "bella"), someone(Role.DEALER, "dora"), someone(Role.PIT_BOSS, "pia"), guard()]
+    signs(table, people[0], BeginSlip("credit", ((100, cents // 100),)))
+    slip = standing.of(table).slips[-1].name
+    steps = ("issued", "confirmed", "carried", "received")
+    for stage, by in zip(steps, (*people[1:], cashier()), strict=True):
+        signs(table, by, SignSlip(slip, stage))

@@ -1,0 +1,116 @@
+"""Separation of duties: what nobody is at once, who signs no papers, and the review of access."""
+
+from datetime import timedelta
+from itertools import combinations
+from uuid import uuid4
+
+import pytest
+
+from ledger.models import HOUSE, Book, LogEntry
+from tables.audit import access, proofs
+from tables.audit.rows import comparing
+from tables.inputs import BeginSlip, SignSlip
+from tables.log import duties
+from tables.log.series import SERIES, VOID
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.slips import cage_desk
+from tables.staff import staffing
+from tests import floor
+from tests.clock import Clock
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def olga() -> Staff:
+    floor.table()
+    floor.staff(Role.OPERATOR, "omar")
+    return floor.staff(Role.OPERATOR, "olga")
+
+
+def refused(deed: object) -> Refused:
+    entries = LogEntry.objects.count()
+    with pytest.raises(Refused) as raised:
+        deed()  # type: ignore[operator]
+    assert LogEntry.objects.count() == entries
+    return raised.value
+
+
+def sound() -> None:
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+    assert comparing.compare().faults == []
+
+
+def test_no_paper_that_moves_chips_or_cash_is_signed_by_an_operator() -> None:
+    """Harm: whoever gives access gives out chips too."""
+    for record in (*SERIES.values(),):
+        for stage in (*record.stages, *VOID):
+            assert duties.ADMINISTERS not in stage.by, (record.name, stage.name)
+
+
+@pytest.mark.parametrize(("first", "second"), list(combinations(Role.values, 2)))
+def test_roles_that_are_kept_apart_are_given_to_nobody_together(olga: Staff, first: str, second: str) -> None:
+    """Harm: a cashier who deals, an auditor who counts, an operator with a key to the cage."""
+    entered = {"username": "dual", "name": "Dual Rate", "role": first, "further": [second], "badge": "555"}
+    together = {first, second} in [{"dealer", "pit_boss"}, {"cashier", "cage_manager"}, {"security", "counter"}]
+    assert together is not bool(duties.conflicts({first, second}))
+    if together:
+        assert staffing.add_staff(**entered, by=olga).roles == (first, second)
+    else:
+        assert "at once" in refused(lambda: staffing.add_staff(**entered, by=olga)).sentence
+
+
+def test_a_dual_rate_works_as_one_or_the_other(olga: Staff) -> None:
+    """Harm: somebody signs a fill as pit boss and as dealer in one breath, or in a role that nobody gave them."""
+    dual = staffing.add_staff(
+        username="dual", name="Dual Rate", role="dealer", further=["pit_boss"], badge="555", by=olga
+    )
+    assert not dual.has_perm("tables.run_floor")
+    assert refused(lambda: staffing.work_as(dual, "cashier")).code == "not_permitted"
+    boss = staffing.work_as(dual, "pit_boss")
+    assert (boss.role, boss.further) == ("pit_boss", ["dealer"])
+    assert boss.has_perm("tables.run_floor")
+    assert not boss.has_perm("tables.deal")
+    entry = LogEntry.objects.filter(subject="staff").latest("seq")
+    assert entry.content["after"] == {"role": "pit_boss", "further": ["dealer"]}
+    sound()
+
+
+def test_whoever_stands_at_a_table_taps_out_first(olga: Staff) -> None:
+    """Harm: a table without a dealer in mid-round, or a dealer who signs the floor's step of a fill at it."""
+    dealer, _ = floor.dealt(name="Rocket 2")
+    staffing.change_staff(dealer.by, {"further": ["pit_boss"]}, by=olga)
+    assert refused(lambda: staffing.work_as(dealer.by, "pit_boss")).code == "at_a_table"
+
+
+def test_who_administered_signs_nothing_in_that_shift(olga: Staff, clock: Clock) -> None:
+    """Harm: an operator makes themselves a cashier, gives chips out, and is an operator again."""
+    cara = staffing.change_staff(olga, {"role": "cashier", "badge": "777"}, by=olga)
+    begin = BeginSlip("deposit", ((10_000, 1),))
+    assert "administered" in refused(lambda: cage_desk.sign(begin, by=cara, key=uuid4())).sentence
+    clock.pass_until(cara.administered_until + timedelta(hours=8, minutes=1))
+    slip = cage_desk.sign(begin, by=Staff.objects.get(pk=cara.pk), key=uuid4())
+    omar = Staff.objects.get(username="omar")
+    assert refused(lambda: cage_desk.sign(SignSlip(slip, "approved"), by=omar, key=uuid4())).code == "wrong_role"
+    sound()
+
+
+def test_a_review_says_who_granted_what_and_is_signed_by_an_auditor(olga: Staff) -> None:
+    """Harm: nobody can say who made somebody a pit boss; or the one who did reviews it."""
+    staffing.add_staff(username="nia", name="Nia", role="dealer", badge="601", by=olga)
+    staffing.change_staff(Staff.objects.get(username="nia"), {"role": "pit_boss"}, by=olga)
+    lines = access.review()
+    nia = next(line for line in lines if line.username == "nia")
+    assert (nia.role, nia.granted_by) == ("pit_boss", olga.signature)
+    assert "run the floor" in " ".join(nia.may)
+    digest = access.digest_of(lines)
+    assert refused(lambda: access.sign(digest, "", by=olga)).code == "not_permitted"
+    ada = floor.staff(Role.AUDITOR, "ada")
+    assert refused(lambda: access.sign(digest, "", by=ada)).code == "changed"
+    access.sign(access.digest_of(access.review()), "as it should be", by=ada)
+    last = access.last_review()
+    assert last is not None
+    assert last[1] == ada.signature
+    sound()
