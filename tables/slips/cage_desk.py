@@ -241,7 +241,7 @@ def unseen_by(viewer: Staff) -> set[str]:
     return {
         slip.series.count.place
         for slip in in_progress(cage.open_house().pk)
-        if slip.series.count is not None and slip.due is not None and viewer.role in slip.due.by
+        if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.by
     }
 
 

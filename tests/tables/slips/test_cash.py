@@ -15,6 +15,7 @@ from ledger import cage, house, log
 from ledger.log import Draft, entries
 from ledger.models import HOUSE, Account, Alert, Book, Discrepancy, LogEntry, Slip
 from ledger.proof.chips import CASH_PLACES
+from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
 from tables.audit.trail import check_house_signature
@@ -31,7 +32,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import custody as register
 from tables.setup.custody import Schedule
-from tables.slips import cage_desk, kept_apart
+from tables.slips import cage_desk, kept_apart, slip_book
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, signs
@@ -232,7 +233,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     [envelope] = kept_apart.envelopes().values()
     assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
     facts = {"envelope": envelope.name, "reason": "The bank changed it"}
-    unknown = (("envelope", "cagecash/2026/1 E-9"), ("reason", "Found it"))
+    unknown = {"envelope": "cagecash/2026/1 E-9", "reason": "Found it"}
     assert refused(lambda: sign("cora", BeginSlip("note", ((5_000, 1),), facts=unknown))).code == "unknown_fact"
     assert refused(lambda: sign("cora", BeginSlip("note", ((10_000, 1),), facts=facts))).code == "bad_amount"
     accepted = sign("cora", BeginSlip("note", ((5_000, 1),), facts=facts))
@@ -490,7 +491,9 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
     assert refused(lambda: signs(hand.table, who("sid"), bare)).code == "bad_fact"
     name = emergency(hand, "It is full")
-    assert hand.now.slips[-1].facts_shown[1] == ("Mark on the new box", "R2-17")
+    sheet = slip_book.sheet_of(hand.table, SlipName.parse(name))
+    assert sheet is not None
+    assert sheet.says[1] == ("Mark on the new box", "R2-17")
     hand("sell_chips", amount_cents=20_000)
     for person, stage in (("cyd", "counted"), ("cob", "recounted")):
         signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
