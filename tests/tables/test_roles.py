@@ -85,7 +85,7 @@ SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 302, 302, 302))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
-KEYS = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+KEY_REGISTER = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
 A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 
@@ -224,8 +224,8 @@ DECLARED: dict[str, Guard] = {
     "slips/chips/": SHOES,
     "slips/chips.csv": SHOES,
     "slips/counterfeit.csv": SHOES,
-    "slips/keys/": KEYS,
-    "slips/keys.csv": KEYS,
+    "slips/keys/": KEY_REGISTER,
+    "slips/keys.csv": KEY_REGISTER,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,
@@ -441,6 +441,7 @@ THEIRS = {
     "",
     "sign-in/",
     "emergency/",
+    "work-as/",
     "password/",
     "slips/",
     "slips/slips.csv",
@@ -482,6 +483,9 @@ SEEN_BY_SURVEILLANCE = {
     "pit/alerts/rules/<slug:about>/",
     "pit/bookmarks/",
     "pit/bookmarks.csv",
+    "pit/cash.csv",
+    "pit/chips/",
+    "pit/chips.csv",
     "pit/corrections.csv",
     "pit/discrepancies/",
     "pit/discrepancies.csv",
@@ -493,6 +497,8 @@ SEEN_BY_SURVEILLANCE = {
     "pit/runs.csv",
     "pit/tables/<int:pk>/",
     "pit/tables/<int:pk>/disputes/<int:number>/",
+    "pit/tables/<int:pk>/float/",
+    "pit/tables/<int:pk>/float.csv",
     "pit/tables/<int:pk>/log/",
     "pit/tables/<int:pk>/log.csv",
     "pit/tables/<int:pk>/mispays/",
@@ -504,6 +510,8 @@ SEEN_BY_SURVEILLANCE = {
     "practice/certificates/",
     "practice/certificates.csv",
     "slips/",
+    "slips/keys/",
+    "slips/keys.csv",
     "slips/slips.csv",
     "slips/<int:pk>/new/<slug:series>/",
     "api/tables/",
@@ -515,8 +523,8 @@ SEEN_BY_SURVEILLANCE = {
 by badge and PIN, and the next test says that they are not."""
 SENT_BY_SURVEILLANCE = {"pit/alerts/<int:pk>/acknowledge", "pit/tables/<int:pk>/bookmark"}
 FOR_ANYBODY = {
-    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "enrol/<str:code>/", "clock/", "admin/logout/",
-    "admin/password_change/", "live/",
+    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
+    "admin/logout/", "admin/password_change/", "live/",
 }  # fmt: skip
 
 
