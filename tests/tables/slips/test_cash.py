@@ -502,6 +502,17 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     assert next(line for line in report.lines if line.name == "Rocket 2").drop_cents == 30_000
 
 
+def test_whoever_took_a_full_box_takes_the_next_one_too(book: Book) -> None:
+    """Harm: after one full box there is nobody left in the shift who may take the others in their hour."""
+    hand = at_a_table()
+    hand("sell_chips", amount_cents=10_000)
+    name = emergency(hand, "It is full")
+    for person, stage in (("cyd", "counted"), ("cob", "recounted")):
+        signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
+    signs(hand.table, who("sid"), BeginSlip("drop", box="R2-17"))
+    assert hand.now.slips[-1].series.name == "drop"
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
