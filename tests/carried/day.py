@@ -536,7 +536,7 @@ def _voids(house: House, rocket: Hand, of_the_house: Hand) -> None:
     slips = (rocket, _fill(house, rocket)), (of_the_house, bundles.credit(of_the_house, house.people, bundles.STAGES))
     for hand, slip in slips:
         signs(hand.table, house.teller, VoidSlip(slip, "It was another table's"))
-        signs(hand.table, house.omar, SignSlip(slip, "voided"))
+        signs(hand.table, house.ada, SignSlip(slip, "voided"))
 
 
 def _box(house: House, table: Table, wrong_cents: int = 0) -> None:
