@@ -377,6 +377,8 @@ UNFOLD = {
                         "permission": lambda request: request.user.has_perm("tables.change_staff"),
                     },
                     listed("Gaming day and shifts", "schedule", "tables_househours"),
+                    listed("Keys", "key", "tables_housekey"),
+                    listed("Drop schedule", "event_repeat", "tables_dropschedule"),
                     listed("Alert channels", "outgoing_mail", "tables_alertchannel"),
                     listed("House terms", "gavel", "tables_houseterms"),
                     listed("Proposals", "how_to_reg", "tables_proposal"),

@@ -16,6 +16,7 @@ from ledger.proof.chips import (
     CAGE,
     CASH,
     CASH_OVER_SHORT,
+    DEPOSITARY,
     DROP_BOX,
     HOUSE_PLACES,
     ISSUE,
@@ -27,6 +28,7 @@ from ledger.proof.chips import (
     SEAT,
     TRANSIT,
     VAULT,
+    VAULT_CASH,
 )
 from ledger.proof.moves import Chart, Move, Place, Posted
 
@@ -56,8 +58,9 @@ def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = Fals
 
 
 def open_house() -> Book:
-    """The house's book with its vault, cage, bank and where chips and cash come from; made when it is not there yet."""
-    return _open(HOUSE, [(place, None) for place in (ISSUE, VAULT, CAGE, PLAYERS, OVER_SHORT, CASH, BANK)])
+    """The house's book with its vault, cage, cash and where chips and cash come from; made when it is not there yet."""
+    chips, money = (ISSUE, VAULT, CAGE, PLAYERS, OVER_SHORT), (CASH, BANK, VAULT_CASH, DEPOSITARY, CASH_OVER_SHORT)
+    return _open(HOUSE, [(place, None) for place in (*chips, *money)])
 
 
 def open_table_book(name: str, seats: int, *, pot: bool = False, wagers: Iterable[str] = ()) -> Book:
@@ -166,6 +169,12 @@ BALANCE_AT = """
             WHERE book_id = book.id AND seq > since.seq AND seq <= book.seq AND target_id = %(account)s
     ) AS moved (cents)
 """
+
+
+def held_by_players() -> int:
+    """What players hold of all tables' chips: they carry them from one to another."""
+    net = net_effect(all_books())
+    return sum(net.get(pk, 0) for pk in Account.objects.filter(place=PLAYERS).values_list("pk", flat=True))
 
 
 def balance_at(account: Account, through: Mapping[int, int]) -> int:

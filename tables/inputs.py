@@ -47,6 +47,8 @@ class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
     seat: int
     amount_cents: int
     chips: bool = False
+    currency: str = ""
+    """Of the cash, where it is not the house's own: then it is refused."""
 
 
 class CashOut(Struct, frozen=True, tag_field="do", tag="cash_out"):
@@ -72,12 +74,14 @@ class ForgiveCommission(Struct, frozen=True, tag_field="do", tag="forgive_commis
     reason: str
 
 
-class SellChips(Struct, frozen=True, tag_field="do", tag="sell_chips"):
+class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="sell_chips"):
     """A player buys chips for cash at a table against the house."""
 
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that are handed out, where the screen names them."""
+    currency: str = ""
+    """Of the cash, where it is not the house's own: then it is refused."""
 
 
 class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
@@ -87,15 +91,17 @@ class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
     up: bool = False
 
 
-class SellAtTheCage(Struct, frozen=True, tag_field="do", tag="sell_at_the_cage"):
+class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="sell_at_the_cage"):
     """A player buys chips for cash at the cage."""
 
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
+    currency: str = ""
+    """Of the cash, where it is not the house's own: then it is refused."""
 
 
-class RedeemChips(Struct, frozen=True, tag_field="do", tag="redeem_chips"):
+class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="redeem_chips"):
     """A player has chips redeemed for cash at the cage."""
 
     amount_cents: int
@@ -103,6 +109,8 @@ class RedeemChips(Struct, frozen=True, tag_field="do", tag="redeem_chips"):
     """(value in cents, how many) that pass the counter."""
     series: str = ""
     """The series of chips, where somebody looked at it."""
+    currency: str = ""
+    """Of the cash that is asked for, where it is not the house's own: then it is refused."""
 
 
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
@@ -126,6 +134,8 @@ class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     """What else the step says, by the names of ``series.Fact``."""
     noted: tuple[tuple[int, int], ...] = ()
     """What the delivery note says."""
+    apart: tuple[tuple[str, int, str], ...] = ()
+    """(kind, claimed cents, envelope): notes that the count takes for worth nothing."""
 
 
 class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
@@ -135,6 +145,7 @@ class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
     stage: str
     chips: tuple[tuple[int, int], ...] = ()
     facts: dict[str, str] = {}
+    apart: tuple[tuple[str, int, str], ...] = ()
 
 
 class VoidSlip(Struct, frozen=True, tag_field="do", tag="void_slip"):

@@ -23,6 +23,7 @@ from ledger.models import AppendOnly
 from ledger.proof.chips import money
 from tables import pepper
 from tables.games.catalog import GAMES
+from tables.log.entries.custody import OPENS
 from tables.log.entries.kept import PepperCarriedOver
 from tables.log.entries.staff import CALLED, StaffAdded
 from tables.log.fold import BATCHES as BATCH_MACHINE
@@ -654,6 +655,50 @@ class PayTable(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.name} version {self.version}"
+
+
+class HouseKey(AppendOnly):
+    """A key on the house's register, as an operator set it; the newest row of a name stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField("mark", max_length=40)
+    lock = models.CharField("opens", max_length=16, choices=list(OPENS.items()))
+    dual = models.BooleanField("held by two", default=False)
+    in_use = models.BooleanField("in use", default=True)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = "key"
+        ordering: ClassVar[list[str]] = ["name", "-seq"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DropSchedule(AppendOnly):
+    """When drop boxes are due, from a day on; the newest row of a name that has begun stands."""
+
+    seq = models.BigIntegerField(unique=True)
+    """The entry, by its number in the house's book."""
+    name = models.CharField(max_length=40)
+    from_day = models.DateField("from the day")
+    tables = models.JSONField(default=list)
+    """By name; none stands for all."""
+    weekdays = models.JSONField(default=list)
+    """0 is Monday; none ends the schedule."""
+    due_at = models.TimeField("due at")
+    who = models.CharField("taken by", max_length=40)
+    by = models.CharField("set by", max_length=120)
+    at = models.DateTimeField("set at")
+
+    class Meta:
+        verbose_name = "drop schedule"
+        ordering: ClassVar[list[str]] = ["name", "-from_day", "-seq"]
+
+    def __str__(self) -> str:
+        return f"{self.name} from {self.from_day}"
 
 
 class DayClose(AppendOnly):

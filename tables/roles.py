@@ -29,7 +29,7 @@ _RECORDS: Final = (
 
 _VIEW_ALL: Final = frozenset(
     [f"tables.view_{name}" for name in (*_SETUP, "househours", "houseterms", "proposal", "paytable")]
-    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel")]
+    + [f"tables.view_{name}" for name in ("chipseries", "alertchannel", "housekey", "dropschedule")]
     + [f"ledger.view_{name}" for name in _RECORDS]
     + ["tables.watch_floor"]
 )
@@ -56,6 +56,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         "tables.add_paytable",
         "tables.add_chipseries",
         "tables.add_alertchannel",
+        "tables.add_housekey",
+        "tables.add_dropschedule",
         "tables.close_day",
         "tables.confirm_code",
         "tables.acknowledge",

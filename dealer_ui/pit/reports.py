@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
@@ -19,14 +19,16 @@ from dealer_ui import charts, dates, exports, signatures
 from dealer_ui.guards import watches
 from dealer_ui.pit.floor import counts
 from ledger.models import HOUSE
+from ledger.proof.chips import called
 from tables import standing
+from tables.day import cash, figures, hours, outliers, to_date
 from tables.day import closing as days
-from tables.day import figures, hours, outliers, to_date
 from tables.day.figures import COLUMNS, Figures, Report
 from tables.day.outliers import Interval, Looked
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.slips import cage_desk
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
     "day": ("Day", figures.day),
@@ -94,6 +96,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "bars": charts.figure_bars([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": charts.day_bars(_back(on, tables)) if span in ("day", "shifts") else None,
         "ordinary": [Ordinary(looked) for looked in _looked(on, unseen, whole)] if span == "day" else [],
+        "cash": _cash(request, on, closed) if span == "day" else [],
         "closed": closed,
         "names": dict(Staff.objects.values_list("username", "name")) if closed else {},
         "proposal": None if closed else proposal,
@@ -107,7 +110,8 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
 
 def _terms(on: date, proposal: days.Proposal | None, whole: Report) -> dict[str, Any]:
     """What the terminal signs of a day's figures: those that were signed first, or those that are shown."""
-    digest = proposal.digest if proposal else days.digest_of(on.isoformat(), days.rows(whole.lines))
+    money = tuple(line.row() for line in cash.day(on, whole.through))
+    digest = proposal.digest if proposal else days.digest_of(on.isoformat(), days.rows(whole.lines), money)
     stage = "closed" if proposal else "proposed"
     return {
         "format": attestation.DAY,
@@ -117,6 +121,40 @@ def _terms(on: date, proposal: days.Proposal | None, whole: Report) -> dict[str,
         "input": "",
         "book": HOUSE,
     }
+
+
+def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[dict[str, Any]]:
+    """The house's cash of a day: as it was signed, or as it is; without what the viewer is to count unseen."""
+    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
+    if closed is not None:
+        return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
+    unseen = cage_desk.unseen_by(request.user)
+    lines = [line for line in cash.day(on) if line.place not in unseen]
+    return [line.row() | {"called": line.called} for line in lines]
+
+
+CASH_HEADER: Final = (
+    "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents", "difference_cents",
+    "counted_at", "is_counted",
+)  # fmt: skip
+
+
+@watches
+@require_GET
+def cash_csv(request: HttpRequest) -> HttpResponseBase:
+    """The house's cash of a day as a list: a row for each kind of movement."""
+    on, _ = _asked(request)
+    rows = [_cash_row(row, *moved) for row in _cash(request, on, days.closed(on)) for moved in _moved(row)]
+    return exports.answer(request, f"cash-{on}", CASH_HEADER, iter([rows]))
+
+
+def _moved(row: Mapping[str, Any]) -> list[tuple[str, int]]:
+    return list(row["moved"].items()) or [("", 0)]
+
+
+def _cash_row(row: Mapping[str, Any], kind: str, cents: int) -> tuple[Any, ...]:
+    columns = {**row, "movement": kind, "moved_cents": cents}
+    return tuple(columns[name] for name in CASH_HEADER)
 
 
 def _tables_for(request: HttpRequest, on: date) -> tuple[Sequence[Table] | None, list[str]]:

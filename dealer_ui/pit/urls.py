@@ -40,6 +40,7 @@ urlpatterns = [
     path("tables/<int:pk>/moment/", pages.moment_, name="moment"),
     path("reports/", reports.reports, name="reports"),
     path("reports.csv", reports.reports_csv, name="reports-csv"),
+    path("cash.csv", reports.cash_csv, name="cash-csv"),
     path("reports/<day:day>/close", reports.close_day, name="close-day"),
     path("reports/exceptions/", exceptions.exceptions, name="exceptions"),
     path("reports/exceptions.csv", exceptions.exceptions_csv, name="exceptions-csv"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -14,13 +15,15 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
 from dealer_ui.slips import counting
-from ledger.proof.chips import money
+from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
 from tables.log import attestation
+from tables.log.house_terms import CURRENCIES
 from tables.log.series import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
-from tables.setup import chip_series
-from tables.slips import cage_desk
+from tables.setup import cash_terms, chip_series
+from tables.slips import cage_desk, kept_apart
+from tables.slips.cage_desk import Holdings
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
 
@@ -39,13 +42,22 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held, is_counted = cage_desk.holdings(), cage_desk.is_counted_by(request.user)
+    held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
+    is_counted = CAGE in unseen
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
+    ways = [series for series in offered("cage") if request.user.role in series.seen_by]
     context = {
         "held": held,
         "counting": is_counted,
         "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
-        "ways": [series for series in offered("cage") if request.user.role in series.seen_by],
+        "cash": _cash(held, unseen),
+        "imprest_cents": cash_terms.imprest_cents(),
+        "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
+        "currency": cash_terms.currency(),
+        "currencies": [code.upper() for code in CURRENCIES],
+        "envelopes": kept_apart.envelopes().values(),
+        "ways": [series for series in ways if not series.cash],
+        "cash_ways": [series for series in ways if series.cash],
         "series": chip_series.all_of_them(),
         "chosen": request.POST.get("series", ""),
         "runs": request.user.has_perm("tables.run_cage"),
@@ -58,6 +70,13 @@ def cage(request: HttpRequest) -> HttpResponse:
         "badge": request.POST.get("badge", ""),
     }
     return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+
+
+def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None]]:
+    """The house's cash by place; None for one that people like the viewer are counting."""
+    places = [("In the cage", BANK, held.bank), ("In the vault", VAULT_CASH, held.vault_cash)]
+    shown = [(label, None if place in unseen else cents) for label, place, cents in places]
+    return [*shown, ("At the bank, since the house keeps it", held.depositary)]
 
 
 def _exchange(request: HttpRequest) -> None:
@@ -73,8 +92,9 @@ def _exchange(request: HttpRequest) -> None:
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
-    series = request.POST.get("series", "")
-    extra = {"series": series} if series and exchange is cage_desk.redeem else {}
+    extra = {"currency": request.POST.get("currency", "")}
+    if exchange is cage_desk.redeem:
+        extra["series"] = request.POST.get("series", "")
     attested = signatures.attested(request)
     by, _ = signatures.sign(
         request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, **extra)

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dealer_ui import exports
+from ledger.proof.chips import CAGE
 from tables.log.series import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
 from tables.setup import chip_series
@@ -63,7 +64,7 @@ class Made:
 def chips(request: HttpRequest) -> HttpResponse:
     """Series, kinds, where chips lie by value, and the registers of what was found and what was counterfeit."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    counting = cage_desk.is_counted_by(request.user)
+    counting = CAGE in cage_desk.unseen_by(request.user)
     held = cage_desk.holdings()
     context = {
         "made": _made(),

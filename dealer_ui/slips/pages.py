@@ -15,21 +15,35 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
-from dealer_ui.numbers import number
+from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing
-from tables.day import hours
+from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.log import attestation
+from tables.log import attestation, paper
 from tables.log.attestation import Attestation
-from tables.log.series import CHIP_SERIES, DAY, MOMENT, SLIP, SLIPS, VOID_ASKED, Chips, Fact, Series, Stage, offered
+from tables.log.series import (
+    CHIP_SERIES,
+    DAY,
+    KEPT_APART,
+    MOMENT,
+    SLIP,
+    SLIPS,
+    VOID_ASKED,
+    Chips,
+    Fact,
+    Series,
+    Stage,
+    offered,
+)
 from tables.models import Denomination, Staff, Table
 from tables.play import doors
 from tables.refusals import Refused
@@ -40,6 +54,9 @@ from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
 
 Rest = ParamSpec("Rest")
+
+SEES_KEYS: Final = frozenset(role for series in offered("keys") for role in series.seen_by)
+"""The roles that take keys, hand them out, or look after who has them."""
 
 
 def on_paper(
@@ -91,6 +108,8 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "begins": [series for series in offered("slips") if viewer.role in series.first.by],
         "tables": Table.objects.filter(retired_at=None),
         "here": here,
+        "drops": [] if here else custody.next_drops(timezone.now()),
+        "keys": not here and viewer.role in SEES_KEYS,
     }
     return render(request, "dealer_ui/slips/book.html", context)
 
@@ -120,6 +139,40 @@ def _rows(sheet: Sheet) -> list[tuple[Any, ...]]:
     return [(*about, line.stage.name, by.name, by.role, line.moment, line.hash) for line, by in signed]
 
 
+# --- Keys and drops --------------------------------------------------------------------------------------------
+
+
+@on_paper
+@require_GET
+def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The register of keys: which hang in the cabinet, who has the others, and which drops are due."""
+    if viewer.role not in SEES_KEYS:
+        raise PermissionDenied
+    moment = timezone.now()
+    context = {
+        "keys": custody.register(moment),
+        "drops": custody.next_drops(moment),
+        "ways": [series for series in offered("keys") if viewer.role in series.first.by],
+    }
+    return render(request, "dealer_ui/slips/keys.html", context)
+
+
+_KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late")
+
+
+@on_paper
+@require_GET
+def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
+    """The same as a list."""
+    if viewer.role not in SEES_KEYS:
+        raise PermissionDenied
+    rows = [
+        (key.name, key.opens, key.dual, key.is_out, " and ".join(key.holders), key.since, key.due_back, key.is_late)
+        for key in custody.register(timezone.now())
+    ]
+    return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))
+
+
 # --- A slip ----------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +200,10 @@ class AskedFact:
     @property
     def is_optional(self) -> bool:
         return self.fact.is_optional
+
+    @property
+    def longest(self) -> int:
+        return self.fact.longest
 
     @property
     def field(self) -> str:
@@ -184,6 +241,8 @@ def _choices(fact: Fact, series: Series) -> list[tuple[str, str]] | None:
     if fact.kind == SLIP:
         waiting = slip_facts.left_of(series)
         return [(slip.name, f"{slip.label}, {slip.facts['place']}: {money(cents)}") for slip, cents in waiting]
+    if fact.kind in KEPT_APART:
+        return [(name, name) for name in sorted(cage_desk.choices(fact.kind))]
     return None
 
 
@@ -204,7 +263,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
             chips = _chips(request, table, record)
             box = request.POST.get("box", "").strip()
             noted = _chips(request, table, record, NOTE) if record.begins_with_note else ()
-            begun = BeginSlip(series, chips, box, _typed_facts(request, record.first), noted)
+            begun = BeginSlip(series, chips, box, _typed_facts(request, record.first), noted, _apart(request))
             return redirect(_enter(request, table, begun))
         except Refused as refusal:
             refused = refusal
@@ -214,7 +273,9 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "asked": _asked(request, table, record) if record.begins_with_chips else (),
         "noted": _asked(request, table, record, NOTE) if record.begins_with_note else (),
         "facts": _asked_facts(request, record, record.first),
-        "where": table.name if table else "Cage",
+        "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
+        "reasons": paper.APART,
+        "where": table.name if table else "House",
         "kinds": _denominations(table),
         "box": request.POST.get("box", ""),
         "badge": request.POST.get("badge", ""),
@@ -254,6 +315,8 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "due": due,
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
         "facts": _asked_facts(request, record, due) if due is not None else (),
+        "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
+        "reasons": paper.APART,
         "voidable": sheet.is_voidable,
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
@@ -298,8 +361,10 @@ def _entered(request: HttpRequest, table: Table | None, series: Series, name: Sl
         return VoidSlip(str(name), request.POST.get("reason", ""))
     step = request.POST.get("stage", "")
     stage = series.stage(step)
-    chips = _chips(request, table, series) if stage and stage.is_count else ()
-    return SignSlip(str(name), step, chips, _typed_facts(request, stage) if stage else {})
+    if stage is None:
+        return SignSlip(str(name), step)
+    chips = _chips(request, table, series) if stage.is_count else ()
+    return SignSlip(str(name), step, chips, _typed_facts(request, stage), _apart(request))
 
 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
@@ -325,6 +390,37 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, attested: Atte
 def _asked(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> list[Asked]:
     """Every chip of the table, or the notes and coins of a box, the largest first."""
     return counting.asked(request.POST, _denominations(table), series.cash, prefix)
+
+
+NOTES_APART: Final = 3
+"""So many notes can be put apart on one form; more of them go on another envelope's line of the same worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedApart:
+    """A line for a note that is counted as worth nothing, with what was typed."""
+
+    number: int
+    kind: str
+    worth: str
+    envelope: str
+
+
+def _asked_apart(request: HttpRequest) -> list[AskedApart]:
+    typed = request.POST
+    return [
+        AskedApart(line, *(typed.get(f"apart-{line}-{name}", "").strip() for name in ("kind", "worth", "envelope")))
+        for line in range(1, NOTES_APART + 1)
+    ]
+
+
+def _apart(request: HttpRequest) -> tuple[tuple[str, int, str], ...]:
+    """The notes that were put apart. Raises Refused for a line that is half filled in."""
+    lines = [line for line in _asked_apart(request) if line.kind or line.worth or line.envelope]
+    for line in lines:
+        if not (line.kind and line.worth and line.envelope):
+            raise Refused("bad_apart", "A note that is put apart has a kind, a worth and an envelope: give all.", 422)
+    return tuple((line.kind, amount_cents(line.worth, "bad_apart"), line.envelope) for line in lines)
 
 
 def _denominations(table: Table | None) -> Iterable[Denomination]:

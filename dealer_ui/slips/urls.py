@@ -14,6 +14,8 @@ urlpatterns = [
     path("chips/", chips.chips, name="chips"),
     path("chips.csv", chips.chips_csv, name="chips-csv"),
     path("counterfeit.csv", chips.counterfeit_csv, name="counterfeit-csv"),
+    path("keys/", pages.keys, name="custody"),
+    path("keys.csv", pages.keys_csv, name="custody-csv"),
     path("<int:pk>/new/<slug:series>/", pages.begin, name="begin"),
     path("<int:pk>/<slug:series>/<int:year>/<int:number>/", pages.slip, name="slip"),
 ]

@@ -12,20 +12,23 @@ SEAT, POT = "seat", "pot"
 """At a table with a pot: the chips that a player has put in play at a seat, and the pot."""
 CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT = "cash", "drop_box", "boxes", "bank", "cash_over_short"
 """Money: the patrons' own, the box under the table, boxes that were removed and wait for the count, the cage's."""
+VAULT_CASH, DEPOSITARY = "vault_cash", "depositary"
+"""The house's money behind the cage's, and its account at a bank outside."""
 
 CHIP_PLACES: tuple[str, ...] = (ISSUE, VAULT, CAGE, TRANSIT, RACK, LAYOUT, PLAYERS, OVER_SHORT, SEAT, POT)
-CASH_PLACES: tuple[str, ...] = (CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT)
+CASH_PLACES: tuple[str, ...] = (CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT, VAULT_CASH, DEPOSITARY)
 """No movement joins a place of chips with one of cash: each of the two adds up to nothing by itself."""
 PLACES: tuple[str, ...] = CHIP_PLACES + CASH_PLACES
 
 SEATED: frozenset[str] = frozenset({LAYOUT, SEAT})
 """Places of which a table has one for each seat."""
 
-HOUSE_PLACES = frozenset({ISSUE, VAULT, CAGE, CASH, BANK})
+HOUSE_PLACES = frozenset({ISSUE, VAULT, CAGE, CASH, BANK, VAULT_CASH, DEPOSITARY})
 """Places that the whole house shares; every other place belongs to one book."""
 
-MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS, CASH, CASH_OVER_SHORT})
-"""`issue` is where chips come from and `cash` where money does, the over/shorts are running differences. Players carry
+MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS, CASH, CASH_OVER_SHORT, DEPOSITARY})
+"""`issue` is where chips come from, `cash` and `depositary` where money does, the over/shorts are running differences.
+What the account at the bank outside held before the house began is not told here. Players carry
 chips from table to table, so what they hold of one table's chips may fall below zero; what all of them hold together
 may not."""
 
@@ -35,10 +38,17 @@ REVERSAL = "reversal"
 def short_places(totals: Mapping[str, int]) -> list[tuple[str, int]]:
     """Where all books together say that less than nothing lies, and how much: what the whole house has in a place that
     it shares, and what players took away from all tables."""
-    return [(place, totals[place]) for place in (VAULT, CAGE, BANK, PLAYERS) if totals.get(place, 0) < 0]
+    return [(place, totals[place]) for place in (VAULT, CAGE, BANK, VAULT_CASH, PLAYERS) if totals.get(place, 0) < 0]
 
 
+def called(place: str) -> str:
+    """A place in sentences: "the cage's cash"."""
+    return _CALLED.get(place, place.replace("_", " "))
+
+
+_CALLED = {BANK: "cage's cash", VAULT_CASH: "vault's cash", DEPOSITARY: "account at the bank"}
 _COUNTED = (RACK, CAGE, VAULT)
+_COUNTED_CASH = (BOXES, BANK, VAULT_CASH)
 _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": ((ISSUE, VAULT),),
     "withdraw": ((VAULT, CAGE),),
@@ -71,13 +81,18 @@ _FORWARD: dict[str, tuple[tuple[str, str], ...]] = {
     "count": ((BOXES, BANK),),
     "cash_in": ((CASH, BANK),),
     "cash_out": ((BANK, CASH),),
-    "cash_over": ((CASH_OVER_SHORT, BOXES),),
-    "cash_short": ((BOXES, CASH_OVER_SHORT),),
     "destroy": ((VAULT, ISSUE),),
     "lapse": ((PLAYERS, ISSUE),),
     "found": ((PLAYERS, CAGE),),
     "claimed": ((CAGE, PLAYERS),),
     "counterfeit": ((CAGE, OVER_SHORT), (RACK, OVER_SHORT)),
+    "bank_in": ((DEPOSITARY, VAULT_CASH),),
+    "bank_out": ((VAULT_CASH, DEPOSITARY),),
+    "imprest_out": ((VAULT_CASH, BANK),),
+    "imprest_in": ((BANK, VAULT_CASH),),
+    "note_in": ((CASH_OVER_SHORT, BANK),),
+    "cash_over": tuple((CASH_OVER_SHORT, place) for place in _COUNTED_CASH),
+    "cash_short": tuple((place, CASH_OVER_SHORT) for place in _COUNTED_CASH),
 }
 
 MOVEMENTS: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType(

@@ -40,7 +40,9 @@ from tables.log.shoe_orders import Seals, Unproven
 from tables.models import (
     ChipSeries,
     DayClose,
+    DropSchedule,
     HouseHours,
+    HouseKey,
     HouseTerms,
     Proposal,
     SeriesRetirement,
@@ -55,6 +57,8 @@ BESIDE_THE_LOG: Final = (
     (DayClose, "day", "closed"),
     (ChipSeries, "chip_series", "added"),
     (SeriesRetirement, "slip", "retirement_confirmed"),
+    (HouseKey, "house_key", "set"),
+    (DropSchedule, "drop_schedule", "set"),
 )
 """Rows that are an index of the house's entries: whose, and of which entries."""
 

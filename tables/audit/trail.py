@@ -6,7 +6,7 @@ from __future__ import annotations
 from ledger import cage, mends
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
-from ledger.proof.chips import CAGE
+from ledger.proof.chips import called
 from tables import models
 from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
@@ -16,6 +16,7 @@ from tables.games.odds import PayTable
 from tables.handlers import checks
 from tables.log.catalog import read_as
 from tables.log.entries.chips import ChipSeriesAdded, DenominationRetired
+from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
@@ -29,8 +30,9 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyVouched,
 )
 from tables.log.event import Misconduct
-from tables.log.series import CAGE_COUNTS
-from tables.slips import barring, stock
+from tables.log.series import HOUSE_COUNTS
+from tables.setup import custody
+from tables.slips import barring, kept_apart, stock
 from tables.training import certificates
 
 
@@ -88,20 +90,23 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
 
 @checks(HouseSlipSigned)
 def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
-    """The same; and the cage was counted against what the transfers of every book had left there, as far as each was
-    read then."""
+    """The same; a key that is taken hung there, an envelope that is opened was sealed; and what the whole house shares
+    was counted against what the transfers of every book had left there, as far as each was read then."""
     check_signature(event, entry)
     _check_chip_series(event, entry)
-    if event.kind not in CAGE_COUNTS:
+    if fault := kept_apart.entry_fault(event, entry):
+        raise Misconduct(fault)
+    place = HOUSE_COUNTS.get(event.kind)
+    if place is None:
         return
     expected, through = event.after.expected_cents, event.through or {}
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
     extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
-    balance = cage.balance_at(Account.objects.get(place=CAGE), extent)
+    balance = cage.balance_at(Account.objects.get(place=place), extent)
     if balance != expected:
-        raise Misconduct(f"it expects {expected} in the cage, the transfers of all books left {balance}")
+        raise Misconduct(f"it expects {expected} in the {called(place)}, the transfers of all books left {balance}")
 
 
 def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
@@ -159,6 +164,13 @@ def check_terminal_key(event: AboutTerminalKey, entry: Entry) -> None:
     vouched for it, the proof follows entry by entry (``Floor.attest``)."""
     for name, pk in Book.objects.exclude(name=HOUSE).values_list("name", "pk"):
         _refuse_other_time(entry, name, pk, event.through.get(name, 0))
+
+
+@checks(HouseKeySet, DropScheduled)
+def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
+    """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
+    if fault := custody.entry_fault(event, entry):
+        raise Misconduct(fault)
 
 
 @checks(RowsTakenOver)

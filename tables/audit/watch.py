@@ -27,6 +27,7 @@ from ledger.runs import Plan
 from tables.alerting import minute
 from tables.audit import commitments, proofs, sealing, witness
 from tables.audit.rows import noted
+from tables.day import custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.models import Table
 from tables.setup import proposals
@@ -37,6 +38,7 @@ PLANS: Final = (
     Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
     Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
     Plan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
+    Plan("look_after_keys", "Looking for keys that are not back and drops that are late", timedelta(minutes=5)),
     Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
     Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
     Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
@@ -209,6 +211,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "audit_shoes": shoe_audit.audit_shoes,
     "value_games": kept_sheets.value_games,
     "prove_shoes": prove_shoes,
+    "look_after_keys": lambda: custody.look(clock.agreed()),
     "reconcile": reconcile,
     "prove_sums": prove_sums,
     "note_rows": note_rows,

@@ -20,9 +20,10 @@ from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
+from ledger.proof.chips import called
 from ledger.proof.spelling import canonical
 from tables import attesting, permits, standing
-from tables.day import figures, hours
+from tables.day import cash, figures, hours
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.handlers import checks
 from tables.log.attestation import Attestation
@@ -32,6 +33,7 @@ from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
 from tables.past import last_count
 from tables.refusals import Refused
+from tables.setup import cash_terms
 
 COUNT_BEFORE: Final = hours.SHORTEST
 """A table that stays open over the end of the day is counted not earlier than this before it."""
@@ -58,6 +60,8 @@ class Closed:
     as_closed: Sequence[Mapping[str, Any]]
     current: Report
     adjustments: Sequence[Late]
+    cash: Sequence[Mapping[str, Any]] = ()
+    """The house's cash as it was signed; nothing in days of before it was told."""
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -71,7 +75,7 @@ def closed(day: date) -> Closed | None:
     start, end = hours.span(day)
     [event] = signed([close])
     arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
-    return Closed(close, event.figures, figures.day(day), arrivals)
+    return Closed(close, event.figures, figures.day(day), arrivals, event.cash or ())
 
 
 def proposal(day: date) -> Proposal | None:
@@ -239,20 +243,24 @@ class DaysFigures(NamedTuple):
     figures: tuple[dict[str, Any], ...]
     digest: str
     through: dict[str, int]
+    cash: tuple[dict[str, Any], ...]
 
 
 def _figures(day: date) -> DaysFigures:
-    """Every table's figures, and how far its book was read. Raises Refused while something is open."""
+    """Every table's figures, how far its book was read, and the house's cash. Raises Refused while something is
+    open."""
     report = figures.day(day)
     if reasons := open_matters(day, report):
         raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
-    rows = tuple(line.row() for line in report.lines)
-    return DaysFigures(day.isoformat(), rows, digest_of(day.isoformat(), rows), dict(report.through))
+    rows, name = tuple(line.row() for line in report.lines), day.isoformat()
+    money = tuple(line.row() for line in cash.day(day, report.through))
+    return DaysFigures(name, rows, digest_of(name, rows, money), dict(report.through), money)
 
 
-def digest_of(day: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Names a day's figures: SHA-256, in hex."""
-    return sha256(canonical({"day": day, "figures": rows})).hexdigest()
+def digest_of(day: str, rows: Sequence[Mapping[str, Any]], money: Sequence[Mapping[str, Any]] | None = None) -> str:
+    """Names a day's figures, and its cash where that is told: SHA-256, in hex."""
+    told = {"day": day, "figures": rows}
+    return sha256(canonical(told if money is None else told | {"cash": money})).hexdigest()
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:
@@ -278,7 +286,14 @@ def open_matters(day: date, report: Report | None = None) -> list[str]:
                 matters.append(f"{slip.name} at {table.name} is in progress: finish it, or make it void.")
         if line.drop_is != figures.COUNTED:
             matters.append(f"A drop box of {table.name} is not counted: remove it, and have it counted twice.")
-    return matters
+    return matters + _uncounted(day)
+
+
+def _uncounted(day: date) -> list[str]:
+    """The cash that was counted once, and not since it moved last; where the house lets no day close without."""
+    if not cash_terms.close_needs_count():
+        return []
+    return [line.says for line in cash.day(day) if line.ever_counted and line.says]
 
 
 def _time_of(table: Table, seq: int) -> datetime:
@@ -362,7 +377,7 @@ _COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 
 def _refuse_figures(event: DayFigures) -> None:
     """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
-    if event.digest != digest_of(event.day, event.figures):
+    if event.digest != digest_of(event.day, event.figures, event.cash):
         raise Misconduct("its figures are not those that its digest names")
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
         raise Misconduct("its figures are not those of the books that it read")
@@ -387,8 +402,25 @@ def misstated(seq: int, close: DayClosed) -> str | None:
         difference = next((column for column in columns if row[column] != signed_row.get(column)), None)
         if difference:
             return f"{row['name']}: its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
+    if fault := _wrong_cash(seq, close):
+        return fault
     if _arrivals(seq - 1, close.through) != adjusted(close):
         return "the adjustments to days before are not those that the log has"
+    return None
+
+
+def _wrong_cash(seq: int, close: DayClosed) -> str | None:
+    """The first figure of the house's cash that the books do not bear out. Entries of before it was told have none."""
+    if close.cash is None:
+        before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
+        return "its cash is missing" if before and signed([before])[0].cash is not None else None
+    rows = [line.row() for line in cash.day(date.fromisoformat(close.day), close.through, seq - 1)]
+    for row, signed_row in zip_longest(rows, close.cash):
+        if row is None or signed_row is None:
+            return "a place of cash is missing, or one is told that there was not"
+        if difference := next((name for name in row if row[name] != signed_row.get(name)), None):
+            says = f"its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
+            return f"{called(row['place'])}: {says}"
     return None
 
 

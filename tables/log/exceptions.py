@@ -17,6 +17,7 @@ from tables.log.entries import (
     clocks,
     commission,
     corrections,
+    custody,
     days,
     disputes,
     doors,
@@ -107,6 +108,8 @@ EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
         chips.DenominationRetired: SETTINGS,
         chips.ChipSeriesAdded: SETTINGS,
         kept.TableAdded: SETTINGS,
+        custody.HouseKeySet: SETTINGS,
+        custody.DropScheduled: SETTINGS,
         settings.TableRetired: SETTINGS,
         proposals.Proposed: SETTINGS,
         proposals.ProposalApproved: SETTINGS,
@@ -179,6 +182,7 @@ STAGES: Final[Mapping[str, Matter]] = MappingProxyType(
         "destroyed": CHIPS_AND_CASH,
         "sealed": CHIPS_AND_CASH,
         "given": CHIPS_AND_CASH,
+        "accepted": CHIPS_AND_CASH,
     }
 )
 """Steps of slips that are exceptions."""
@@ -186,7 +190,8 @@ STAGES: Final[Mapping[str, Matter]] = MappingProxyType(
 ORDINARY_STAGES: Final = frozenset(
     {
         "requested", "issued", "carried", "received", "confirmed", "approved", "counted", "recounted", "removed",
-        "witnessed", "brought", "proposed", "taken", "handed",
+        "witnessed", "brought", "proposed", "taken", "handed", "handed_out", "handed_over", "held_with", "returned",
+        "taken_back",
     }
 )  # fmt: skip
 

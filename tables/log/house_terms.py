@@ -67,6 +67,13 @@ MATTERS: Final[Mapping[str, str]] = {
 ALWAYS_TWO: Final = ("terms", "profile")
 """What takes two people wherever anything does: one person could loosen the rest by it."""
 EXCEPTIONS: Final = "Exceptions"
+CASH: Final = "Cash, keys and drops"
+
+CURRENCIES: Final = (
+    "usd", "eur", "gbp", "cad", "aud", "nzd", "chf", "jpy", "mop", "hkd", "sgd", "php", "krw", "zar", "mxn", "sek",
+    "nok", "dkk", "pln", "czk",
+)  # fmt: skip
+"""The currencies of which a house may take one, by ISO 4217, in small letters as choices are."""
 DUTIES: Final = "Separation of duties"
 
 PRACTISED: Final = tuple(name for name, game in GAMES.items() if kind_of(game).round_type is HouseRound)
@@ -207,6 +214,31 @@ TERMS: Final[Mapping[str, Term]] = {
             name="passkey_roles", title="Roles that sign in by passkey alone", group=SECRETS, kind="choices",
             default=(), choices=BY_NAME,
             help="Whoever has one of them registers a passkey at the next sign-in, and gives no password from then on.",
+        ),
+        # --- Cash, keys and drops
+        Term(
+            name="currency", title="Currency", group=CASH, kind="choice", default="usd", choices=CURRENCIES,
+            help="The only one that is taken at tables and at the cage; other money is refused.",
+        ),
+        Term(
+            name="imprest_cents", title="The cage's float", group=CASH, kind="cents", default=5_000_000, least=0,
+            help="What the cashiers' cash is topped up to from the vault, and brought back to.", unset="no float",
+        ),
+        Term(
+            name="close_needs_cash_count", title="A day closes only with its cash counted", group=CASH, kind="flag",
+            default=True,
+            help="Once the cage's or the vault's cash was ever counted, a day stays open until it was counted after its"
+            " last movement.",
+        ),
+        Term(
+            name="key_grace_minutes", title="A key may stay out after the shift", group=CASH, kind="minutes",
+            default=30, least=0, most=720,
+            help="So long after the shift in which it was taken; then it is an alert.",
+        ),
+        Term(
+            name="drop_grace_minutes", title="A drop is late after", group=CASH, kind="minutes",
+            default=30, least=0, most=720,
+            help="So long after its hour; then it is an alert.",
         ),
     )
 }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,24 @@ class Wrong(Exception):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code, self.sentence = code, sentence
+
+
+class Apart(NamedTuple):
+    """A note that a count did not take for money, until somebody says otherwise."""
+
+    kind: str
+    """Torn, unknown, or suspected to be counterfeit: see ``APART``."""
+    claimed_cents: int
+    """What it would be worth."""
+    envelope: str
+    """The mark on the envelope that it lies in."""
+    nth: int = 0
+    """Which count of the slip put it apart, from 1 on."""
+
+
+APART: Final = {"torn": "torn", "unknown": "unknown", "suspect": "suspected counterfeit"}
+"""Why a note is put apart, and how that is said."""
+FORGED: Final = "suspect"
 
 
 class Signed(NamedTuple):
@@ -57,6 +75,8 @@ class Slip:
     """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else it says, by the names of ``series.Fact``."""
+    apart: tuple[Apart, ...] = ()
+    """The notes that were counted as worth nothing, by each count."""
 
     @property
     def name(self) -> str:
@@ -94,6 +114,15 @@ class Slip:
         return total(self.agreed or ()) if self.series.count else total(self.chips)
 
     @property
+    def apart_agreed(self) -> tuple[Apart, ...]:
+        """The notes put apart by the count that was agreed upon."""
+        place = self._agreed_place
+        return () if place is None else self._apart_in(place)
+
+    def _apart_in(self, place: int) -> tuple[Apart, ...]:
+        return tuple(note for note in self.apart if note.nth == place + 1)
+
+    @property
     def variance_cents(self) -> int:
         """What two people counted more, or below zero less, than the transfers say; 0 while nothing is agreed upon."""
         if self.agreed is None or (self.series.count and self.series.count.note == IN_STOCK):
@@ -118,10 +147,17 @@ class Slip:
     @property
     def agreed(self) -> Chips | None:
         """What two people counted alike, each for themselves."""
-        earlier: set[Chips] = set()
-        for count in self.counts:
+        place = self._agreed_place
+        return None if place is None else self.counts[place]
+
+    @property
+    def _agreed_place(self) -> int | None:
+        """The first count that is like an earlier one, in its money and in what it put apart."""
+        earlier: set[tuple[Chips, tuple[Apart, ...]]] = set()
+        for place, chips in enumerate(self.counts):
+            count = (chips, tuple(note._replace(nth=0) for note in self._apart_in(place)))
             if count in earlier:
-                return count
+                return place
             earlier.add(count)
         return None
 
@@ -174,6 +210,11 @@ def as_chips(pairs: Iterable[Sequence[int]]) -> Chips:
     return tuple(sorted(((value, count) for value, count in counts.items() if count), reverse=True))
 
 
+def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[Apart, ...]:
+    """Notes put apart by one count of a slip, in one order, so that two counts of the same notes are alike."""
+    return tuple(sorted(Apart(str(kind), int(cents), str(mark), count) for kind, cents, mark, *_ in notes))
+
+
 # --- Signing ---------------------------------------------------------------------------------------------------
 
 
@@ -196,6 +237,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """The slip, where it was complete before a void was asked for."""
     noted: tuple[tuple[int, int], ...] = ()
     facts: dict[str, str] = {}
+    apart: tuple[Apart, ...] = ()
 
 
 def sign(
@@ -225,6 +267,7 @@ def sign(
         reason=signature.reason or before.reason,
         noted=as_chips(signature.noted) or before.noted,
         facts={**before.facts, **signature.facts},
+        apart=before.apart + as_apart(signature.apart, len(before.counts) + 1),
     )
 
 
@@ -267,6 +310,7 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
         says = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
         raise Wrong("not_the_dealer", says)
     _refuse_facts(slip, stage, signature.facts)
+    _refuse_apart(slip, stage, signature.apart)
     why = slip.series.count.two_roles if slip.series.count else ""
     if why and slip.signed and slip.signed[0].role == signature.role:
         raise Wrong("wrong_role", why)
@@ -278,8 +322,22 @@ def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
     if strange := sorted(facts.keys() - asked.keys()):
         raise Wrong("bad_fact", f"{slip.label}: this step does not ask for {strange[0].replace('_', ' ')}.")
     for fact in asked.values():
-        if not fact.is_optional and not facts.get(fact.name):
+        text = facts.get(fact.name, "")
+        if not fact.is_optional and not text:
             raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.asks}\u201d.")
+        if text != text.strip() or not text.isprintable() or len(text) > fact.longest:
+            raise Wrong(
+                "bad_fact", f"{slip.label}: \u201c{fact.asks}\u201d has at most {fact.longest} plain characters."
+            )
+
+
+def _refuse_apart(slip: Slip, stage: Stage, apart: Sequence[Apart]) -> None:
+    """Only a count of cash puts notes apart."""
+    if apart and not (stage.is_count and slip.series.cash):
+        raise Wrong("bad_apart", f"{slip.label}: notes are put apart only where cash is counted.")
+    for note in apart:
+        if note.kind not in APART or note.claimed_cents < 0 or not note.envelope.strip():
+            raise Wrong("bad_apart", f"{slip.label}: a note put apart has a kind, a worth and its envelope.")
 
 
 def either(roles: Iterable[str]) -> str:

@@ -17,7 +17,9 @@ from ledger.proof.chips import (
     BOXES,
     CAGE,
     CASH_OVER_SHORT,
+    DEPOSITARY,
     DROP_BOX,
+    HOUSE_PLACES,
     ISSUE,
     OVER_SHORT,
     PLAYERS,
@@ -25,6 +27,7 @@ from ledger.proof.chips import (
     REVERSAL,
     TRANSIT,
     VAULT,
+    VAULT_CASH,
 )
 
 Chips = tuple[tuple[int, int], ...]
@@ -45,8 +48,14 @@ DAY: Final = "day"
 MOMENT: Final = "moment"
 YES: Final = "yes"
 SLIP: Final = "slip"
-"""What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, or the
-slip that another one is about."""
+KEYS: Final = "keys"
+DUAL_KEYS: Final = "dual keys"
+KEYS_OUT: Final = "keys out"
+ENVELOPES: Final = "envelopes"
+"""What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, the slip
+that another one is about; or one of what the house keeps apart: keys that hang in the cabinet, those of them that two
+persons hold, keys that are out, and envelopes with notes that no count took for money."""
+KEPT_APART: Final = frozenset({KEYS, DUAL_KEYS, KEYS_OUT, ENVELOPES})
 
 
 _MINUTE: Final = len("2026-11-22T21:40")
@@ -59,6 +68,7 @@ class Fact(NamedTuple):
     asks: str
     kind: str = TEXT
     is_optional: bool = False
+    longest: int = 120
 
 
 class Stage(NamedTuple):
@@ -142,6 +152,10 @@ class Series:
     """In the log, in addresses and in the database, for good."""
     title: str
     """On its paper."""
+    word: str = ""
+    """In sentences, where its name is no word: "Imprest return"."""
+    notes: tuple[int, ...] = ()
+    """The coins and notes that it moves; nothing where chips are moved."""
     asks: str = ""
     """What its form says."""
     begun_by: str = ""
@@ -185,7 +199,7 @@ class Series:
     @property
     def label(self) -> str:
         """In sentences, before its number: "Fill 3"."""
-        return self.name.capitalize()
+        return self.word or self.name.capitalize()
 
     @property
     def opens(self) -> bool:
@@ -198,7 +212,7 @@ class Series:
     @property
     def cash(self) -> tuple[int, ...]:
         """The coins and notes that are counted; nothing where chips are counted or moved."""
-        return self.count.cash if self.count else ()
+        return self.count.cash if self.count else self.notes
 
     @property
     def begins_with_chips(self) -> bool:
@@ -212,7 +226,11 @@ class Series:
 
     @property
     def names_chip_series(self) -> bool:
-        return any(fact.kind == CHIP_SERIES for stage in self.stages for fact in stage.asks)
+        return bool(self.asks_for(CHIP_SERIES))
+
+    def asks_for(self, kind: str) -> str:
+        """The name of the fact that is of this kind; empty where it asks for none."""
+        return next((fact.name for stage in self.stages for fact in stage.asks if fact.kind == kind), "")
 
     @property
     def transit(self) -> tuple[str, str] | None:
@@ -301,6 +319,16 @@ def _rack(of: str) -> Count:
     )
 
 
+def _cash(of: str, place: str) -> Count:
+    return Count(
+        of=of,
+        place=place,
+        over=Flow("cash_over", CASH_OVER_SHORT, place),
+        short=Flow("cash_short", place, CASH_OVER_SHORT),
+        cash=CASH,
+    )
+
+
 _RACK_STAGES: Final = (
     Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
     Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
@@ -308,14 +336,46 @@ _RACK_STAGES: Final = (
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
 _AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor", "surveillance")
-
-
+_CAGE_HEADS: Final = _by("cage_manager", "pit_boss")
+"""Who approves what the cage asks for."""
 _WITH_SECURITY: Final = _CAGE | {"security"}
+_WITH_CASH: Final = _WITH_SECURITY | {"pit_boss", "operator", "auditor", "surveillance"}
+_HOLDERS: Final = _WITH_SECURITY | {"counter", "pit_boss"}
+"""Who takes keys; they are handed out by security or the cage."""
+_WITH_KEYS: Final = _HOLDERS | {"operator", "auditor", "surveillance"}
 _CHIP_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES)
 _OF_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES, is_optional=True)
 _NOTE_NUMBER: Final = Fact("note_number", "Number of the delivery note")
 _REASON: Final = Fact("reason", "Why")
 _WHERE_AND_WHEN: Final = (Fact("place", "Where"), Fact("moment", "When", MOMENT))
+
+_BOX_STAGES: Final = (
+    Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
+    Stage(
+        "witnessed",
+        _by("security", "counter"),
+        "Witnessed by",
+        expects=DROP_BOX,
+        moves=Flow("box_out", DROP_BOX, BOXES),
+        by_outsiders=True,
+    ),
+    Stage("counted", _by("counter"), "Counted by", is_count=True),
+    Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
+)
+_BOX_REASON: Final = (
+    Fact("reason", "Why the box is taken now", longest=200),
+    Fact("box_after", "Mark on the new box", longest=20),
+)
+_BOX: Final = Count(
+    of="the drop box",
+    place=BOXES,
+    over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
+    short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
+    then=Flow("count", BOXES, BANK),
+    until_agreed=True,
+    cash=CASH,
+)
+_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier", longest=60),)
 
 
 def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tuple[Stage, ...]:
@@ -428,29 +488,9 @@ SERIES: Final = catalog(
         asks="The box leaves the table; two people take it to the count, who did not work here in this shift.",
         begun_by="Remove a drop box",
         begun_on="slips",
-        stages=(
-            Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
-            Stage(
-                "witnessed",
-                _by("security", "counter"),
-                "Witnessed by",
-                expects=DROP_BOX,
-                moves=Flow("box_out", DROP_BOX, BOXES),
-                by_outsiders=True,
-            ),
-            Stage("counted", _by("counter"), "Counted by", is_count=True),
-            Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
-        ),
+        stages=_BOX_STAGES,
         seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
-        count=Count(
-            of="the drop box",
-            place=BOXES,
-            over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
-            short=Flow("cash_short", BOXES, CASH_OVER_SHORT),
-            then=Flow("count", BOXES, BANK),
-            until_agreed=True,
-            cash=CASH,
-        ),
+        count=_BOX,
         is_alone=True,
         is_boxed=True,
     ),
@@ -473,7 +513,7 @@ SERIES: Final = catalog(
             Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
             Stage(
                 "approved",
-                _by("cage_manager", "pit_boss"),
+                _CAGE_HEADS,
                 "Approved by",
                 formerly=_OPERATORS,
                 takes_from=VAULT,
@@ -494,7 +534,7 @@ SERIES: Final = catalog(
             Stage("requested", _CAGE, "Brought by", takes_from=CAGE),
             Stage(
                 "approved",
-                _by("cage_manager", "pit_boss"),
+                _CAGE_HEADS,
                 "Taken into the vault by",
                 formerly=_OPERATORS,
                 takes_from=CAGE,
@@ -671,6 +711,206 @@ SERIES: Final = catalog(
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_alarming=True,
     ),
+    Series(
+        "emergency",
+        title="Emergency drop",
+        word="Emergency drop",
+        asks="A box that is full leaves the table at once, and another one takes its place; two people take it away.",
+        begun_by="Emergency drop",
+        begun_on="slips",
+        stages=(_BOX_STAGES[0]._replace(asks=_BOX_REASON), *_BOX_STAGES[1:]),
+        seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
+        count=_BOX,
+        is_alone=True,
+        is_boxed=True,
+    ),
+    Series(
+        "bankin",
+        title="Bank withdrawal",
+        word="Bank withdrawal",
+        notes=CASH,
+        asks="Cash from the account at the bank into the vault, by the carrier.",
+        begun_by="From the bank",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _CAGE, "Requested by"),
+            Stage("approved", _CAGE_HEADS, "Approved by"),
+            Stage(
+                "received",
+                _WITH_SECURITY,
+                "Taken into the vault by",
+                moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
+                asks=_RECEIPT,
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "bankout",
+        title="Bank deposit",
+        word="Bank deposit",
+        notes=CASH,
+        asks="Cash from the vault to the account at the bank, by the carrier.",
+        begun_by="To the bank",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _CAGE, "Made up by", takes_from=VAULT_CASH),
+            Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
+            Stage(
+                "handed_over",
+                _WITH_SECURITY,
+                "Handed to the carrier by",
+                takes_from=VAULT_CASH,
+                moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
+                asks=_RECEIPT,
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "imprest",
+        title="Imprest",
+        notes=CASH,
+        asks="The cashiers' float: cash from the vault to the cage.",
+        begun_by="Float to the cage",
+        begun_on="cage",
+        stages=(
+            Stage("requested", _CAGE, "Requested by", takes_from=VAULT_CASH),
+            Stage(
+                "issued",
+                _CAGE_HEADS,
+                "Given out of the vault by",
+                takes_from=VAULT_CASH,
+                moves=Flow("imprest_out", VAULT_CASH, BANK),
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "imprestback",
+        title="Imprest return",
+        word="Imprest return",
+        notes=CASH,
+        asks="Cash from the cage back into the vault.",
+        begun_by="Float to the vault",
+        begun_on="cage",
+        stages=(
+            Stage("brought", _CAGE, "Brought by", takes_from=BANK),
+            Stage(
+                "received",
+                _CAGE_HEADS,
+                "Taken into the vault by",
+                takes_from=BANK,
+                moves=Flow("imprest_in", BANK, VAULT_CASH),
+            ),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "cagecash",
+        title="Cage cash count",
+        word="Cage cash count",
+        asks="Count the notes and coins in the cage: two people, each for themselves.",
+        begun_by="Count the cage's cash",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=BANK),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+        count=_cash("the cage's cash", BANK),
+        is_alone=True,
+    ),
+    Series(
+        "vaultcash",
+        title="Vault cash count",
+        word="Vault cash count",
+        asks="Count the notes and coins in the vault: two people, each for themselves.",
+        begun_by="Count the vault's cash",
+        begun_on="cage",
+        stages=(
+            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=VAULT_CASH),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+        count=_cash("the vault's cash", VAULT_CASH),
+        is_alone=True,
+    ),
+    Series(
+        "note",
+        title="Note accepted",
+        word="Note",
+        notes=CASH,
+        asks="A note that a count had put apart is taken for money after all: by the bank's word, or a second look.",
+        begun_by="Accept a note",
+        begun_on="cage",
+        stages=(
+            Stage(
+                "brought",
+                _CAGE,
+                "Brought by",
+                asks=(
+                    Fact("envelope", "Envelope", ENVELOPES),
+                    Fact("reason", "Who says that it is good", longest=200),
+                ),
+            ),
+            Stage("accepted", _CAGE_HEADS, "Accepted by", moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
+        ),
+        seen_by=_WITH_CASH,
+        in_house=True,
+    ),
+    Series(
+        "key",
+        title="Key signed out",
+        word="Key",
+        asks="A key leaves the cabinet: whoever takes it signs, then whoever hands it out.",
+        begun_by="Take a key",
+        begun_on="keys",
+        stages=(
+            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", KEYS),)),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
+        ),
+        seen_by=_WITH_KEYS,
+        in_house=True,
+        has_chips=False,
+    ),
+    Series(
+        "dualkey",
+        title="Dual key signed out",
+        word="Dual key",
+        asks="A key that two persons hold leaves the cabinet: both of them sign, then whoever hands it out.",
+        begun_by="Take a key that two hold",
+        begun_on="keys",
+        stages=(
+            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", DUAL_KEYS),)),
+            Stage("held_with", _HOLDERS, "Held with"),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
+        ),
+        seen_by=_WITH_KEYS,
+        in_house=True,
+        has_chips=False,
+    ),
+    Series(
+        "keyback",
+        title="Key returned",
+        word="Key return",
+        asks="A key comes back into the cabinet: whoever brings it signs, then whoever takes it back.",
+        begun_by="Return a key",
+        begun_on="keys",
+        stages=(
+            Stage("returned", _HOLDERS, "Returned by", asks=(Fact("key", "Key", KEYS_OUT),)),
+            Stage("taken_back", _WITH_SECURITY, "Taken back by"),
+        ),
+        seen_by=_WITH_KEYS,
+        in_house=True,
+        has_chips=False,
+    ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""
 
@@ -692,10 +932,21 @@ def kinds(*, house: bool, records: Mapping[str, Series] = SLIPS) -> dict[str, fr
     return {kind: transfers for record in ours for kind, _, transfers in record.kinds()}
 
 
-CAGE_COUNTS: Final = frozenset(
-    kind for record in SLIPS.values() for kind, stage, _ in record.kinds() if stage.expects == CAGE
+HOUSE_COUNTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        kind: stage.expects
+        for record in SLIPS.values()
+        for kind, stage, _ in record.kinds()
+        if stage.expects in HOUSE_PLACES
+    }
 )
-"""The kinds of entry that hold a count against what all books left in the cage, and say how far each was read."""
+"""The kinds of entry that hold a count against what all books left in a place that the whole house shares, and say how
+far each was read; with the place."""
+
+CASH_COUNTED: Final = tuple(
+    record for record in SLIPS.values() if record.in_house and record.count is not None and record.cash
+)
+"""The series that count cash of the house: each counts one place."""
 
 RACK_COUNTS: Final = frozenset(
     kind

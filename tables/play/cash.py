@@ -15,11 +15,13 @@ from tables.log.series import Chips, total
 from tables.log.settlement import sold
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
+from tables.setup import cash_terms
 
 
 @enters(SellChips, permit=permits.the_dealer)
 def sell(scene: Scene, entered: SellChips) -> Outcome:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
+    cash_terms.refuse_foreign(entered.currency)
     _refuse(scene, entered.amount_cents)
     rack = cage.balance(Account.objects.get(book_id=scene.table.book_id, place=RACK))
     if entered.amount_cents > rack:

@@ -18,7 +18,7 @@ from django.utils import timezone
 from ledger import alerts, cage, house
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
-from ledger.proof.chips import BANK, CAGE, PLAYERS, TRANSIT, VAULT, money
+from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from tables import attesting, writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -34,8 +34,8 @@ from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.scene import Outcome, Step
-from tables.setup import chip_series
-from tables.slips import barring, signing
+from tables.setup import cash_terms, chip_series
+from tables.slips import barring, kept_apart, signing
 from tables.writer import Request
 
 BOOK: Final = HOUSE
@@ -51,6 +51,10 @@ class Holdings:
     vault: int
     cage: int
     bank: int
+    """The cage's cash."""
+    vault_cash: int
+    depositary: int
+    """What came from the bank outside, less what was brought there: below zero where more came."""
     tables: int
     """In racks, on layouts, in play and on the way, at every table."""
     outstanding: int
@@ -70,15 +74,25 @@ def holdings() -> Holdings:
         vault=sums.get(VAULT, 0),
         cage=sums.get(CAGE, 0),
         bank=sums.get(BANK, 0),
+        vault_cash=sums.get(VAULT_CASH, 0),
+        depositary=sums.get(DEPOSITARY, 0),
         tables=at_tables,
         outstanding=sums.get(PLAYERS, 0),
         on_the_way=sums.get(TRANSIT, 0),
     )
 
 
-def sell(amount_cents: int, *, chips: Chips = (), by: Staff, key: UUID, attested: Attestation | None = None) -> None:
+def sell(
+    amount_cents: int,
+    *,
+    chips: Chips = (),
+    by: Staff,
+    key: UUID,
+    currency: str = "",
+    attested: Attestation | None = None,
+) -> None:
     """Chips to a player for cash; ``chips`` says which, where that is known. Raises Refused."""
-    _exchange(SellAtTheCage(amount_cents, as_chips(chips)), by, key, attested)
+    _exchange(SellAtTheCage(amount_cents, as_chips(chips), currency), by, key, attested)
 
 
 def redeem(
@@ -88,11 +102,12 @@ def redeem(
     by: Staff,
     key: UUID,
     series: str = "",
+    currency: str = "",
     attested: Attestation | None = None,
 ) -> None:
     """Cash to a player for chips; ``chips`` says which, where that is known, and ``series`` of which series they are,
     where somebody looked at it. Raises Refused."""
-    _exchange(RedeemChips(amount_cents, as_chips(chips), series), by, key, attested)
+    _exchange(RedeemChips(amount_cents, as_chips(chips), series, currency), by, key, attested)
 
 
 def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attested: Attestation | None) -> None:
@@ -100,6 +115,7 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attest
     event, out_of = _WRITTEN_FOR[type(entered)]
     if by.role not in (Role.CASHIER, Role.CAGE_MANAGER):
         raise Refused("wrong_role", f"A cashier or the cage manager signs for this, not {by.name}.", 403)
+    cash_terms.refuse_foreign(entered.currency)
     _refuse_odd(amount_cents)
     _refuse_chips(entered)
     series = entered.series if isinstance(entered, RedeemChips) else ""
@@ -113,8 +129,10 @@ def _exchange(entered: SellAtTheCage | RedeemChips, by: Staff, key: UUID, attest
         cage.hold_shared()
         there = cage.balance(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > there:
-            says = f"The {out_of} holds {money(there)}: it cannot give {money(amount_cents)}."
+            says = f"The {called(out_of)} holds {money(there)}: it cannot give {money(amount_cents)}."
             raise Refused("bad_amount", says, 422)
+        if isinstance(entered, RedeemChips):
+            _refuse_more_than_out(amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
         outcome = Outcome([Step(event(amount_cents=amount_cents, chips=entered.chips, series=series), moves=moves)])
         outcome = attesting.attest(outcome, attested, head, by.signature, key)
@@ -126,6 +144,14 @@ _WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] =
     RedeemChips: (Redeemed, BANK),
 }
 """The entry of each exchange, and the place that has to hold what it gives."""
+
+
+def _refuse_more_than_out(amount_cents: int) -> None:
+    """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
+    out = cage.held_by_players()
+    if amount_cents > out:
+        says = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
+        raise Refused("bad_amount", f"{says} Count again, and call the cage manager if there are more.", 422)
 
 
 def _refuse_odd(amount_cents: int) -> None:
@@ -199,8 +225,13 @@ class CageDesk(signing.Desk):
     def expected_cents(self, place: str) -> int:
         return _expected(self.head, self.read, place)
 
+    def among(self, what: str) -> Mapping[str, int]:
+        return kept_apart.among(what, self.in_progress)
+
     def permit(self, slip: Slip) -> None:
-        """Nothing in the house's own log stands in the way of a slip: the vault and the cage do not open or close."""
+        """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
+        if fault := kept_apart.fault(slip):
+            raise Refused("bad_amount", fault, 422)
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
         """Whoever has the role may sign: there is no shift of a table to be independent of."""
@@ -222,10 +253,18 @@ def in_progress(book_id: int, through: int | None = None) -> tuple[Slip, ...]:
     return () if body is None else read_as(HouseSlipSigned, body).waiting
 
 
-def is_counted_by(viewer: Staff) -> bool:
-    """Whether the cage is being counted by people like the viewer, who must not know then what is due there."""
-    counting = [slip.due for slip in in_progress(cage.open_house().pk) if slip.series.counts(CAGE)]
-    return any(stage is not None and viewer.role in stage.by for stage in counting)
+def choices(what: str) -> Collection[str]:
+    """What a fact may be one of now (``series.KEYS`` ...)."""
+    return kept_apart.among(what, in_progress(cage.open_house().pk)).keys()
+
+
+def unseen_by(viewer: Staff) -> set[str]:
+    """The places that are being counted by people like the viewer, who must not know then what is due there."""
+    return {
+        slip.series.count.place
+        for slip in in_progress(cage.open_house().pk)
+        if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.by
+    }
 
 
 def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
 from typing import Final
 
@@ -11,30 +11,54 @@ from django.utils import timezone
 
 from ledger.proof.chips import money
 from tables.log.paper import Slip
-from tables.log.series import CHIP_SERIES, DAY, MOMENT, SLIP, SLIPS, TEXT, YES, Chips, Fact, Series, Stage, total
+from tables.log.series import (
+    CHIP_SERIES,
+    DAY,
+    KEPT_APART,
+    MOMENT,
+    SLIP,
+    SLIPS,
+    TEXT,
+    YES,
+    Chips,
+    Fact,
+    Series,
+    Stage,
+    total,
+)
 from tables.refusals import Refused
 from tables.setup import chip_series
 from tables.slips import stock
 
-LONGEST: Final = 120
 FARTHEST_YEARS: Final = 30
 
 
-def read(stage: Stage, typed: Mapping[str, str]) -> dict[str, str]:
-    """What was typed for the facts of a step, each as the log spells it. Raises Refused for what it cannot be."""
+def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collection[str]]) -> dict[str, str]:
+    """What was typed for the facts of a step, each as the log spells it. Raises Refused for what it cannot be.
+    ``among``: what the house keeps apart of a kind (``series.KEPT_APART``)."""
     facts = {}
     for fact in stage.asks:
         text = typed.get(fact.name, "").strip()
-        if text:
+        if text and fact.kind in KEPT_APART:
+            facts[fact.name] = _one_of(fact, text, among(fact.kind))
+        elif text:
             facts[fact.name] = _READ[fact.kind](fact, text)
         elif not fact.is_optional:
             raise Refused("bad_fact", f"Fill in “{fact.asks}”.", 422)
     return facts
 
 
+def _one_of(fact: Fact, text: str, names: Collection[str]) -> str:
+    if text not in names:
+        there_are = ", ".join(sorted(names)) or "none"
+        says = f"“{text[: fact.longest]}” is none of the {fact.kind} that there are now: {there_are}."
+        raise Refused("unknown_fact", says, 422)
+    return text
+
+
 def _text(fact: Fact, text: str) -> str:
-    if len(text) > LONGEST or not text.isprintable():
-        raise Refused("bad_fact", f"“{fact.asks}” has at most {LONGEST} plain characters.", 422)
+    if len(text) > fact.longest or not text.isprintable():
+        raise Refused("bad_fact", f"“{fact.asks}” has at most {fact.longest} plain characters.", 422)
     return text
 
 

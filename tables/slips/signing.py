@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 from ledger import cage, slips
 from ledger.models import Account, LogEntry, SlipSignature
-from ledger.proof.chips import HOUSE_PLACES, ISSUE, PLAYERS, money
+from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, called, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
@@ -33,6 +33,8 @@ from tables.slips import facts, stock
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
+MOST_APART_CENTS: Final = 10**8
+"""No single note is claimed to be worth more."""
 
 
 class Desk(ABC):
@@ -88,6 +90,10 @@ class Desk(ABC):
     def expected_cents(self, place: str) -> int:
         """What the transfers say lies in a place."""
 
+    def among(self, what: str) -> Mapping[str, int]:
+        """What a fact may be one of here (``series.KEYS`` ...), each with the cents that it stands for."""
+        return {}
+
     @abstractmethod
     def permit(self, slip: Slip) -> None:
         """Raises Refused where this book's log alone shows that a slip cannot stand so now. A proof asks it too."""
@@ -116,7 +122,7 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    says: dict[str, Any] = {"box": box, "facts": facts.read(series.first, entered.facts)}
+    says: dict[str, Any] = {"box": box} | _beside(desk, series.first, entered)
     if series.begins_with_note:
         says["noted"] = _sane(desk, series, entered.noted)
     signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **says)
@@ -141,7 +147,7 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    says: dict[str, Any] = {"facts": facts.read(stage, entered.facts)}
+    says = _beside(desk, stage, entered)
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
         says["noted"] = stock.of(slip.facts["series"]).left
     return _signed(desk, _signature(desk, name, stage, chips=chips, **says))
@@ -188,7 +194,7 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     desk.refuse_signer(after, stage)
     if after.facts:
         facts.refuse(after, signature.chips or after.chips)
-        if after.series.count:
+        if after.series.count and after.series.names_chip_series:
             facts.refuse_again(after)
     _refuse_missing(after, stage, step.moves, desk)
     signing = Signing(
@@ -199,8 +205,8 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         begins_cents=begins_cents,
         variance=_variance(desk, after),
     )
-    evidence = {"slip": after.name}
-    return Outcome([step, *desk.follows(after)], alert=_warning(after), evidence=evidence, signing=signing)
+    alert, evidence = _alarm(after) or _suspicion(desk, after), {"slip": after.name}
+    return Outcome([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signing)
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
@@ -260,8 +266,31 @@ def _name(desk: Desk, spelled: str) -> SlipName:
 # --- What is refused -------------------------------------------------------------------------------------------
 
 
+_STATUS: Final[Mapping[str, int]] = {"wrong_role": 403, "bad_fact": 422, "bad_apart": 422}
+
+
 def _refused(wrong: Wrong) -> Refused:
-    return Refused(wrong.code, wrong.sentence, 403 if wrong.code == "wrong_role" else 409)
+    return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
+
+
+def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+    """What was said beside the signature, and the notes that a count puts apart. Raises Refused."""
+    for kind, cents, envelope in entered.apart:
+        _refuse_apart(kind, cents, envelope)
+    envelopes = [envelope.strip().casefold() for _, _, envelope in entered.apart]
+    if len(set(envelopes)) < len(envelopes):
+        raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
+    apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
+    return {"facts": facts.read(stage, entered.facts, desk.among), "apart": paper.as_apart(apart, 0)}
+
+
+def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
+    if kind not in paper.APART:
+        raise Refused("bad_apart", f"A note is put apart as {', '.join(paper.APART.values())}.", 422)
+    if not 0 <= cents <= MOST_APART_CENTS:
+        raise Refused("bad_apart", f"Say what the note would be worth: 0 to {money(MOST_APART_CENTS)}.", 422)
+    if not envelope.strip() or len(envelope) > LONGEST_MARK or not envelope.isprintable():
+        raise Refused("bad_apart", f"Give the mark on the envelope, in 1 to {LONGEST_MARK} characters.", 422)
 
 
 def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
@@ -269,7 +298,8 @@ def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
     known_values = series.cash or desk.chips()
     for value, count in chips:
         if value not in known_values:
-            raise Refused("unknown_chip", desk.no_such_chip.format(money(value)), 422)
+            says = "There is no note or coin of {}." if series.cash else desk.no_such_chip
+            raise Refused("unknown_chip", says.format(money(value)), 422)
         if not 0 <= count <= desk.most_of_one:
             raise Refused("bad_count", f"Of {money(value)}, count 0 to {desk.most_of_one:,}.", 422)
     return paper.as_chips(chips)
@@ -301,21 +331,19 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
 
 
 def _no_amount(slip: Slip) -> Refused:
-    return Refused("bad_amount", f"Say how many chips of each kind the {slip.series.name} is for.", 422)
+    kinds = "notes and coins" if slip.series.cash else "chips"
+    return Refused("bad_amount", f"Say how many {kinds} of each kind the {slip.series.label.lower()} is for.", 422)
 
 
 def _there(account: Account) -> int:
     """What lies in a place. Players carry chips from table to table: only what they hold of all of them counts."""
-    if account.place != PLAYERS:
-        return cage.balance(account)
-    net = cage.net_effect(cage.all_books())
-    return sum(net.get(pk, 0) for pk in Account.objects.filter(place=PLAYERS).values_list("pk", flat=True))
+    return cage.held_by_players() if account.place == PLAYERS else cage.balance(account)
 
 
 def _holds(place: str, cents: int) -> str:
     if place == PLAYERS:
         return f"Players have {money(cents)} of the house's chips in all"
-    return f"The {place} holds {money(cents)}"
+    return f"The {called(place)} holds {money(cents)}"
 
 
 def _gives(place: str) -> str:
@@ -331,9 +359,10 @@ def _refuse_gone(moves: Sequence[Move]) -> None:
     for move in moves:
         gone[move.source_account_id] = gone.get(move.source_account_id, 0) + move.amount_cents
         gone[move.target_account_id] = gone.get(move.target_account_id, 0) - move.amount_cents
-    for account in Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0]):
+    sources = Account.objects.filter(pk__in=[pk for pk, cents in gone.items() if cents > 0])
+    for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
         there, cents = _there(account), gone[account.pk]
-        if cents > there and account.place != ISSUE:
+        if cents > there:
             says = f"{_holds(account.place, there)} by now: {_gives(account.place)} {money(cents)}."
             raise Refused("bad_amount", says, 409)
 
@@ -362,8 +391,18 @@ def _refuse_retired(series: Series, chips: Chips) -> None:
             raise Refused("chip_retired", why[value], 409)
 
 
-def _warning(slip: Slip) -> str | None:
+def _alarm(slip: Slip) -> str | None:
     """The alert that a slip opens with its first step, in a sentence."""
     if not slip.series.is_alarming or len(slip.signed) != 1:
         return None
     return f"{slip.label}: {slip.series.title.lower()}, {money(slip.total_cents)}, {slip.facts['place']}"
+
+
+def _suspicion(desk: Desk, slip: Slip) -> str | None:
+    """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
+    notes = [note for note in slip.apart_agreed if note.kind == paper.FORGED] if slip.due is None else []
+    if not notes:
+        return None
+    marks = ", ".join(note.envelope for note in notes)
+    worth = money(sum(note.claimed_cents for note in notes))
+    return f"{desk.where}, {slip.label}: suspected counterfeit notes for {worth}, envelope {marks}"

@@ -16,7 +16,7 @@ from ledger.proof.slip_name import SlipName
 from tables import standing
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.paper import Signed, Slip
+from tables.log.paper import Apart, Signed, Slip
 from tables.log.series import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
 from tables.models import Denomination, Staff, Table
 from tables.roles import Role
@@ -52,7 +52,7 @@ class Sheet:
     @property
     def where(self) -> str:
         """Whose slip it is."""
-        return self.table.name if self.table else "Cage"
+        return self.table.name if self.table else "House"
 
     @property
     def state(self) -> str:
@@ -87,6 +87,11 @@ class Sheet:
             return ()
         names = [line.by.name for line in self.lines if line.by and line.stage.is_count]
         return tuple(zip(names, self.slip.counts, strict=True))
+
+    @property
+    def apart_shown(self) -> tuple[Apart, ...]:
+        """The notes that the agreed count put apart: only once nobody is to count unseen any more."""
+        return () if self.is_open else self.slip.apart_agreed
 
     @property
     def counts_differ(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ledger import cage
 from ledger.models import Account, LogEntry
@@ -17,12 +17,14 @@ from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Misconduct
 from tables.log.paper import Slip
-from tables.log.series import Stage
+from tables.log.series import SLIPS, Stage
 from tables.models import Staff
 from tables.play import doors
 from tables.refusals import Refused
 from tables.scene import Outcome, Scene, Step
 from tables.slips import barring, signing
+
+_ABOUT_BOXES: Final = [kind for series in SLIPS.values() if series.is_boxed for kind, _, _ in series.kinds()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +85,16 @@ class TableDesk(signing.Desk):
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
         barring.refuse(self.book_id, slip, self.by)
         if stage.by_outsiders:
-            self._refuse_own_shift(slip)
+            self._refuse_own_shift()
 
-    def _refuse_own_shift(self, slip: Slip) -> None:
+    def _refuse_own_shift(self) -> None:
         """Nobody of the table's own shift carries its box away. Shifts end with a closer: the shift is who signed here
-        since the table opened."""
+        since the table opened. To take a box, full or in its hour, is no work at the table."""
         entries = LogEntry.objects.filter(book_id=self.book_id)
         doors_opened = entries.filter(subject="table", kind="opened").order_by("-seq")
         opened = doors_opened.values_list("seq", flat=True).first() or 0
         theirs = entries.filter(seq__gt=opened, by=self.by.signature)
-        if theirs.exclude(subject="slip", kind__startswith=f"{slip.series.name}_").exists():
+        if theirs.exclude(subject="slip", kind__in=_ABOUT_BOXES).exists():
             says = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
             raise Refused("own_shift", says, 403)
 

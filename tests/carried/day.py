@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, chip_papers, house_terms, mishaps, own_secrets
+from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -209,8 +209,10 @@ def _first_day(house: House, games: Collection[str]) -> None:
     _marked_commission(house)
     mishaps.go_wrong(house)
     _cage(house)
+    cash.emergency(house, rocket)
     for table in Table.objects.order_by("pk"):
         _box(house, table)
+    cash.play(house)
     chip_papers.first_day(house)
     _watch()
     _nightfall(house)
@@ -376,7 +378,8 @@ def _proved_and_closed(house: House, number: int) -> None:
 
 
 def _day_closed(house: House, number: int) -> None:
-    """Two people sign a day's figures."""
+    """Two people sign a day's figures, once its cash is counted."""
+    cash.counted(house)
     assert not closing.open_matters(DAYS[number]), closing.open_matters(DAYS[number])
     proposed = closing.propose(DAYS[number], by=house.boss)
     closing.close(DAYS[number], by=house.olga, digest=proposed.digest)
@@ -535,7 +538,7 @@ def _voids(house: House, rocket: Hand, of_the_house: Hand) -> None:
     slips = (rocket, _fill(house, rocket)), (of_the_house, bundles.credit(of_the_house, house.people, bundles.STAGES))
     for hand, slip in slips:
         signs(hand.table, house.teller, VoidSlip(slip, "It was another table's"))
-        signs(hand.table, house.omar, SignSlip(slip, "voided"))
+        signs(hand.table, house.ada, SignSlip(slip, "voided"))
 
 
 def _box(house: House, table: Table, wrong_cents: int = 0) -> None:

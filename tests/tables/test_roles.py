@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import time
 from typing import Any
 
 import msgspec
@@ -29,10 +30,11 @@ from tables.day.hours import DAY, day_of, default, set_hours
 from tables.handlers import HANDLINGS
 from tables.inputs import OpenDispute
 from tables.log import series as slip_series
+from tables.log.entries.custody import HouseKeySet
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, house_terms, pay_tables, proposals
+from tables.setup import chip_series, custody, house_terms, pay_tables, proposals
 from tables.setup.two_people import Draft
 from tables.staff import terminals
 from tests import floor
@@ -93,6 +95,7 @@ SIGN_A_DAY = Guard((IN, 403, 403, 405, 405, 405), (IN, 403, 403, 302, 302, 302))
 CAGE = Guard((IN, 403, 403, 403, 403, 200), (IN, 403, 403, 403, 403, 400))
 SLIPS = Guard((IN, 403, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 SLIPS_LISTED = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
+KEY_REGISTER = Guard((IN, 403, 403, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 BEGIN_A_SLIP = Guard((IN, 403, 200, 200, 200, 200), (IN, 403, 400, 400, 400, 400))
 A_SLIP = Guard((IN, 403, 404, 404, 404, 404), (IN, 403, 404, 404, 404, 404))
 
@@ -212,6 +215,7 @@ DECLARED: dict[str, Guard] = {
     "pit/tables/<int:pk>/do/<slug:name>/": RUN,
     "pit/reports/": WATCH,
     "pit/reports.csv": WATCH,
+    "pit/cash.csv": WATCH,
     "pit/reports/<day:day>/close": SIGN_A_DAY,
     "pit/reports/exceptions/": WATCH,
     "pit/reports/exceptions.csv": WATCH,
@@ -249,6 +253,8 @@ DECLARED: dict[str, Guard] = {
     "slips/chips/": SHOES,
     "slips/chips.csv": SHOES,
     "slips/counterfeit.csv": SHOES,
+    "slips/keys/": KEY_REGISTER,
+    "slips/keys.csv": KEY_REGISTER,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,
@@ -308,7 +314,7 @@ MODELS |= {f"tables/{name}": SET_UP for name in ("table", "denomination", "staff
 MODELS |= {"tables/terminal": TERMINALS}
 MODELS |= {
     f"tables/{name}": {"": READ, "add/": ADD, "<path:object_id>/change/": READ_ONLY}
-    for name in ("househours", "houseterms", "paytable", "chipseries", "alertchannel")
+    for name in ("househours", "houseterms", "paytable", "chipseries", "alertchannel", "housekey", "dropschedule")
 } | {"tables/proposal": {"": READ, "add/": NEVER, "<path:object_id>/change/": READ}}
 DECLARED |= {
     "admin/tables/houseterms/profiles/": READ,
@@ -419,6 +425,14 @@ def house(db: None) -> Iterator[House]:
         "chipseries": chip_series.add("Alpha", "Chips & Co", 2026, [100], by=staff[Role.OPERATOR]).pk,
         "houseterms": terms.pk,
         "proposal": proposals.propose(Draft("terms", "", {"pin_digits_min": 7}, {"pin_digits_min": 8}), "", by=olga).pk,
+        "housekey": custody.set_key(
+            HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=staff[Role.OPERATOR]
+        ).pk,
+        "dropschedule": custody.set_schedule(
+            custody.Schedule("Nightly", day_of(timezone.now()), (), (0,), time(5), "Security"),
+            by=staff[Role.OPERATOR],
+            today=day_of(timezone.now()),
+        ).pk,
         "paytable": pay_tables.make("casino_war", "Tie", {"tie": {"tie": "11:1"}}, by=staff[Role.OPERATOR]).pk,
         "alertchannel": channels.set_channel(
             channels.Asked("Night desk", "mail", "night.desk@example.com"), by=staff[Role.OPERATOR]
@@ -482,6 +496,8 @@ THEIRS = {
     "sign-in/passkey/options/",
     "slips/",
     "slips/slips.csv",
+    "slips/keys/",
+    "slips/keys.csv",
     "slips/<int:pk>/new/<slug:series>/",
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/",
     "api/tables/",
@@ -518,6 +534,9 @@ SEEN_BY_SURVEILLANCE = {
     "pit/alerts/rules/<slug:about>/",
     "pit/bookmarks/",
     "pit/bookmarks.csv",
+    "pit/cash.csv",
+    "pit/chips/",
+    "pit/chips.csv",
     "pit/corrections.csv",
     "pit/discrepancies/",
     "pit/discrepancies.csv",
@@ -529,6 +548,8 @@ SEEN_BY_SURVEILLANCE = {
     "pit/runs.csv",
     "pit/tables/<int:pk>/",
     "pit/tables/<int:pk>/disputes/<int:number>/",
+    "pit/tables/<int:pk>/float/",
+    "pit/tables/<int:pk>/float.csv",
     "pit/tables/<int:pk>/log/",
     "pit/tables/<int:pk>/log.csv",
     "pit/tables/<int:pk>/mispays/",
@@ -540,6 +561,8 @@ SEEN_BY_SURVEILLANCE = {
     "practice/certificates/",
     "practice/certificates.csv",
     "slips/",
+    "slips/keys/",
+    "slips/keys.csv",
     "slips/slips.csv",
     "slips/<int:pk>/new/<slug:series>/",
     "api/tables/",
@@ -551,8 +574,8 @@ SEEN_BY_SURVEILLANCE = {
 by badge and PIN, and the next test says that they are not."""
 SENT_BY_SURVEILLANCE = {"pit/alerts/<int:pk>/acknowledge", "pit/tables/<int:pk>/bookmark"}
 FOR_ANYBODY = {
-    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "enrol/<str:code>/", "clock/", "admin/logout/",
-    "admin/password_change/", "live/",
+    "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
+    "admin/logout/", "admin/password_change/", "live/",
 }  # fmt: skip
 
 

@@ -13,11 +13,11 @@ import msgspec
 
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.chain import Broken, Entry, Head, Mend, mends_in, time_of, walk
-from ledger.proof.chips import CAGE, CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
+from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEMENTS, REVERSAL
 from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
-from tables.audit.outside.cage_counts import Count, Part, count_of, into_the_cage
+from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
 from tables.games.felt import Illegal
 from tables.log import pins
 from tables.log.catalog import event_of, fold
@@ -119,9 +119,9 @@ class BookProof:
         self.balances: dict[int, int] = {}
         self.places: dict[int, Place] = {}
         self.carried_transfers: dict[int, Sequence[Posted]] = {}
-        self.at_the_cage = Part(0, 0, 0)
+        self.at_the_cage = Part(0, 0, {})
         self.cage_counts: list[Count] = []
-        """In the house's book: each to be held against what the other books left in the cage."""
+        """In the house's book: each to be held against what the other books left in the place that it counts."""
         self.signatures: list[Signature] = []
         self.trust = Trust()
         """In the house's book: which keys of terminals every book's signatures are held against."""
@@ -149,8 +149,10 @@ class BookProof:
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
-        balance = sum(cents for _, place, _, cents in (opening["accounts"] if opening else ()) if place == CAGE)
-        self.at_the_cage = Part(before.seq, after.seq, balance)
+        left: dict[str, int] = {}
+        for _, place, _, cents in opening["accounts"] if opening else ():
+            left[place] = left.get(place, 0) + cents
+        self.at_the_cage = Part(before.seq, after.seq, left)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
@@ -264,13 +266,12 @@ class BookProof:
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
     def _cage(self, event: Event, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
-        """What a table moves into the cage and out of it, and the counts of what lies there."""
+        """What a table moves into the cage, or the house's cash, and out of it, and the counts of what lies there."""
         if self.name == HOUSE:
-            balance = (replay.held or {}).get(CAGE, 0)
             is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-            if count := count_of(event, entry, balance):
+            if count := count_of(event, entry, replay.held or {}):
                 self.cage_counts.append(replace(count, moment=None if is_mended else count.moment))
-        elif (cents := into_the_cage(transfer.move for transfer in posted)) and entry.at is not None:
+        elif (cents := into_places(transfer.move for transfer in posted)) and entry.at is not None:
             is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             self.at_the_cage.moves.append((entry.seq, None if is_mended else entry.at, cents))
 

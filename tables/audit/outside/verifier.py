@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from ledger.proof import merkle, p256, seals
-from ledger.proof.chips import short_places
+from ledger.proof.chips import called, short_places
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
 from tables.audit.outside.book_proof import HOUSE, BookProof, Document, Say, Signed, short
@@ -153,7 +153,7 @@ class _Verifier:
     # --- the cage
 
     def _cage(self, books: Mapping[str, BookProof]) -> None:
-        """Each count of the cage expected what all books had left there, as far as each was read then."""
+        """Each count of the cage, or of cash, expected what all books had left there, as far as each was read then."""
         if HOUSE not in books:
             return
         house, tables = books[HOUSE], {name: book.at_the_cage for name, book in books.items() if name != HOUSE}
@@ -175,8 +175,9 @@ class _Verifier:
         elif beyond:
             raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
         elif balance != count.expected_cents:
+            where = called(count.place)
             raise Misconduct(
-                f"it expects {count.expected_cents} in the cage, the transfers of all books left {balance}"
+                f"it expects {count.expected_cents} in the {where}, the transfers of all books left {balance}"
             )
 
     def _near_an_end(self, count: Count) -> bool:

@@ -27,6 +27,8 @@ class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
     username: str
     name: str
     role: str
+    cash: tuple[dict[str, Any], ...] | None = None
+    """The cage's cash and the vault's: opening, movements, what was counted. None in entries of before it was told."""
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The day, and its figures by their digest."""

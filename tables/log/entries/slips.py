@@ -14,12 +14,12 @@ from ledger.proof.moves import Move
 from tables.log import attestation, paper
 from tables.log.event import Author, Context, Misconduct
 from tables.log.fold import Standing
-from tables.log.paper import Signature, Signed, Slip, Wrong
+from tables.log.paper import APART, Apart, Signature, Signed, Slip, Wrong
 from tables.log.series import SLIPS, Chips, Series, kinds
 
 
 class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A slip as entries spell it."""
+    """A slip as entries spell it. What came later has a default, which is not spelled."""
 
     series: str
     year: int
@@ -32,6 +32,7 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reason: str
     noted: Chips = ()
     facts: dict[str, str] = {}
+    apart: tuple[Apart, ...] = ()
 
     @classmethod
     def of(cls, slip: Slip) -> SpelledSlip:
@@ -48,6 +49,7 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             reason=slip.reason,
             noted=slip.noted,
             facts=dict(slip.facts),
+            apart=slip.apart,
         )
 
     def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
@@ -80,7 +82,9 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     noted: Chips = ()
     """What a count is held against by pieces."""
     facts: dict[str, str] = {}
-    """What else the step says."""
+    """What else the step says: a receipt's number, a reason, a key."""
+    apart: tuple[Apart, ...] = ()
+    """With a count of cash: the notes that it counts as worth nothing."""
 
     @property
     def kind(self) -> str:
@@ -155,11 +159,19 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         slip, stage = self.after, self.after.series.stage(self.stage)
         says = stage.says.lower() if stage else self.stage
         amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
-        return f"{slip.label}: {says} {self.name}{amount}{f' ({slip.reason})' if slip.reason else ''}"
+        more = [slip.reason] if slip.reason else []
+        more += self.facts.values()
+        if slip.agreed is not None:
+            more += [
+                f"put apart: {money(note.claimed_cents)} {APART[note.kind]}, envelope {note.envelope}"
+                for note in slip.apart_agreed
+            ]
+        beside = f" ({', '.join(more)})" if more else ""
+        return f"{slip.label}: {says} {self.name}{amount}{beside}"
 
 
 class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True, dict=True):
-    """One step of a slip between the vault and the cage, or of a count of the cage, was signed."""
+    """One step of a slip of the house was signed: of the vault, the cage, their cash, or a key."""
 
     kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=True))
     of_the_house: ClassVar[bool] = True

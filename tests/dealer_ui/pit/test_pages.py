@@ -106,6 +106,7 @@ READING: dict[str, Callable[[Hand], list[Any]]] = {
     "discrepancies-csv": lambda hand: [],
     "runs": lambda hand: [],
     "runs-csv": lambda hand: [],
+    "cash-csv": lambda hand: [],
     "inventory": lambda hand: [],
     "inventory-csv": lambda hand: [],
     "float": lambda hand: [hand.table.pk],

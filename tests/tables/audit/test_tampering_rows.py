@@ -103,7 +103,7 @@ def verified() -> str:
         call_command("verify", stdout=says, no_color=True)
     if "DOES NOT HOLD" in says.getvalue():
         return says.getvalue()
-    assert "rows of 26 kinds are what it says" in says.getvalue()
+    assert "rows of 28 kinds are what it says" in says.getvalue()
     return ""
 
 

@@ -1,0 +1,128 @@
+"""The register of keys and the schedule of drops in the admin: rows are added, and none is ever changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold import widgets
+
+from tables.admin.forms import Judged
+from tables.admin.pages import SetUp
+from tables.day import hours
+from tables.log.entries.custody import WEEKDAYS, HouseKeySet
+from tables.models import DropSchedule, HouseKey, Staff, Table
+from tables.setup import custody
+from tables.setup.custody import Schedule
+from tables.setup.table_settings import Faults
+
+
+class HouseKeyForm(Judged):
+    """A key as it is to stand from now on; another row of the same mark takes the place of the one before."""
+
+    class Meta:
+        model = HouseKey
+        fields = ("name", "lock", "dual", "in_use")
+        help_texts = {
+            "name": "As it is marked. A mark that is on the register already is set anew.",
+            "dual": "Two persons sign for it, and a third hands it out.",
+            "in_use": "Off: the key is retired and is not handed out any more.",
+        }
+
+    def event(self) -> HouseKeySet:
+        typed = self.cleaned_data
+        return HouseKeySet(name=typed["name"], lock=typed["lock"], dual=typed["dual"], in_use=typed["in_use"])
+
+    def faults(self) -> Faults:
+        return custody.key_faults(self.event())
+
+    def write(self, by: Staff) -> HouseKey:
+        return custody.set_key(self.event(), by=by)
+
+
+class DropScheduleForm(Judged):
+    """When boxes are due, from a day on; another row of the same name takes the place of the one before."""
+
+    tables = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None stands for all tables."
+    )
+    weekdays = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        choices=list(enumerate(WEEKDAYS)),
+        help_text="None ends the schedule.",
+    )
+    due_at = forms.TimeField(
+        label="Due at", help_text="By the house's clock: 05:30.", widget=widgets.UnfoldAdminTextInputWidget
+    )
+
+    class Meta:
+        model = DropSchedule
+        fields = ("name", "from_day", "tables", "weekdays", "due_at", "who")
+        help_texts = {"who": "In words: security and a counter."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = list(Table.objects.order_by("name").values_list("name", flat=True))
+        if "tables" in self.fields:
+            self.fields["tables"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
+    def schedule(self) -> Schedule:
+        typed = self.cleaned_data
+        return Schedule(
+            name=typed["name"],
+            from_day=typed["from_day"],
+            tables=tuple(typed["tables"]),
+            weekdays=tuple(sorted(int(number) for number in typed["weekdays"])),
+            due_at=typed["due_at"],
+            who=typed["who"],
+        )
+
+    def faults(self) -> Faults:
+        return custody.schedule_faults(self.schedule(), hours.day_of(timezone.now()))
+
+    def write(self, by: Staff) -> DropSchedule:
+        return custody.set_schedule(self.schedule(), by=by, today=hours.day_of(timezone.now()))
+
+
+class NeverChanged(SetUp):
+    """Rows that stand as they were set."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Another row takes the place of one that is no longer right."""
+        return False
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """With who set them, once they are set."""
+        own = tuple(self.fields or ())
+        return (*own, "by", "at") if obj else own
+
+
+@admin.register(HouseKey)
+class HouseKeyAdmin(NeverChanged):
+    """The register of keys."""
+
+    form = HouseKeyForm
+    list_display = ("name", "lock", "dual", "in_use", "by", "at")
+    fields = ("name", "lock", "dual", "in_use")
+
+
+@admin.register(DropSchedule)
+class DropScheduleAdmin(NeverChanged):
+    """When drop boxes are due."""
+
+    form = DropScheduleForm
+    list_display = ("name", "from_day", "which", "days", "due_at", "who", "by", "at")
+    fields = ("name", "from_day", "tables", "weekdays", "due_at", "who")
+
+    @admin.display(description="tables")
+    def which(self, row: DropSchedule) -> str:
+        return ", ".join(row.tables) or "all"
+
+    @admin.display(description="weekdays")
+    def days(self, row: DropSchedule) -> str:
+        return " ".join(WEEKDAYS[number] for number in row.weekdays) or "ended"

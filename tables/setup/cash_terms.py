@@ -1,0 +1,40 @@
+"""What the house's terms say about cash."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tables.refusals import Refused
+from tables.setup import house_terms
+
+
+def currency() -> str:
+    """The ISO 4217 code of the only currency that is taken at tables and at the cage."""
+    return str(house_terms.in_force("currency")).upper()
+
+
+def imprest_cents() -> int:
+    """What the cage's cash is topped up to; 0 where there is no float."""
+    return house_terms.number("imprest_cents")
+
+
+def close_needs_count() -> bool:
+    """Whether a day stays open until its cash was counted, once it ever was."""
+    return bool(house_terms.in_force("close_needs_cash_count"))
+
+
+def key_grace() -> timedelta:
+    """How long after the end of the shift a key may be out."""
+    return timedelta(minutes=house_terms.number("key_grace_minutes"))
+
+
+def drop_grace() -> timedelta:
+    """How long after its hour a drop is not yet late."""
+    return timedelta(minutes=house_terms.number("drop_grace_minutes"))
+
+
+def refuse_foreign(code: str) -> None:
+    """Cash of another currency than the house's is taken nowhere. ``code``: empty where nobody said it is another."""
+    if code and code.upper() != currency():
+        sentence = f"{code.upper()[:12]} is not taken here: this house takes {currency()} only."
+        raise Refused("foreign_currency", f"{sentence} Hand it back: a bank changes it.", 422, currency=currency())

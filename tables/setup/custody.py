@@ -1,0 +1,180 @@
+"""The register of keys, and when drop boxes are due: rows that are never changed, each with its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+
+from django.db import transaction
+
+from ledger import house, log
+from ledger.log import Draft
+from ledger.proof.chain import Entry
+from tables.log.entries.custody import OPENS, DropScheduled, HouseKeySet
+from tables.models import DropSchedule, HouseKey, Staff, Table
+from tables.refusals import Refused
+
+Faults = dict[str, str]
+LONGEST = 40
+
+
+# --- Keys ------------------------------------------------------------------------------------------------------
+
+
+def keys(through_seq: int | None = None) -> dict[str, HouseKey]:
+    """The keys on the register, by name; as it was through an entry of the house's book."""
+    rows = HouseKey.objects.order_by("seq")
+    rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
+    newest = {row.name: row for row in rows}
+    return {name: row for name, row in sorted(newest.items()) if row.in_use}
+
+
+def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
+    """Put a key on the register, change what it opens, or retire it. Raises Refused."""
+    if not by.has_perm("tables.add_housekey"):
+        raise Refused("not_permitted", "Only an operator keeps the register of keys.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        if sentences := key_faults(event):
+            raise Refused("bad_key", " ".join(sentences.values()), 422, fields=sentences)
+        entry = log.append(head, Draft.of(event, by.signature))
+        facts = {"name": event.name, "lock": event.lock, "dual": event.dual, "in_use": event.in_use}
+        return HouseKey.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
+
+
+def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
+    """What is wrong with a key as it is to be set, by its field."""
+    wrong: Faults = {}
+    if sentence := _name_fault(event.name):
+        wrong["name"] = f"A key's mark {sentence}"
+    if event.lock not in OPENS:
+        wrong["lock"] = f"A key opens one of: {', '.join(OPENS.values())}."
+    known_keys = keys(None if before_seq is None else before_seq - 1)
+    if not event.in_use and event.name not in known_keys:
+        wrong["in_use"] = f"There is no key {event.name} to retire."
+    return wrong
+
+
+def event_of_key(row: HouseKey) -> HouseKeySet:
+    """What the house's book says of a row."""
+    return HouseKeySet(name=row.name, lock=row.lock, dual=row.dual, in_use=row.in_use)
+
+
+def _name_fault(name: str) -> str:
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST:
+        return f"has 1 to {LONGEST} characters, and no space before or after it."
+    return ""
+
+
+# --- Drops -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Which boxes are due when, from a day on."""
+
+    name: str
+    from_day: date
+    tables: tuple[str, ...]
+    weekdays: tuple[int, ...]
+    due_at: time
+    who: str
+    set_at: datetime | None = None
+
+    @classmethod
+    def read(cls, event: DropScheduled) -> Schedule:
+        """From an entry. Raises ValueError for a day or an hour that there is not."""
+        day, hour = date.fromisoformat(event.from_day), time.fromisoformat(event.due_at)
+        return cls(event.name, day, event.tables, event.weekdays, hour, event.who)
+
+    def spelled(self) -> DropScheduled:
+        """As an entry has it."""
+        return DropScheduled(
+            name=self.name,
+            from_day=self.from_day.isoformat(),
+            tables=self.tables,
+            weekdays=self.weekdays,
+            due_at=f"{self.due_at:%H:%M}",
+            who=self.who,
+        )
+
+
+def schedules(day: date) -> list[Schedule]:
+    """The schedules in force on a day: of each name the newest that has begun."""
+    newest: dict[str, Schedule] = {}
+    for row in DropSchedule.objects.filter(from_day__lte=day).order_by("from_day", "seq"):
+        newest[row.name] = schedule_in(row)
+    return [schedule for schedule in newest.values() if schedule.weekdays]
+
+
+def schedule_in(row: DropSchedule) -> Schedule:
+    """What a row has."""
+    return Schedule(row.name, row.from_day, tuple(row.tables), tuple(row.weekdays), row.due_at, row.who, row.at)
+
+
+def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
+    """Say when boxes are due, from a day on that is not over. Raises Refused."""
+    if not by.has_perm("tables.add_dropschedule"):
+        raise Refused("not_permitted", "Only an operator sets when boxes are due.", 403)
+    with transaction.atomic():
+        head = house.lock()
+        if sentences := schedule_faults(schedule, today):
+            raise Refused("bad_schedule", " ".join(sentences.values()), 422, fields=sentences)
+        entry = log.append(head, Draft.of(schedule.spelled(), by.signature))
+        return DropSchedule.objects.create(
+            seq=entry.seq,
+            name=schedule.name,
+            from_day=schedule.from_day,
+            tables=list(schedule.tables),
+            weekdays=list(schedule.weekdays),
+            due_at=schedule.due_at,
+            who=schedule.who,
+            by=by.signature,
+            at=entry.at or head.moment,
+        )
+
+
+def schedule_faults(schedule: Schedule, today: date | None) -> Faults:
+    """What is wrong with a schedule, by its field. ``today``: before it none may begin."""
+    wrong = _form_faults(schedule)
+    known_tables = set(Table.objects.values_list("name", flat=True))
+    if strange := [name for name in schedule.tables if name not in known_tables]:
+        wrong["tables"] = f"There is no table {strange[0]}."
+    if today is not None and schedule.from_day < today:
+        wrong["from_day"] = f"A schedule begins on {today} or later: what was due before is past."
+    return wrong
+
+
+def _form_faults(schedule: Schedule) -> Faults:
+    wrong: Faults = {}
+    if sentence := _name_fault(schedule.name):
+        wrong["name"] = f"A schedule's name {sentence}"
+    if sentence := _name_fault(schedule.who):
+        wrong["who"] = f"Who takes the boxes: it {sentence}"
+    if any(number not in range(7) for number in schedule.weekdays) or _repeats(schedule.weekdays):
+        wrong["weekdays"] = "Weekdays are named once each, Monday to Sunday."
+    if _repeats(schedule.tables):
+        wrong["tables"] = "A table is named once."
+    if schedule.due_at.second or schedule.due_at.microsecond or schedule.due_at.tzinfo:
+        wrong["due_at"] = "A drop is due on the minute: 05:30."
+    return wrong
+
+
+def _repeats(values: Sequence[object]) -> bool:
+    return len(set(values)) < len(values)
+
+
+def due_tables(schedule: Schedule, names: Iterable[str]) -> list[str]:
+    """The tables that a schedule is about, of those that there are."""
+    return [name for name in names if not schedule.tables or name in schedule.tables]
+
+
+def entry_fault(event: HouseKeySet | DropScheduled, entry: Entry) -> str:
+    """Why the house would not have written such an entry; empty where it would."""
+    if isinstance(event, HouseKeySet):
+        return " ".join(key_faults(event, entry.seq).values())
+    try:
+        return " ".join(_form_faults(Schedule.read(event)).values())
+    except ValueError as wrong:
+        return str(wrong)

@@ -1,0 +1,600 @@
+"""The house's cash: the vault and the account at the bank, counts by two, notes put apart, keys and drops; the day."""
+
+import uuid
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from ledger import cage, house, log
+from ledger.log import Draft, entries
+from ledger.models import HOUSE, Account, Alert, Book, Discrepancy, LogEntry, Slip
+from ledger.proof.chips import CASH_PLACES
+from ledger.proof.slip_name import SlipName
+from tables.audit import proofs, watch
+from tables.audit.rows import comparing
+from tables.audit.trail import check_house_signature
+from tables.day import cash, closing, custody, figures, hours
+from tables.inputs import BeginSlip, SignSlip
+from tables.log.catalog import read_as
+from tables.log.entries.custody import HouseKeySet
+from tables.log.entries.days import DayClosed
+from tables.log.entries.slips import HouseSlipSigned
+from tables.log.event import Misconduct
+from tables.log.paper import Apart
+from tables.models import DayClose, HouseKey, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.setup import custody as register
+from tables.setup.custody import Schedule
+from tables.slips import cage_desk, kept_apart, slip_book
+from tests import floor
+from tests.clock import Clock
+from tests.floor import Hand, signs
+
+pytestmark = pytest.mark.django_db
+
+HUNDREDS = ((10_000, 50),)
+ROLES = {
+    "cora": Role.CASHIER, "cleo": Role.CASHIER, "mona": Role.CAGE_MANAGER, "sam": Role.SECURITY,
+    "sid": Role.SECURITY, "olga": Role.OPERATOR, "pam": Role.PIT_BOSS, "con": Role.COUNTER, "cyd": Role.COUNTER,
+    "cob": Role.COUNTER,
+}  # fmt: skip
+
+
+@pytest.fixture
+def noon(clock: Clock) -> datetime:
+    """A moment of a day's middle, so that a test does not run over the end of a real day."""
+    moment = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    clock.stand(moment)
+    return moment
+
+
+@pytest.fixture
+def book(noon: datetime) -> Book:
+    """A house with one table: players bought chips for 1,000 at the cage, so that much cash lies there."""
+    floor.table()
+    there = set(Staff.objects.values_list("username", flat=True))
+    for name in ROLES.keys() - there:
+        floor.staff(ROLES[name], name)
+    return Book.objects.get(name=HOUSE)
+
+
+def at_a_table() -> Hand:
+    return floor.dealt_by(floor.staff(Role.DEALER, "dora"), name="Rocket 2")
+
+
+def who(name: str) -> Staff:
+    return Staff.objects.get(username=name)
+
+
+def sign(name: str, entered: Any) -> str:
+    return cage_desk.sign(entered, by=who(name), key=uuid.uuid4())
+
+
+def held() -> dict[str, int]:
+    sums: dict[str, int] = {}
+    net = cage.net_effect(cage.all_books())
+    for account, place in Account.objects.values_list("pk", "place"):
+        sums[place] = sums.get(place, 0) + net.get(account, 0)
+    return sums
+
+
+def refused(deed: Any) -> Refused:
+    before = LogEntry.objects.count(), Slip.objects.count()
+    with pytest.raises(Refused) as raised:
+        deed()
+    assert (LogEntry.objects.count(), Slip.objects.count()) == before
+    return raised.value
+
+
+def from_the_bank(chips: Any = HUNDREDS) -> str:
+    slip = sign("cora", BeginSlip("bankin", chips))
+    sign("mona", SignSlip(slip, "approved"))
+    sign("sam", SignSlip(slip, "received", facts={"receipt": "BR-7"}))
+    return slip
+
+
+def counted(series: str, cents: int, apart: Any = ()) -> str:
+    chips = ((100, cents // 100),)
+    slip = sign("cora", BeginSlip(series, chips, apart=apart))
+    return sign("mona", SignSlip(slip, "recounted", chips, apart=apart))
+
+
+# --- The vault and the bank ------------------------------------------------------------------------------------
+
+
+def test_cash_comes_from_the_bank_and_goes_back(book: Book) -> None:
+    """Harm: money leaves the vault with a carrier, and nobody can say with which receipt."""
+    before = held()
+    slip = from_the_bank()
+    assert held()["vault_cash"] - before["vault_cash"] == 500_000
+    assert held()["depositary"] == -500_000
+    back = sign("cora", BeginSlip("bankout", ((10_000, 20),)))
+    sign("mona", SignSlip(back, "approved"))
+    assert refused(lambda: sign("sam", SignSlip(back, "handed_over"))).code == "bad_fact"
+    assert refused(lambda: sign("sam", SignSlip(back, "handed_over", facts={"receipt": " "}))).status == 422
+    sign("sam", SignSlip(back, "handed_over", facts={"receipt": "BR-8"}))
+    assert (held()["vault_cash"], held()["depositary"]) == (300_000, -300_000)
+    assert proofs.verify(book).fault is None
+    assert LogEntry.objects.get(kind="bankin_received").parts.content["facts"] == {"receipt": "BR-7"}
+    assert slip.startswith("bankin/")
+
+
+def test_the_float_goes_out_and_comes_back(book: Book) -> None:
+    """Harm: cash for the windows leaves the vault with one signature, or more of it than there is."""
+    from_the_bank()
+    assert refused(lambda: sign("cora", BeginSlip("imprest", ((10_000, 51),)))).sentence == (
+        "The vault's cash holds 5,000: it cannot give 5,100."
+    )
+    assert refused(lambda: sign("cora", BeginSlip("imprest", ()))).sentence.startswith("Say how many notes and coins")
+    out = sign("cora", BeginSlip("imprest", ((10_000, 30),)))
+    assert refused(lambda: sign("cora", SignSlip(out, "issued"))).code == "wrong_role"
+    assert refused(lambda: sign("olga", SignSlip(out, "issued"))).code == "wrong_role"
+    sign("mona", SignSlip(out, "issued"))
+    assert held()["bank"] == 100_000 + 300_000
+    back = sign("cleo", BeginSlip("imprestback", ((5_000, 4),)))
+    sign("mona", SignSlip(back, "received"))
+    assert (held()["bank"], held()["vault_cash"]) == (380_000, 220_000)
+    assert proofs.verify(book).fault is None
+
+
+def test_two_slips_cannot_take_the_same_cash(book: Book) -> None:
+    """Harm: both were there when they were asked for, and the vault gives what it has not."""
+    from_the_bank()
+    first, second = (sign("cora", BeginSlip("imprest", ((10_000, 40),))) for _ in range(2))
+    sign("mona", SignSlip(first, "issued"))
+    gone = refused(lambda: sign("mona", SignSlip(second, "issued")))
+    assert gone.sentence == "The vault's cash holds 1,000: it cannot give 4,000."
+
+
+def test_the_cage_pays_out_no_more_than_it_has_and_players_hold(book: Book) -> None:
+    """Harm: the cage redeems chips that no player has."""
+    cage_desk.sell(200_000, by=who("cora"), key=uuid.uuid4())
+    from_the_bank()
+    sign("mona", SignSlip(sign("cora", BeginSlip("imprest", HUNDREDS)), "issued"))
+    more = refused(lambda: cage_desk.redeem(300_100, by=who("cora"), key=uuid.uuid4()))
+    assert more.sentence.startswith("Players hold chips for 3,000: 3,001 cannot be redeemed.")
+    cage_desk.redeem(300_000, by=who("cora"), key=uuid.uuid4())
+    assert held()["players"] == 0
+    empty = refused(lambda: cage_desk.redeem(90_000_000, by=who("cora"), key=uuid.uuid4()))
+    assert empty.sentence.startswith("The cage's cash holds")
+    assert proofs.verify(book).fault is None
+
+
+def test_foreign_money_is_refused_in_words(book: Book) -> None:
+    """Harm: a note of another country goes into the box at par."""
+    at_the_cage = refused(lambda: cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4(), currency="eur"))
+    assert at_the_cage.code == "foreign_currency"
+    assert at_the_cage.sentence == (
+        "EUR is not taken here: this house takes USD only. Hand it back: a bank changes it."
+    )
+    hand = at_a_table()
+    assert refused(lambda: hand("sell_chips", amount_cents=10_000, currency="GBP")).code == "foreign_currency"
+    hand("sell_chips", amount_cents=10_000, currency="USD")
+
+
+# --- Counts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("series", "place"), [("cagecash", "bank"), ("vaultcash", "vault_cash")])
+@pytest.mark.parametrize("off", [0, -12_000, 5_000])
+def test_cash_is_counted_by_two_and_what_differs_is_a_discrepancy(
+    book: Book, series: str, place: str, off: int
+) -> None:
+    """Harm: a drawer that is short, and the ledger says nothing of it."""
+    from_the_bank()
+    before = held()[place]
+    slip = counted(series, before + off)
+    assert held()[place] == before + off
+    assert [row.amount_cents for row in Discrepancy.objects.all()] == ([off] if off else [])
+    if off:
+        found = Discrepancy.objects.get()
+        assert found.evidence["slip"] == slip
+        assert set(found.involved) == {"cora", "mona"}
+        assert found.level == (2 if off == -12_000 else 1)
+    assert proofs.verify(book).fault is None
+    assert not watch.reconcile()
+
+
+def test_counts_that_differ_come_to_nothing(book: Book) -> None:
+    """Harm: the second count is taken for the first."""
+    before = held()
+    slip = sign("cora", BeginSlip("cagecash", ((100, 999),)))
+    assert "bank" in cage_desk.unseen_by(who("cleo"))
+    sign("mona", SignSlip(slip, "recounted", ((100, 1_000),)))
+    assert held() == before
+    assert not Discrepancy.objects.exists()
+    assert cage_desk.unseen_by(who("cleo")) == set()
+
+
+def test_a_count_that_expects_something_else_is_found(book: Book) -> None:
+    """Harm: whoever writes the log says that less was due, and the rest is theirs."""
+    counted("cagecash", 100_000)
+    entry = LogEntry.objects.get(kind="cagecash_recounted")
+    event = read_as(HouseSlipSigned, bytes(entry.body))
+    lied = structs.replace(event, now=structs.replace(event.now, expected_cents=50_000))
+    [written] = entries(book.pk, entry.seq - 1, entry.seq)
+    with pytest.raises(Misconduct, match="it expects 50000 in the cage's cash, the transfers of all books left 100000"):
+        check_house_signature(lied, written)
+
+
+def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
+    """Harm: a note that nobody can spend stands in the books as money, or vanishes from them."""
+    torn = (("torn", 5_000, "E-1"),)
+    slip = counted("cagecash", 95_000, torn)
+    assert held()["bank"] == 95_000
+    assert Discrepancy.objects.get().amount_cents == -5_000
+    [envelope] = kept_apart.envelopes().values()
+    assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
+    facts = {"envelope": envelope.name, "reason": "The bank changed it"}
+    unknown = {"envelope": "cagecash/2026/1 E-9", "reason": "Found it"}
+    assert refused(lambda: sign("cora", BeginSlip("note", ((5_000, 1),), facts=unknown))).code == "unknown_fact"
+    assert refused(lambda: sign("cora", BeginSlip("note", ((10_000, 1),), facts=facts))).code == "bad_amount"
+    accepted = sign("cora", BeginSlip("note", ((5_000, 1),), facts=facts))
+    assert refused(lambda: sign("cleo", BeginSlip("note", ((5_000, 1),), facts=facts))).code == "unknown_fact"
+    sign("mona", SignSlip(accepted, "accepted"))
+    assert held()["bank"] == 100_000
+    assert kept_apart.envelopes() == {}
+    assert proofs.verify(book).fault is None
+
+
+def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
+    """Harm: a note is in one count and in nobody's envelope."""
+    chips = ((100, 950),)
+    slip = sign("cora", BeginSlip("cagecash", chips, apart=(("torn", 5_000, "E-1"),)))
+    sign("mona", SignSlip(slip, "recounted", chips, apart=(("torn", 5_000, "E-2"),)))
+    assert held()["bank"] == 100_000
+    assert not kept_apart.envelopes()
+    for apart in ((("lost", 5_000, "E"),), (("torn", -1, "E"),), (("torn", 1, ""),), (("torn", 1, "E"),) * 2):
+        assert refused(lambda apart=apart: sign("cora", BeginSlip("cagecash", chips, apart=apart))).code == "bad_apart"
+    notes = (("torn", 1, "E"),)
+    assert refused(lambda: sign("cora", BeginSlip("imprestback", chips, apart=notes))).code == "bad_apart"
+
+
+def test_a_suspected_counterfeit_raises_an_alert(book: Book) -> None:
+    """Harm: false notes come in all evening, and the house hears of them at the bank."""
+    counted("cagecash", 90_000, (("suspect", 10_000, "E-3"),))
+    [alert] = Alert.objects.filter(kind="cagecash_recounted")
+    assert "suspected counterfeit notes for 100, envelope E-3" in alert.message
+
+
+# --- The day ---------------------------------------------------------------------------------------------------
+
+
+def day_is_over(noon: datetime, clock: Clock, hour: int = 24) -> date:
+    day = hours.day_of(noon)
+    clock.stand(noon + timedelta(hours=hour))
+    return day
+
+
+def row_of(day: date, place: str) -> dict[str, Any]:
+    return next(line.row() for line in cash.day(day) if line.place == place)
+
+
+def test_the_day_says_what_should_be_there_and_what_was_counted(book: Book, noon: datetime, clock: Clock) -> None:
+    """Harm: the day is closed, and nobody can tell from it where its cash went."""
+    from_the_bank()
+    sign("mona", SignSlip(sign("cora", BeginSlip("imprest", ((10_000, 10),))), "issued"))
+    clock.stand(noon + timedelta(hours=1))
+    counted("cagecash", 195_000)
+    day = day_is_over(noon, clock)
+    row = row_of(day, "bank")
+    assert row["moved"] == {"cash_in": 100_000, "cash_short": -5_000, "imprest_out": 100_000}
+    assert (row["opening_cents"], row["closing_cents"], row["counted_cents"]) == (0, 195_000, 195_000)
+    assert (row["difference_cents"], row["is_counted"], row["says"]) == (-5_000, True, "")
+    vault = row_of(day, "vault_cash")
+    assert (vault["moved"], vault["says"]) == (
+        {"bank_in": 500_000, "imprest_out": -100_000},
+        "The vault's cash was never counted.",
+    )
+    tomorrow = row_of(day + timedelta(days=1), "bank")
+    assert (tomorrow["opening_cents"], tomorrow["moved"]) == (195_000, {})
+
+
+def closes(day: date) -> DayClose:
+    first = closing.propose(day, by=who("pam"))
+    return closing.close(day, by=who("olga"), digest=first.digest)
+
+
+def test_a_day_waits_for_the_count_after_its_last_movement(book: Book, noon: datetime, clock: Clock) -> None:
+    """Harm: cash is moved after the count, and the day is closed by what was counted before."""
+    counted("cagecash", 100_000)
+    clock.stand(noon + timedelta(hours=1))
+    cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4())
+    day = day_is_over(noon, clock)
+    late = refused(lambda: closes(day))
+    assert late.code == "day_open"
+    assert "The cage's cash was not counted since its last movement" in late.sentence
+    counted("cagecash", 110_000)
+    row = row_of(day, "bank")
+    assert (row["is_counted"], row["counted_after"], row["closing_cents"]) == (True, True, 110_000)
+    close = closes(day)
+    body = LogEntry.objects.get(book=book, seq=close.seq).body
+    kept = read_as(DayClosed, bytes(body)).cash
+    assert kept is not None
+    assert [line["place"] for line in kept] == ["bank", "vault_cash"]
+    assert kept[0] == row
+    assert proofs.verify(book).fault is None
+    clock.stand(noon + timedelta(days=2))
+    counted("cagecash", 90_000)
+    assert proofs.verify(book).fault is None, "what is counted later is no part of the day that was closed"
+
+
+def test_a_house_may_close_without_a_count_and_the_day_says_so(
+    book: Book, noon: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a house that may close so does it in silence."""
+    counted("cagecash", 100_000)
+    clock.stand(noon + timedelta(hours=1))
+    cage_desk.sell(10_000, by=who("cora"), key=uuid.uuid4())
+    day = day_is_over(noon, clock)
+    monkeypatch.setattr(closing.cash_terms, "close_needs_count", lambda: False)
+    close = closes(day)
+    kept = read_as(DayClosed, bytes(LogEntry.objects.get(book=book, seq=close.seq).body)).cash
+    assert kept is not None
+    assert not kept[0]["is_counted"]
+    assert "not counted since its last movement" in kept[0]["says"]
+
+
+@pytest.mark.parametrize("changed", [{"closing_cents": 1}, {"opening_cents": 5}, {"is_counted": False}, {"moved": {}}])
+def test_cash_that_two_people_invented_is_found(
+    book: Book, noon: datetime, clock: Clock, changed: dict[str, Any]
+) -> None:
+    """Harm: a pit boss and an operator sign a day's cash that never was."""
+    counted("cagecash", 100_000)
+    day = day_is_over(noon, clock)
+    content = closing._figures(day)._asdict()
+    money = [content["cash"][0] | changed, *content["cash"][1:]]
+    content |= {"cash": money, "digest": closing.digest_of(content["day"], content["figures"], money)}
+    says = forged(day, content)
+    assert f"its {next(iter(changed))} is" in says
+
+
+def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clock: Clock) -> None:
+    """Harm: the day on which cash went missing is closed as in a release that did not tell it."""
+    counted("cagecash", 100_000)
+    closes(day_is_over(noon, clock))
+    day = day_is_over(noon + timedelta(days=1), clock)
+    content = closing._figures(day)._asdict()
+    content |= {"digest": closing.digest_of(content["day"], content["figures"])}
+    del content["cash"]
+    assert "its cash is missing" in forged(day, content)
+
+
+def forged(day: date, content: dict[str, Any]) -> str:
+    """What the proof says of a close of these figures."""
+    pam, olga = who("pam"), who("olga")
+    head = house.lock()
+    log.append(head, Draft("day", "proposed", pam.signature, content | closing._person(pam)))
+    first = closing.proposal(day)
+    assert first is not None
+    signed = {"proposal": first.seq, "proposed_by": "pam", "adjusts": []}
+    entry = log.append(house.lock(), Draft("day", "closed", olga.signature, content | closing._person(olga) | signed))
+    DayClose.objects.create(day=day, seq=entry.seq, proposed_by="pam", closed_by="olga", at=timezone.now())
+    fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
+    assert fault is not None
+    return fault.what
+
+
+# --- Keys ------------------------------------------------------------------------------------------------------
+
+
+def key(name: str, *, dual: bool = False, in_use: bool = True) -> None:
+    register.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=in_use), by=who("olga"))
+
+
+def out(name: str, *people: str) -> str:
+    series, stages = ("key", ("handed_out",)) if len(people) == 2 else ("dualkey", ("held_with", "handed_out"))
+    slip = sign(people[0], BeginSlip(series, facts={"key": name}))
+    for person, stage in zip(people[1:], stages, strict=True):
+        sign(person, SignSlip(slip, stage))
+    return slip
+
+
+def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
+    """Harm: two people have the key to the boxes, and the register knows of one."""
+    key("B1")
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "B2"}))).code == "unknown_fact"
+    out("B1", "sam", "mona")
+    [entry] = custody.register(timezone.now())
+    assert (entry.is_out, entry.holders) == (True, ("Sam",))
+    assert refused(lambda: sign("sid", BeginSlip("key", facts={"key": "B1"}))).code == "unknown_fact"
+    back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
+    assert refused(lambda: sign("sam", SignSlip(back, "taken_back"))).code == "signed_already"
+    sign("mona", SignSlip(back, "taken_back"))
+    assert not custody.register(timezone.now())[0].is_out
+    assert proofs.verify(book).fault is None
+    assert comparing.compare().faults == []
+
+
+def test_a_dual_key_takes_two_holders(book: Book) -> None:
+    """Harm: one person walks off with a key that two are to hold."""
+    key("Vault", dual=True)
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "Vault"}))).code == "unknown_fact"
+    out("Vault", "cora", "sam", "mona")
+    assert custody.register(timezone.now())[0].holders == ("Cora", "Sam")
+    assert proofs.verify(book).fault is None
+
+
+def test_a_key_that_is_not_back_by_the_end_of_the_shift_alerts(book: Book, noon: datetime, clock: Clock) -> None:
+    """Harm: the key to the count room goes home in a pocket."""
+    key("C1")
+    out("C1", "con", "sam")
+    end = hours.shift_of(noon).end
+    clock.stand(end + timedelta(minutes=20))
+    assert custody.look(timezone.now()) == 0
+    clock.stand(end + timedelta(minutes=31))
+    assert custody.look(timezone.now()) == 1
+    assert "Key C1 is not back: signed out by Con" in Alert.objects.get(kind="key_out").message
+
+
+def test_a_key_changed_behind_the_log_is_found(book: Book) -> None:
+    """Harm: a key that two hold becomes one that one holds, by a row."""
+    key("Vault", dual=True)
+    HouseKey.objects.create(seq=1, name="Vault", lock="vault", dual=False, in_use=True, by="x", at=timezone.now())
+    assert any("setting of a key" in fault for fault in comparing.compare().faults)
+    assert proofs.verify(book).fault is not None
+
+
+def test_a_retired_key_is_not_taken(book: Book) -> None:
+    """Harm: a key that was lost is still handed out."""
+    key("B1")
+    key("B1", in_use=False)
+    assert refused(lambda: sign("sam", BeginSlip("key", facts={"key": "B1"}))).code == "unknown_fact"
+    with pytest.raises(Refused, match="There is no key B9 to retire"):
+        key("B9", in_use=False)
+    with pytest.raises(Refused, match="Only an operator"):
+        register.set_key(HouseKeySet(name="B2", lock="cage", dual=False, in_use=True), by=who("mona"))
+
+
+# --- Drops -----------------------------------------------------------------------------------------------------
+
+
+def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: datetime, clock: Clock) -> None:
+    """Harm: boxes stay under the tables for days, and nobody notices."""
+    hand = at_a_table()
+    today = hours.day_of(noon)
+    schedule = Schedule("Morning", today, (), tuple(range(7)), time(13, 0), "Security")
+    register.set_schedule(schedule, by=who("olga"), today=today)
+    drops = custody.next_drops(timezone.now())
+    assert {drop.table for drop in drops} == {"Rocket 1", "Rocket 2"}
+    assert not any(drop.is_late for drop in drops)
+    hand("sell_chips", amount_cents=10_000)
+    due = drops[0].due
+    clock.stand(due + timedelta(minutes=31))
+    assert [drop.table for drop in custody.next_drops(timezone.now()) if drop.is_late] == ["Rocket 2"]
+    assert custody.look(timezone.now()) == 1
+    assert "The drop of Rocket 2 is late" in Alert.objects.get(kind="drop_late").message
+    emergency(hand, "Full")
+    assert not any(drop.is_late for drop in custody.next_drops(timezone.now()))
+    assert comparing.compare().faults == []
+
+
+def emergency(hand: Hand, reason: str) -> str:
+    facts = {"reason": reason, "box_after": "R2-17"}
+    signs(hand.table, who("sid"), BeginSlip("emergency", box="R2-9", facts=facts))
+    name = hand.now.slips[-1].name
+    signs(hand.table, who("con"), SignSlip(name, "witnessed"))
+    return name
+
+
+def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> None:
+    """Harm: a box leaves in the middle of the shift, and nobody can say why, or which one took its place."""
+    hand = at_a_table()
+    hand("sell_chips", amount_cents=10_000)
+    bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
+    assert refused(lambda: signs(hand.table, who("sid"), bare)).code == "bad_fact"
+    name = emergency(hand, "It is full")
+    sheet = slip_book.sheet_of(hand.table, SlipName.parse(name))
+    assert sheet is not None
+    assert sheet.says[1] == ("Mark on the new box", "R2-17")
+    hand("sell_chips", amount_cents=20_000)
+    for person, stage in (("cyd", "counted"), ("cob", "recounted")):
+        signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
+    assert proofs.verify(hand.table.book).fault is None
+    report = figures.day(hours.day_of(timezone.now()))
+    assert next(line for line in report.lines if line.name == "Rocket 2").drop_cents == 30_000
+
+
+def test_whoever_took_a_full_box_takes_the_next_one_too(book: Book) -> None:
+    """Harm: after one full box there is nobody left in the shift who may take the others in their hour."""
+    hand = at_a_table()
+    hand("sell_chips", amount_cents=10_000)
+    name = emergency(hand, "It is full")
+    for person, stage in (("cyd", "counted"), ("cob", "recounted")):
+        signs(hand.table, who(person), SignSlip(name, stage, ((10_000, 1),)))
+    signs(hand.table, who("sid"), BeginSlip("drop", box="R2-17"))
+    assert hand.now.slips[-1].series.name == "drop"
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"weekdays": (7,)}, "Weekdays"),
+        ({"tables": ("Nowhere",)}, "There is no table Nowhere"),
+        ({"from_day": date(2020, 1, 1)}, "A schedule begins on"),
+        ({"who": ""}, "Who takes the boxes"),
+        ({"name": " x"}, "A schedule's name"),
+    ],
+)
+def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime, changed: Any, says: str) -> None:
+    """Harm: boxes are due at a table that there is not, and the alert never stops."""
+    today = hours.day_of(noon)
+    facts = {"name": "M", "from_day": today, "tables": (), "weekdays": (0,), "due_at": time(5), "who": "S"} | changed
+    with pytest.raises(Refused) as raised:
+        register.set_schedule(Schedule(**facts), by=who("olga"), today=today)
+    assert says in raised.value.sentence
+
+
+# --- Random days -----------------------------------------------------------------------------------------------
+
+
+DEEDS = st.lists(
+    st.tuples(
+        st.sampled_from(("bankin", "bankout", "imprest", "imprestback", "sell", "redeem", "cagecash", "vaultcash")),
+        st.integers(1, 60),
+        st.sampled_from((0, 0, -3, 2)),
+    ),
+    min_size=3,
+    max_size=14,
+)
+LAST = {"bankin": "received", "bankout": "handed_over"}
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(deeds=DEEDS)
+def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: Any) -> None:
+    """Harm: an order of slips, sales and counts in which a coin appears or goes."""
+    for deed, hundreds, off in deeds:
+        before = held()
+        expected: dict[str, int] = {}
+        with suppress(Refused):
+            expected = do(deed, hundreds * 10_000, off * 100, before)
+        after = held()
+        assert {place: after[place] - before[place] for place in after if after[place] != before[place]} == expected
+        assert sum(after[place] for place in CASH_PLACES) == 0
+        assert after["bank"] >= 0
+        assert after["vault_cash"] >= 0
+        assert after["players"] >= 0
+    assert proofs.verify(book).fault is None
+    for line in cash.day(hours.day_of(timezone.now())):
+        assert line.closing_cents == held()[line.place]
+
+
+def do(deed: str, cents: int, off: int, before: dict[str, int]) -> dict[str, int]:
+    """One deed, and what it moves by plain addition."""
+    chips = ((10_000, cents // 10_000),)
+    match deed:
+        case "sell":
+            cage_desk.sell(cents, by=who("cora"), key=uuid.uuid4())
+            return {"cage": -cents, "players": cents, "cash": -cents, "bank": cents}
+        case "redeem":
+            cage_desk.redeem(cents, by=who("cora"), key=uuid.uuid4())
+            return {"cage": cents, "players": -cents, "cash": cents, "bank": -cents}
+        case "cagecash" | "vaultcash":
+            place = {"cagecash": "bank", "vaultcash": "vault_cash"}[deed]
+            off = max(off, -before[place])
+            counted(deed, before[place] + off)
+            return {place: off, "cash_over_short": -off} if off else {}
+    slip = sign("cora", BeginSlip(deed, chips))
+    sign("mona", SignSlip(slip, {"imprest": "issued", "imprestback": "received"}.get(deed, "approved")))
+    if deed in LAST:
+        sign("sam", SignSlip(slip, LAST[deed], facts={"receipt": "R"}))
+    source, target = {
+        "bankin": ("depositary", "vault_cash"),
+        "bankout": ("vault_cash", "depositary"),
+        "imprest": ("vault_cash", "bank"),
+        "imprestback": ("bank", "vault_cash"),
+    }[deed]
+    return {source: -cents, target: cents}
