@@ -27,7 +27,7 @@ from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.journal import DiscrepancyOpened
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.settings import HoursSet, PayTableMade, TableSet
-from tables.log.entries.staff import StaffChanged, StaffLockedOut
+from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
 from tables.log.event import Event
 from tables.models import Table
@@ -195,11 +195,11 @@ def in_house(entry: Entry, event: Event) -> Iterator[Fact]:
                 "discrepancy", f"discrepancy {event.number}", says, event.level, table=_table_named(event.book),
                 once=True, least_level=event.level, evidence={"discrepancy": event.number},
             )  # fmt: skip
-        case StaffChanged():
-            if "pin" in event.new:
-                yield Fact("pin_reset", f"of {event.username}", f"{event.username} was given another PIN by {entry.by}")
-            if "role" in (event.after or {}):
-                yield _setting(entry, event)
+        case SecretReset() if event.secret == "pin":
+            says = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
+            yield Fact("pin_reset", f"of {event.username}", says)
+        case StaffChanged() if "role" in (event.after or {}):
+            yield _setting(entry, event)
         case StaffLockedOut():
             yield Fact("lock_out", f"of {event.username}", f"{event.username} is locked out: too many wrong secrets")
         case TerminalLockedOut():

@@ -130,8 +130,8 @@ KINDS: Final = _kinds(
         Rule("discrepancy", True, SUPERVISOR, SUPERVISOR), bounds=(0, REGULATOR),
     ),
     Kind(
-        "PIN reset", "Somebody was given another PIN.", "",
-        Rule("pin_reset", True, None, SUPERVISOR, roles=("pit_boss", "surveillance")), of_tables=False,
+        "PIN reset", "Somebody's PIN was reset. That raises an alert in any case: here further people hear of it.", "",
+        Rule("pin_reset", False, None, SUPERVISOR, roles=("pit_boss", "surveillance")), of_tables=False,
     ),
     Kind(
         "Lock-out", "Too many wrong secrets were tried: for a person, or at a terminal.", "",

@@ -10,13 +10,11 @@ from tables.alerting import bookmarks, channels, following, rule_book
 from tables.alerting.channels import Asked
 from tables.alerting.rules import DEFAULTS
 from tables.models import Table
-from tables.roles import Role
-from tests import floor
 
 
 def happens(house: Any, table: Table) -> None:
     """All of it at one table; nothing leaves the house."""
-    watcher = floor.staff(Role.SURVEILLANCE, "vera", "801")
+    watcher = house.vera
     rule_book.set_rule(replace(DEFAULTS["large_bet"], threshold=1_000, tables=(table.name,)), by=house.boss)
     channels.set_channel(Asked("Night desk", "mail", "night.desk@example.com", is_on=False), by=house.olga)
     following.follow()

@@ -11,7 +11,6 @@ from ledger import cage
 from tables import standing
 from tables.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
-from tables.roles import Role
 from tables.setup import chip_series, denominations
 from tables.slips import cage_desk, retiring
 from tests import floor
@@ -35,7 +34,7 @@ class House(Protocol):
 
 def first_day(house: House) -> None:
     """A series is received, partly destroyed, and retired; chips are found, given back, and taken as counterfeit."""
-    carla = floor.staff(Role.CAGE_MANAGER, "carla", "403")
+    carla = house.carla
     guard = house.guards[0]
     brown = denominations.add_denomination(value_cents=BROWN, colour="brown", face="#784212", by=house.olga)
     chip_series.add("First", "Chips & Co", 2025, [BROWN], by=house.olga)

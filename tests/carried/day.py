@@ -162,6 +162,7 @@ class House:
         self.counters = person(Role.COUNTER, "carl", "601"), person(Role.COUNTER, "cora", "602")
         self.dora, self.dan = person(Role.DEALER, "dora", "101"), person(Role.DEALER, "dan", "102")
         self.ada = person(Role.AUDITOR, "ada", "701")
+        self.carla, self.vera = person(Role.CAGE_MANAGER, "carla", "403"), person(Role.SURVEILLANCE, "vera", "801")
         self.people = {
             "boss": self.boss, "second": self.second, "security": self.runner, "cashier": self.cashier,
             "other_cashier": self.teller, "operator": self.ada,

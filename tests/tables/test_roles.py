@@ -544,6 +544,11 @@ SEEN_BY_SURVEILLANCE = {
     "pit/disputes.csv",
     "pit/reports/",
     "pit/reports.csv",
+    "pit/reports/exceptions/",
+    "pit/reports/exceptions.csv",
+    "pit/reports/exceptions/dealers.csv",
+    "pit/log/",
+    "pit/log.csv",
     "pit/runs/",
     "pit/runs.csv",
     "pit/tables/<int:pk>/",
@@ -575,6 +580,8 @@ by badge and PIN, and the next test says that they are not."""
 SENT_BY_SURVEILLANCE = {"pit/alerts/<int:pk>/acknowledge", "pit/tables/<int:pk>/bookmark"}
 FOR_ANYBODY = {
     "", "healthz", "sign-in/", "sign-out/", "emergency/", "password/", "work-as/", "enrol/<str:code>/", "clock/",
+    "password/code/", "pin/", "terminal/", "account/", "account/pin/", "account/passkeys/", "account/passkeys/options/",
+    "sign-in/passkey/", "sign-in/passkey/options/",
     "admin/logout/", "admin/password_change/", "live/",
 }  # fmt: skip
 

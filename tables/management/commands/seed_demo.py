@@ -198,6 +198,7 @@ def seed_staff() -> Staff:
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)
+    if operator.badge is None:
         operator = staffing.change_staff(operator, {"badge": OPERATOR.badge}, by=operator)
     terminal = seed_terminal(next(iter(TERMINALS)), operator)
     if not operator.has(PIN):

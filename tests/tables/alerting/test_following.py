@@ -1,5 +1,6 @@
 """What the rules make of what happens on the floor: alerts once for each cause, nothing missed, nothing twice."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -18,7 +19,7 @@ from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
-from tables.staff import staffing
+from tables.staff import codes
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt
@@ -177,7 +178,7 @@ def test_a_discrepancy_at_the_level_of_the_regulator_is_told_to_all_who_watch(fe
     discrepancies.open_(felt.table.book, "variance", -30_000, "The rack is short by 300", key="grave")
     following.follow()
     [alert] = raised("discrepancy")
-    assert alert.message == "Discrepancy 2, level regulator: The rack is short by 300"
+    assert re.fullmatch(r"Discrepancy \d+, level regulator: The rack is short by 300", alert.message)
     assert alert.evidence["level"] == 3
     assert alert.evidence["roles"] == ["auditor", "operator", "pit_boss", "surveillance"]
     assert alert.book == felt.table.book
@@ -187,11 +188,13 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
     """Harm: an operator gives somebody a PIN, signs as them, and no one looks."""
     set_(boss, "settings_changed", is_on=True)
     olga = floor.staff(Role.OPERATOR, "olga", "301")
-    staffing.change_staff(boss, {"pin": "482916"}, by=olga)
+    set_(boss, "pin_reset", is_on=True)
+    shown = codes.ask(boss, "pin", by=olga)
+    codes.confirm(shown.code, by=floor.staff(Role.OPERATOR, "omar", "302"))
     table_settings.change_table(felt.table, {"max_cents": 20_000}, by=olga)
     following.follow()
     [pin] = raised("pin_reset")
-    assert "bettina was given another PIN by 301 Olga" in pin.message
+    assert "The PIN of bettina is reset, as 302 Omar confirmed" in pin.message
     assert any("max" in alert.message and alert.book == felt.table.book for alert in raised("settings_changed"))
 
 
