@@ -30,7 +30,7 @@ from tables.log.entries.settings import HoursSet, PayTableMade, TableSet
 from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
 from tables.log.event import Event
-from tables.models import Table
+from tables.models import PIN, Table
 
 SETTINGS: Final = (
     TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged,
@@ -195,7 +195,7 @@ def in_house(entry: Entry, event: Event) -> Iterator[Fact]:
                 "discrepancy", f"discrepancy {event.number}", says, event.level, table=_table_named(event.book),
                 once=True, least_level=event.level, evidence={"discrepancy": event.number},
             )  # fmt: skip
-        case SecretReset() if event.secret == "pin":
+        case SecretReset() if event.secret == PIN:
             says = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
             yield Fact("pin_reset", f"of {event.username}", says)
         case StaffChanged() if "role" in (event.after or {}):

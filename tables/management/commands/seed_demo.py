@@ -60,6 +60,7 @@ STAFF: Final = (
     OPERATOR,
     SECOND,
     Login(Role.AUDITOR, "ada", "Ada Abel", "601", "362763"),
+    Login(Role.SURVEILLANCE, "vera", "Vera Voss", "901", "508317"),
 )
 FILL: Final = (
     ("requested", "bella"),

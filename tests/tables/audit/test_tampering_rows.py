@@ -148,7 +148,7 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
         "code for tess pin: the log says ",
     ),
     "a code that nobody confirmed is confirmed": (
-        "UPDATE tables_onetimecode SET confirmed_by_id = staff_id, second = first WHERE secret = 'password'",
+        "UPDATE tables_onetimecode SET confirmed_by_id = asked_by_id, second = first WHERE secret = 'password'",
         "code for tess password: the log says ",
     ),
     "a reset that bars nobody any more": (

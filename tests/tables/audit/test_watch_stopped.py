@@ -78,7 +78,7 @@ def test_a_dead_worker_is_told_by_the_web_process(house: Client, monkeypatch: py
     page = house.get(path)
     (alert,) = open_alerts()
     assert alert.kind == "watch_stopped"
-    late = ["recount", "prove_new", "seal_days", "audit_shoes", "value_games", "look_after_alerts", "look_after_keys"]
+    late = ["recount", "prove_new", "seal_days", "audit_shoes", "value_games", "look_after_keys", "look_after_alerts"]
     assert alert.evidence == {"late": late}
     assert path == "/healthz" or "nobody watches" in page.text
     assert b"recount" not in house.get("/healthz").content
