@@ -26,6 +26,10 @@ OUTSIDE: Final = (PLAYERS, LAYOUT, SEAT, POT, OVER_SHORT)
 """Where the ledger has the chips that lie in none of the house's stocks; what a count missed is out as well."""
 
 
+BEFORE_RACKS: Final = 3
+"""The stocks of an inventory begin with the vault, the cage and what is on the way; the racks follow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stock:
     """The chips of one place."""
@@ -51,6 +55,20 @@ class Line:
     is_certain: bool
 
     @property
+    def elsewhere(self) -> tuple[int, ...]:
+        """Pieces in each stock that is no rack."""
+        return self.stocks[:BEFORE_RACKS]
+
+    @property
+    def in_racks(self) -> tuple[int, ...]:
+        """Pieces in each rack."""
+        return self.stocks[BEFORE_RACKS:]
+
+    @property
+    def racks(self) -> int:
+        return sum(self.in_racks)
+
+    @property
     def out_cents(self) -> int:
         """What the house may be asked to redeem of this kind."""
         return self.out * self.value_cents
@@ -66,6 +84,19 @@ class Inventory:
     outside: Mapping[str, int]
     """Of what is out, in cents, what the ledger has in each place outside of the house's stocks."""
     colours: Mapping[int, str]
+
+    @property
+    def elsewhere(self) -> tuple[Stock, ...]:
+        """The stocks that are no racks."""
+        return self.stocks[:BEFORE_RACKS]
+
+    @property
+    def racks(self) -> tuple[Stock, ...]:
+        return self.stocks[BEFORE_RACKS:]
+
+    @property
+    def racks_cents(self) -> int:
+        return sum(rack.total_cents for rack in self.racks)
 
     @property
     def out(self) -> Holding:

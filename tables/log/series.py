@@ -706,7 +706,7 @@ SERIES: Final = catalog(
         asks="False chips that came to the table: kept apart in an envelope, and never counted among the house's"
         " chips.",
         begun_by="Counterfeit chips",
-        begun_on="floor",
+        begun_on="slips",
         stages=_counterfeit_stages(_by("pit_boss"), "They lay in the rack: the table paid for them before", RACK),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_alarming=True,
