@@ -66,6 +66,8 @@ def test_two_people_give_a_code_and_its_owner_makes_a_pin(
     tablet.set_default_timeout(15_000)
     tablet.goto(terminals.link_for(terminals.add("Tablet", None, by=operator), by=operator))
     tablet.tap("text=Enrol this device >> nth=-1")
+    tablet.wait_for_selector(".terminal__print")
+    tablet.tap("text=Sign in")
     tablet.tap("text=Your PIN: make or change it")
     tablet.tap("text=I have a code: make a PIN")
     tablet.wait_for_selector("#first")

@@ -176,5 +176,7 @@ def test_an_operator_sets_up_a_table_and_a_terminal_in_the_browser(page: Any, op
     page.click("text=Enrol this device")
     page.fill("[name=name]", "Desk")
     page.click("button:has-text('Enrol this device')")
+    page.wait_for_selector(".terminal__print")
+    page.goto("/sign-in/")
     page.wait_for_selector("[data-digit]")
     assert not said

@@ -74,7 +74,8 @@ def _taken_over(house: Carried) -> int:
     """How many entries an upgrade adds to the book of a house in which not every row was an entry yet."""
     if str(house.kept.header["migrations"]["tables"]) >= "0013":
         return 0
-    return MUTABLE + sum(any(house.kept.rows(journal.table)) for journal in JOURNALS)
+    journals = [journal for journal in JOURNALS if journal.table in house.kept.tables]
+    return MUTABLE + sum(any(house.kept.rows(journal.table)) for journal in journals)
 
 
 MUTABLE = 6

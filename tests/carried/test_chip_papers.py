@@ -25,6 +25,7 @@ def test_both_days_hold(clock: Clock) -> None:
         "boss": floor.staff(Role.PIT_BOSS, "bella", "201"),
         "second": floor.staff(Role.PIT_BOSS, "bettina", "202"),
         "cashier": floor.staff(Role.CASHIER, "cosima", "401"),
+        "carla": floor.staff(Role.CAGE_MANAGER, "carla", "403"),
         "ada": floor.staff(Role.AUDITOR, "ada", "701"),
         "dora": floor.staff(Role.DEALER, "dora", "101"),
         "guards": (floor.staff(Role.SECURITY, "silvia", "501"), floor.staff(Role.SECURITY, "stefan", "502")),

@@ -1,6 +1,7 @@
 """The pages of the house's terms, of profiles and of proposals, as two operators use them."""
 
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -65,7 +66,7 @@ def test_one_page_shows_what_holds_what_comes_and_who_changed_it(first: Client, 
     """Harm: nobody can say by which threshold the house goes, or since when."""
     house_terms.change({"dispute_reportable_cents": 70_000}, by=olga)
     house_terms.change({"pin_digits_min": 8}, timezone.now() + timedelta(days=3), by=olga)
-    page = first.get(TERMS_PAGE).content.decode()
+    page = unescape(first.get(TERMS_PAGE).content.decode())
     for part in (
         "700",
         "default: 500",
