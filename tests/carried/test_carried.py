@@ -34,9 +34,14 @@ def house(
         yield carried
 
 
+def proved_lines(answer: str) -> list[str]:
+    """What ``verify`` proved; which terminals' first keys are to be held against paper, it only notes."""
+    return [line for line in answer.splitlines() if not line.startswith("note  ")]
+
+
 def test_every_book_of_an_old_house_holds(house: Carried) -> None:
     """Harm: an upgrade after which an old house can no longer prove what it paid."""
-    *sentences, rows = house.tell("verify").splitlines()
+    *sentences, rows = proved_lines(house.tell("verify"))
     books = {str(row["name"]): int(str(row["head_seq"])) for row in house.kept.rows("ledger_book")}
     books["house"] += _taken_over(house)
     assert len(sentences) == len(books) > 20
@@ -150,7 +155,7 @@ def test_an_old_house_goes_on(house: Carried) -> None:
         answer = copied.run("-m", "tests.carried.going_on")
         assert answer.returncode == 0, answer.stdout + answer.stderr
         answer = copied.tell("verify")
-    assert len(answer.splitlines()) == len(list(house.kept.rows("ledger_book"))) + 1
+    assert len(proved_lines(answer)) == len(list(house.kept.rows("ledger_book"))) + 1
 
 
 @pytest.mark.parametrize("book", ["house", "Rocket 1", "Hawthorn 2"])
