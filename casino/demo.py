@@ -187,7 +187,7 @@ class Demo:
         python = [sys.executable, "-m"]
         web = [*python, "casino.web", "--host", self.host, "--port", str(self.port), "--no-proxy-headers"]
         celery = [*python, "celery", "--app", "casino"]
-        worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "INFO"]
+        worker = [*celery, "worker", "--concurrency", "1", "--hostname", "house@%h", "--loglevel", "INFO"]
         alerts = [*celery, "worker", "--queues", "alerts", "--concurrency", "2", "--hostname", "alerts@%h"]
         alerts += ["--loglevel", "WARNING"]
         beat = [*celery, "beat", "--schedule", str(FOLDER / "beat"), "--pidfile", "", "--loglevel", "INFO"]

@@ -46,8 +46,8 @@ class Painter:
         """For each role the cards of its tables, the line above them, and the open alerts if they changed."""
         with timezone.override(ZoneInfo(house_clock.zone())):
             self._look(order)
-            told = open_now()
-            return {role: self._messages(role, order, told) for role in order.roles}
+            alerts = open_now()
+            return {role: self._messages(role, order, alerts) for role in order.roles}
 
     def _look(self, order: Order) -> None:
         """Read the tables that moved; all of them on a new day, whose rounds are counted from one."""
@@ -60,14 +60,14 @@ class Painter:
         for role in order.roles:
             self._seen[role] |= {seen.table.book_id: seen for seen in seen_by(_one_of(role), facts)}
 
-    def _messages(self, role: str, order: Order, told: Sequence[ShownAlert]) -> Messages:
+    def _messages(self, role: str, order: Order, alerts: Sequence[ShownAlert]) -> Messages:
         tables = self._seen[role]
         messages: Messages = {book: card(tables[book]) for book in order.books if book in tables}
         messages[STRIP] = part(
-            STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), told))}
+            STRIP, "_strip", {"strip": strip_of(list(tables.values()), count_for(_one_of(role), alerts))}
         )
         if order.alerts:
-            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role), told))
+            messages[ALERTS] = part(ALERTS, "_alerts", open_alerts_for(_one_of(role), alerts))
         return messages
 
 

@@ -274,15 +274,15 @@ def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
 def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     book = drawn.table.book_id
     standing = facts.standings[book]
-    told = [one for one in facts.alerts.get(book, ()) if one.is_for(viewer.role)]
+    own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     return Seen(
         board=drawn,
         standing=standing,
         rack_cents=None if counts(viewer, standing) else facts.racks.get(book, 0),
         rounds_today=latest_of(standing) - facts.first_today[book] + 1,
-        alerts=len(told),
-        alert=told[0].alert if told else None,
+        alerts=len(own_alerts),
+        alert=own_alerts[0].alert if own_alerts else None,
         acts=_acts(standing) if may_run else (),
         may_run=may_run,
     )
@@ -314,8 +314,8 @@ def _racks(books: Sequence[int]) -> dict[int, int]:
 def _open_alerts() -> dict[int | None, list[ShownAlert]]:
     """For each book its open alerts, the newest first."""
     by_book: dict[int | None, list[ShownAlert]] = {}
-    for one in open_now():
-        by_book.setdefault(one.alert.book_id, []).append(one)
+    for shown_alert in open_now():
+        by_book.setdefault(shown_alert.alert.book_id, []).append(shown_alert)
     return by_book
 
 
@@ -344,9 +344,9 @@ def _can_take_back(standing: Standing) -> bool:
 ALERTS_SHOWN: Final = 20
 
 
-def open_alerts_for(viewer: Staff, told: Sequence[ShownAlert]) -> dict[str, Any]:
+def open_alerts_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
     """What the panel of open alerts shows to somebody: those that their role hears of, the gravest first."""
-    own = sorted((one for one in told if one.is_for(viewer.role)), key=lambda one: -one.heard.level)
+    own = sorted((alert for alert in alerts if alert.is_for(viewer.role)), key=lambda alert: -alert.heard.level)
     return {
         "alerts": own[:ALERTS_SHOWN],
         "most": ALERTS_SHOWN,
@@ -354,9 +354,9 @@ def open_alerts_for(viewer: Staff, told: Sequence[ShownAlert]) -> dict[str, Any]
     }
 
 
-def count_for(viewer: Staff, told: Sequence[ShownAlert]) -> int:
+def count_for(viewer: Staff, alerts: Sequence[ShownAlert]) -> int:
     """How many open alerts somebody's role hears of."""
-    return sum(one.is_for(viewer.role) for one in told)
+    return sum(alert.is_for(viewer.role) for alert in alerts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,10 @@ ALERTS_PAGE: Final = 50
 
 
 def _floor(request: HttpRequest) -> dict[str, Any]:
-    viewer, told = _viewer(request), open_now()
+    viewer, alerts = _viewer(request), open_now()
     tables = seen(viewer)
-    floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, told))}
-    return floor | {"root": sealing.todays_root()} | open_alerts_for(viewer, told)
+    floor = {"tables": tables, "strip": strip_of(tables, count_for(viewer, alerts))}
+    return floor | {"root": sealing.todays_root()} | open_alerts_for(viewer, alerts)
 
 
 @watches
@@ -297,13 +297,13 @@ def moment_(request: HttpRequest, pk: int) -> HttpResponse:
     moment = dates.moment(request.GET.get("t"))
     if moment is None:
         raise Http404("Ask for a moment as 2026-01-31T21:30:05Z, in t.")
-    found = bookmarks.nearest(table.book_id, moment)
-    if found is None:
+    nearest = bookmarks.nearest(table.book_id, moment)
+    if nearest is None:
         raise Http404("Nothing was entered at this table yet.")
-    if found.round is None:
-        return redirect(f"{reverse('pit:log', args=[pk])}?before={found.seq + 1}#entry-{found.seq}")
+    if nearest.round is None:
+        return redirect(f"{reverse('pit:log', args=[pk])}?before={nearest.seq + 1}#entry-{nearest.seq}")
     asked = urlencode({"t": dates.spelled(moment)})
-    return redirect(f"{reverse('pit:round', args=[pk, found.round])}?{asked}#entry-{found.seq}")
+    return redirect(f"{reverse('pit:round', args=[pk, nearest.round])}?{asked}#entry-{nearest.seq}")
 
 
 @watches

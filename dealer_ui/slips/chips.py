@@ -84,13 +84,13 @@ def chips(request: HttpRequest) -> HttpResponse:
 
 def _made() -> list[Made]:
     stocks = stock.of_all()
-    made = [
+    series = [
         Made(row, chip_series.last_day_of(row), _kinds(stocks.get(row.name, Stock()), row.values))
         for row in chip_series.all_of_them()
     ]
     if "" in stocks:
-        made.append(Made(None, None, _kinds(stocks[""], sorted(stocks[""].destroyed, reverse=True))))
-    return made
+        series.append(Made(None, None, _kinds(stocks[""], sorted(stocks[""].destroyed, reverse=True))))
+    return series
 
 
 def _kinds(pieces: Stock, values: list[int]) -> tuple[Kind, ...]:
@@ -112,12 +112,12 @@ def chips_csv(request: HttpRequest) -> HttpResponseBase:
 
 def _chips_rows() -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for made in _made():
-        series = made.series
+    for stocked in _made():
+        series = stocked.series
         about = (series.name, series.manufacturer, series.year) if series else ("", "", "")
-        for kind in made.kinds:
+        for kind in stocked.kinds:
             pieces = (kind.received, kind.destroyed, kind.lapsed, kind.left)
-            rows.append((*about, made.last_day, kind.value_cents, *pieces))
+            rows.append((*about, stocked.last_day, kind.value_cents, *pieces))
     return rows
 
 

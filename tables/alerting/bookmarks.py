@@ -76,4 +76,4 @@ def nearest(book_id: int, moment: datetime) -> Found | None:
     earlier = of_book.filter(at__lte=moment).order_by("-at", "-seq").first()
     later = of_book.filter(at__gt=moment).order_by("at", "seq").first()
     both = [Found(*row) for row in (earlier, later) if row is not None]
-    return min(both, key=lambda found: abs(found.at - moment), default=None)
+    return min(both, key=lambda entry: abs(entry.at - moment), default=None)

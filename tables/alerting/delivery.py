@@ -229,16 +229,16 @@ def _mail(channel: AlertChannel, delivery: Delivery) -> str:
 
 def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Subject and text of a message."""
-    told = body.get("alert")
-    if told is None:
+    alert = body.get("alert")
+    if alert is None:
         return "[test] Casino tables", f"{body['message']}\n"
-    escalated = ", nobody took note of it" if told["escalation"] else ""
-    where = f" at {told['table']}" if told["table"] else ""
+    escalated = ", nobody took note of it" if alert["escalation"] else ""
+    where = f" at {alert['table']}" if alert["table"] else ""
     lines = (
-        told["message"], "", f"Level: {told['level']}{escalated}", f"Alert {told['number']} of {told['raised_at']}",
+        alert["message"], "", f"Level: {alert['level']}{escalated}", f"Alert {alert['number']} of {alert['raised_at']}",
         "Take note of it by name on the floor's page.", "",
     )  # fmt: skip
-    return " ".join(f"[{told['level']}] {told['title']}{where}".split()), "\n".join(lines)
+    return " ".join(f"[{alert['level']}] {alert['title']}{where}".split()), "\n".join(lines)
 
 
 # --- Webhook ---------------------------------------------------------------------------------------------------
@@ -285,10 +285,10 @@ def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPCon
 
 def _looked_up(host: str, port: int) -> str:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise NotSent(f"there is no host {host}") from None
-    ips = [str(address[0]) for *_, address in found]
+    ips = [str(address[0]) for *_, address in addresses]
     for ip in ips:
         if fault := channels.ip_fault(ip):
             raise NotSent(fault, for_good=True)

@@ -83,11 +83,11 @@ def _look_at(book: Book, table: Table | None, entry: Entry, rules: Mapping[str, 
         _tell(book, entry, facts.at_table(table, entry, event), rules)
 
 
-def _tell(book: Book, entry: Entry, told: Iterator[Fact], rules: Mapping[str, Rule]) -> None:
+def _tell(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Rule]) -> None:
     """What cannot be judged of one entry must not keep the rules from all the rest."""
     heard: list[Fact] = []
     with _named(book, entry), transaction.atomic():
-        for fact in told:
+        for fact in news:
             heard.append(fact)  # those before one that cannot be told count
     for fact in heard:
         with _named(book, entry), transaction.atomic():

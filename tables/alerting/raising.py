@@ -50,8 +50,8 @@ def _repeat(alert: Alert, noticed: Noticed) -> None:
     """Once for each round: a bet and what came of it are one matter."""
     entry, number = noticed.entry, noticed.fact.round
     earlier = AlertRepeat.objects.filter(alert=alert)
-    known = {alert.evidence.get("round"), *earlier.values_list("round", flat=True)}
-    if number is not None and number in known:
+    rounds = {alert.evidence.get("round"), *earlier.values_list("round", flat=True)}
+    if number is not None and number in rounds:
         return
     AlertRepeat.objects.create(
         alert=alert, book_id=entry.book_id, seq=entry.seq, round=number, says=noticed.fact.says[:MOST_SAID],

@@ -113,8 +113,8 @@ def of_day(day: date, *, whole: bool = True) -> Report:
     matters = [matter for matter in MATTERS if whole or matter.is_of_the_floor]
     entries = _entries(books)
     lines: dict[str, list[Line]] = defaultdict(list)
-    told = [*_told(entries, books), *_at_the_door(books, span)]
-    for line in (*_settled_out(told), *_late(books, span)):
+    candidates = [*_told(entries, books), *_at_the_door(books, span)]
+    for line in (*_settled_out(candidates), *_late(books, span)):
         lines[line.matter.name].append(line)
     dealers = dealer_lines(
         books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]

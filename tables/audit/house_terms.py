@@ -24,14 +24,14 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
         raise Misconduct("the house's terms, as they are kept beside the log, are others")
     before = catalogue.in_force(house_terms.changes(before_seq=entry.seq), effective)
     values = {name: read(TERMS[name], value) if name in TERMS else value for name, value in event.after.items()}
-    known = {name for name in values if name in TERMS}  # a term of another release is as it says
-    for name in sorted(known):
+    ours = {name for name in values if name in TERMS}  # a term of another release is as it says
+    for name in sorted(ours):
         if name not in event.before or read(TERMS[name], event.before[name]) != before[name]:
             raise Misconduct(f"the house's terms were others before it: its before.{name} is not {before[name]}")
         if values[name] == before[name]:
             raise Misconduct(f"it changes {name} to what it was")
     if entry.at is None or effective < entry.at or effective > entry.at + house_terms.FURTHEST:
         raise Misconduct("it holds from a moment for which nobody could enter it then")
-    if sentences := catalogue.faults({name: values[name] for name in known}):
+    if sentences := catalogue.faults({name: values[name] for name in ours}):
         raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
     two_people.check_terms(event, entry)

@@ -185,8 +185,8 @@ def check_expired(event: ProposalExpired, entry: Entry) -> None:
 def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
     """The row that goes with the end of a proposal. Raises Misconduct where it is another."""
     row = ProposalEnd.objects.select_related("proposal").filter(seq=entry.seq).first()
-    told = (event.number, event.kind, getattr(event, "username", ""), getattr(event, "text", ""), entry.by)
-    if row is None or (row.proposal.number, row.outcome, row.ended_by, row.text, row.by) != told:
+    columns = (event.number, event.kind, getattr(event, "username", ""), getattr(event, "text", ""), entry.by)
+    if row is None or (row.proposal.number, row.outcome, row.ended_by, row.text, row.by) != columns:
         raise Misconduct("the end of the proposal, as it is kept beside the log, is another")
     if row.proposal.seq >= entry.seq or row.proposed_by != row.proposal.proposed_by:
         raise Misconduct("it ends a proposal that nobody had made")

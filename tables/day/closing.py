@@ -259,8 +259,8 @@ def _figures(day: date) -> DaysFigures:
 
 def digest_of(day: str, rows: Sequence[Mapping[str, Any]], money: Sequence[Mapping[str, Any]] | None = None) -> str:
     """Names a day's figures, and its cash where that is told: SHA-256, in hex."""
-    told = {"day": day, "figures": rows}
-    return sha256(canonical(told if money is None else told | {"cash": money})).hexdigest()
+    content = {"day": day, "figures": rows}
+    return sha256(canonical(content if money is None else content | {"cash": money})).hexdigest()
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:

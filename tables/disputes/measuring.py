@@ -14,15 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import sqrt
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tables.disputes import mispays
 from tables.disputes.mispays import NAMED_FROM, Slip, Suspect, chips_of, in_chips, odds_of, ranked, slips
 from tables.disputes.rack_history import Dealt
-from tables.games.cards import Composition
 from tables.games.catalog import GAMES
 from tables.games.felt import Action, AskBet, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
-from tables.games.game import BankedGame, Game
+from tables.games.game import BankedGame
 from tables.games.play import play
 from tables.log.series import Chips
 
@@ -64,16 +63,16 @@ class Pool:
 
 def pool(name: str, rounds: int, chance: random.Random) -> Pool:
     """So many rounds of a game of two to five seats, each from a full shoe."""
-    game = GAMES[name]
+    game = cast(BankedGame[Any, Any], GAMES[name])
     dealt = [_deal(game, number, chance) for number in range(1, rounds + 1)]
     odds = odds_of(dealt)
     return Pool(name, dealt, [slips(round_, None, VALUES, odds) for round_ in dealt])
 
 
-def _deal(game: Game[Any, Any], number: int, chance: random.Random) -> Dealt:
+def _deal(game: BankedGame[Any, Any], number: int, chance: random.Random) -> Dealt:
     rules = game.rules_type(unit=100)
     seats = tuple(range(1, max(game.seat_counts) + 1))
-    opening = Opening(seats, Limits(500, 10_000), _nothing(game, rules))
+    opening = Opening(seats, Limits(500, 10_000), game.pack(rules).nothing)
     players = set(chance.sample(seats, chance.randint(2, min(5, len(seats)))))
     state, actions = game.open(rules, opening), list[Action]()
 
@@ -88,12 +87,6 @@ def _deal(game: Game[Any, Any], number: int, chance: random.Random) -> Dealt:
     while prompts := game.prompts(state):
         enter(_answer(prompts[0], chance))
     return Dealt(number, number * 40, game, rules, opening, actions=tuple(actions), payouts=tuple(game.settle(state)))
-
-
-def _nothing(game: Game[Any, Any], rules: Any) -> Composition:
-    """What is gone of a full shoe."""
-    assert isinstance(game, BankedGame)  # noqa: S101 -- every game against the house is dealt from a shoe
-    return game.pack(rules).nothing
 
 
 def _bets(prompts: Sequence[Any], players: set[int], chance: random.Random) -> Iterator[Bet]:
@@ -157,7 +150,7 @@ class Line:
     game: str
     rounds: int
     priors: str
-    told: str
+    ranking: str
     tally: Tally
 
 
@@ -172,11 +165,11 @@ def measure(games: Sequence[str], searches: int, seed: int, pool_rounds: int = 3
         for rounds in SPANS:
             for priors in PRIORS:
                 tallies = _searched(dealt, rounds, priors, searches, chance)
-                yield from (Line(game, rounds, priors, told, tally) for told, tally in tallies.items())
+                yield from (Line(game, rounds, priors, ranking, tally) for ranking, tally in tallies.items())
 
 
 def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: random.Random) -> Mapping[str, Tally]:
-    tallies: dict[str, Tally] = {name: Tally() for name in ("former ranking", *(told.name for told in TOLD))}
+    tallies: dict[str, Tally] = {name: Tally() for name in ("former ranking", *(evidence.name for evidence in TOLD))}
     for _ in range(searches):
         start = chance.randrange(len(dealt.rounds) - rounds + 1)
         span = range(start, start + rounds)
@@ -188,11 +181,15 @@ def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: rand
         truth = {dealt.rounds[place].number for place, _ in planted} if len(planted) == 1 else set[int]()
         former = sorted(((_formerly(suspect), suspect.seq, suspect.round) for suspect in places), reverse=True)
         tallies["former ranking"].add(_place([number for _, _, number in former], truth), bool(former))
-        for told in TOLD:
-            off = None if told.broken is None else _off(dealt, span, [slip for _, slip in planted], told.broken, chance)
-            found = ranked(places, VALUES, off)
-            is_named = bool(found) and found[0].share >= NAMED_FROM
-            tallies[told.name].add(_place([suspect.round for suspect in found], truth), is_named)
+        for evidence in TOLD:
+            off = (
+                None
+                if evidence.broken is None
+                else _off(dealt, span, [slip for _, slip in planted], evidence.broken, chance)
+            )
+            suspects = ranked(places, VALUES, off)
+            is_named = bool(suspects) and suspects[0].share >= NAMED_FROM
+            tallies[evidence.name].add(_place([suspect.round for suspect in suspects], truth), is_named)
     return tallies
 
 
@@ -225,10 +222,10 @@ def _fitting(dealt: Pool, span: range, variance_cents: int) -> list[Suspect]:
     return [suspect for suspect in fitting if suspect.slips]
 
 
-def _off(dealt: Pool, span: range, made: Sequence[Slip], broken: float, chance: random.Random) -> Chips:
+def _off(dealt: Pool, span: range, mistakes: Sequence[Slip], broken: float, chance: random.Random) -> Chips:
     """By how many chips of each worth a rack is off after the mistakes, where some amounts lay in smaller chips."""
     off: Counter[int] = Counter()
-    for slip in made:
+    for slip in mistakes:
         off.update(chips_of(slip, VALUES))
     for amount_cents in mispays.rack_amounts(dealt.rounds[place] for place in span):
         if chance.random() >= broken:

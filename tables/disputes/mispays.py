@@ -301,19 +301,19 @@ def _cut(amount_cents: int, chips: tuple[int, ...]) -> Chips:
 
 def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping[int, int]) -> list[Slip]:
     """How a count itself may be wrong: a stack counted twice or not at all, or with a chip too many or too few."""
-    found = []
+    slips = []
     for value in sorted(set(values)):
         many = stacks.get(value, 0)
         for chips, what in ((STACK, f"a stack of {STACK} at {money(value)}"), (1, f"one {money(value)} chip")):
             for sign, says in ((1, "counted twice"), (-1, "not counted")):
                 if many and _fits(sign * chips * value, variance_cents):
                     cents, weight = sign * chips * value, RATES["miscount"] * many / 2
-                    found.append(
+                    slips.append(
                         Slip(
                             "miscount", cents, f"The count: {what} was {says}.", weight, chips=((value, sign * chips),)
                         )
                     )
-    return _by_weight(found)
+    return _by_weight(slips)
 
 
 def _fits(cents: int, variance_cents: int | None) -> bool:

@@ -85,8 +85,8 @@ def _stands(proposal: Proposal) -> dict[str, Any]:
 
 
 def _apply(proposal: Proposal, by: Staff) -> None:
-    made = proposal.after
-    make(made["game"], made["name"], made["wagers"], by=by, proposal=proposal.number)
+    lines = proposal.after
+    make(lines["game"], lines["name"], lines["wagers"], by=by, proposal=proposal.number)
 
 
 handles("pay_table", matter=Matter(_stands, _apply, "tables.add_paytable"))

@@ -155,8 +155,8 @@ def check_passkey_withdrawn(event: PasskeyWithdrawn, entry: Entry) -> None:
     role = str(_facts_at(entry, event.signer).get("role", Role.OPERATOR))
     if event.signer != event.username and role != Role.OPERATOR:
         raise Misconduct(f"{event.signer} withdraws a passkey of {event.username}")
-    registered = (known for _, known in _about(entry, event.username) if isinstance(known, PasskeyRegistered))
-    if event.credential not in {known.credential for known in registered}:
+    registered = (passkey for _, passkey in _about(entry, event.username) if isinstance(passkey, PasskeyRegistered))
+    if event.credential not in {passkey.credential for passkey in registered}:
         raise Misconduct("it withdraws a passkey that nobody registered")
 
 

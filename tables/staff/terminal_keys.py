@@ -87,9 +87,9 @@ def make(
         if is_root and keys.keys:
             says = f"{terminal.name} has a root key, though the house had terminals before: {p256.fingerprint(public)}"
             raise_alert(None, "terminal_root", says, {"terminal": terminal.name, "by": signer.signature})
-    made = attesting.trust().of(terminal.name)
-    assert made is not None  # noqa: S101 -- it was just written
-    return made
+    key = attesting.trust().of(terminal.name)
+    assert key is not None  # noqa: S101 -- it was just written
+    return key
 
 
 def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by: Staff) -> None:

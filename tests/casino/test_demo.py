@@ -75,15 +75,18 @@ class Demo:
         return found
 
     def child(self, name: str) -> int:
-        """The oldest process with this in its command line, or 0."""
+        """The oldest process of this child, or 0."""
+        sign = COMMANDS.get(name, name)
         matching = []
         for pid in self.pids():
             with contextlib.suppress(OSError):
-                if name in Path(f"/proc/{pid}/cmdline").read_text():
+                if sign in Path(f"/proc/{pid}/cmdline").read_text():
                     matching.append(pid)
         return min(matching, default=0)
 
 
+COMMANDS = {"web": "casino.web", "worker": "house@", "alerts": "alerts@"}
+"""What stands in the command line of a child and in no other's."""
 CONFIGURED = {
     "DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "PEPPER_FILE", "CASINO_ENV", "CASINO_DB_ROLE",
     "STATIC_ROOT",
@@ -138,10 +141,10 @@ def test_a_second_run_keeps_the_data_and_revives_what_dies(start: Callable[..., 
     demo = start().opened()
     assert (local / "demo" / "postgres" / "PG_VERSION").stat().st_mtime_ns == made
     assert (local / "demo" / "secret-key").read_text() == key
-    for name in ("casino.web", "worker", "beat"):
+    for name in ("web", "worker", "alerts", "beat"):
         pid = demo.child(name)
         os.kill(pid, signal.SIGKILL)
-        demo.hear(f"{'web' if name == 'casino.web' else name} was killed by signal 9; starting it again")
+        demo.hear(f"{name} was killed by signal 9; starting it again")
         eventually(lambda name=name, pid=pid: demo.child(name) not in {0, pid})
     eventually(demo.is_open)
     os.kill(demo.child("casino.keeper"), signal.SIGKILL)
@@ -158,11 +161,11 @@ def test_all_killed_at_once_come_back_without_waiting_for_each_other(start: Call
     demo = start().opened()
     killed = {}
     for _ in range(2):
-        for name in ("beat", "worker", "casino.web"):
+        for name in ("beat", "worker", "alerts", "web"):
             eventually(lambda name=name: demo.child(name) not in {0, killed.get(name)})
             killed[name] = demo.child(name)
             os.kill(killed[name], signal.SIGKILL)
-        for name in ("beat", "worker", "web"):
+        for name in ("beat", "worker", "alerts", "web"):
             demo.hear(f"{name} was killed by signal 9; starting it again")
         demo.said = ""
     began = time.monotonic()

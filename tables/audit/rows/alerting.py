@@ -31,11 +31,11 @@ def channels_in_database() -> Rows:
     return {_version(event): event.content() | {"by": by} for event, by in rows}
 
 
-def _numbered(told: list[tuple[object, str]]) -> Rows:
+def _numbered(events: list[tuple[object, str]]) -> Rows:
     """By kind, and how often it was set by then."""
     times: dict[str, int] = {}
     rows = {}
-    for event, by in told:
+    for event, by in events:
         if isinstance(event, AlertRuleSet):
             times[event.about] = times.get(event.about, 0) + 1
             rows[f"about {event.about}, version {times[event.about]}"] = event.content() | {"by": by}

@@ -52,11 +52,11 @@ class Command(BaseCommand):
         self.stdout.write("\n" + HEAD.format(what))
         self.stdout.write("|" + "---|" * 3 + "---:|" * 7)
         for name, priors, lines in blocks:
-            for told in dict.fromkeys(line.told for line in lines):
-                tally = added([line for line in lines if line.told == told and line.priors == priors])
+            for ranking in dict.fromkeys(line.ranking for line in lines):
+                tally = added([line for line in lines if line.ranking == ranking and line.priors == priors])
                 shares = [share(count, tally.searches) for count in (tally.first, tally.three, tally.five)]
                 cells = [f"{part:.0f} ± {error:.1f}" for part, error in shares]
-                if told == "former ranking":
+                if ranking == "former ranking":
                     cells += ["", "", ""]
                 else:
                     part, error = share(tally.named, tally.searches)
@@ -64,4 +64,4 @@ class Command(BaseCommand):
                     silent, error_of_silent = share(tally.silent_needlessly, tally.searches)
                     cells += [f"{part:.0f} ± {error:.1f}", f"{wrong:.0f} ± {off:.1f}"]
                     cells.append(f"{silent:.0f} ± {error_of_silent:.1f}")
-                self.stdout.write(f"| {name} | {priors} | {told} | {tally.searches} | {' | '.join(cells)} |")
+                self.stdout.write(f"| {name} | {priors} | {ranking} | {tally.searches} | {' | '.join(cells)} |")
