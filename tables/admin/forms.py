@@ -506,7 +506,10 @@ class HouseHoursForm(Judged):
 class ChipSeriesForm(Judged):
     """A series of chips: what a manufacturer made at once."""
 
-    values = forms.ModelMultipleChoiceField(
+    FIELDS = {"values": "kinds"}
+
+    # Not ``values``: the row's column of that name holds what they are worth, and would judge what was ticked.
+    kinds = forms.ModelMultipleChoiceField(
         Denomination.objects.filter(retired_at=None),
         label="Kinds",
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
@@ -527,7 +530,7 @@ class ChipSeriesForm(Judged):
 
     def _given(self) -> dict[str, Any]:
         given = {name: self.cleaned_data[name] for name in ("name", "manufacturer", "year")}
-        return given | {"values": [chip.value_cents for chip in self.cleaned_data["values"]]}
+        return given | {"values": [chip.value_cents for chip in self.cleaned_data["kinds"]]}
 
 
 class RetireForm(forms.Form):

@@ -404,7 +404,7 @@ class ChipSeriesAdmin(SetUp):
     form = ChipSeriesForm
     list_display = ("name", "manufacturer", "year", "worths", "by", "at", "redeemed_up_to")
     list_select_related = ("retirement",)
-    fields = ("name", "manufacturer", "year", "values")
+    fields = ("name", "manufacturer", "year", "kinds")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """With who added it, once it is."""

@@ -1,0 +1,365 @@
+"""docs/opening-a-house.md in a browser: from one command to the first closed day, by those who do it on their pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from ledger import cage
+from ledger.models import Account, Book, Discrepancy
+from ledger.proof import seals
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier
+from tables.day import hours, inventory
+from tables.models import DayClose, Staff, Table
+from tests import floor, processes
+from tests.browser.conftest import Screen
+from tests.clock import Clock
+from tests.fixtures.browser import LAPTOP, complaints_of
+from tests.floor import PASSWORD
+from tests.tables.bundles import exported
+
+pytestmark = pytest.mark.browser
+
+PEOPLE = (
+    ("bella", "pit_boss", "201"), ("boris", "pit_boss", "202"), ("dora", "dealer", "101"), ("cara", "cashier", "301"),
+    ("cleo", "cashier", "302"), ("carla", "cage_manager", "801"), ("sam", "security", "401"),
+    ("sue", "security", "402"), ("sol", "security", "403"), ("cole", "counter", "501"), ("cyra", "counter", "502"),
+)  # fmt: skip
+BY_NAME = {"bella": "Pit desk", "cara": "Cage 1", "carla": "Cage 2", "sue": "Count room"}
+"""Who opens pages in this walk; the others sign on them by badge."""
+KINDS = (("1", "white"), ("5", "red"), ("25", "green"))
+BADGES = {name: badge for name, _, badge in PEOPLE} | {"olga": "701", "omar": "702"}
+STOCK = {"white 1": 1_000, "red 5": 1_000, "green 25": 400}
+FLOAT = {"white 1": 200, "red 5": 100, "green 25": 40}
+
+
+def pin_of(name: str) -> str:
+    return f"74{BADGES[name]}6"
+
+
+class House:
+    """The browsers of those who open the house: one each, and a tablet on which everybody makes their PIN."""
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self._browser, self._url = browser, url
+        self._pages: dict[str, Any] = {}
+        self.complaints: list[str] = []
+
+    def page(self, who: str) -> Any:
+        if who not in self._pages:
+            context = self._browser.new_context(base_url=self._url, viewport=LAPTOP)
+            context.set_default_timeout(15_000)
+            self._pages[who] = context.new_page()
+            complaints_of(self._pages[who], self.complaints)
+        return self._pages[who]
+
+    def signs_in(self, who: str) -> Any:
+        page = self.page(who)
+        page.goto("/sign-in/?way=name")
+        page.fill("#username", who)
+        page.fill("#password", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: "sign-in" not in url)
+        return page
+
+    def at(self, who: str, path: str) -> Any:
+        page = self.page(who)
+        page.goto(path)
+        return page
+
+    def close(self) -> None:
+        for page in self._pages.values():
+            page.context.close()
+        assert self.complaints == []
+
+    def enrols(self, who: str, name: str) -> None:
+        """The first operator makes a link, and the browser that opens it is a terminal with a key of its own."""
+        page = self.at("olga", "/admin/tables/terminal/enrol-elsewhere")
+        page.fill("[name=name]", name)
+        page.click("text=Make the link")
+        page.wait_for_load_state()
+        link = re.search(r"/enrol/[^\s/\"<]+/", page.content())
+        assert link, page.inner_text("body")
+        device = self.at(who, link[0])
+        device.click("text=Enrol this device >> nth=-1")
+        device.wait_for_selector(".terminal__print")
+
+    # --- People
+
+    def makes(self, who: str, secret: str, *, asks: str = "olga", confirms: str | None = "omar") -> None:
+        """Somebody makes a PIN or a password: one operator asks, another person confirms, the owner types."""
+        pk = Staff.objects.get(username=who).pk
+        page = self.at(asks, f"/admin/tables/staff/{pk}/{secret}-code/")
+        page.click("text=Ask for the code")
+        halves = [text.replace(" ", "") for text in page.locator("dd code").all_inner_texts()]
+        if confirms:
+            desk = self.at(confirms, "/codes/")
+            desk.fill("input[name=password]", PASSWORD)
+            desk.click("text=Confirm >> nth=-1")
+            halves.append(desk.inner_text(".code code").replace(" ", ""))
+        first, second = halves
+        if secret == "pin":
+            page = self.at("tablet", "/pin/?way=code")
+            typed = {"badge": BADGES[who], "first": first, "second": second, "new": pin_of(who), "again": pin_of(who)}
+        else:
+            page = self.at(f"{who}'s", "/password/code/")
+            typed = {"username": who, "first": first, "second": second, "new": PASSWORD, "again": PASSWORD}
+        enters(page, typed)
+
+    def takes_on(self, who: str, role: str) -> None:
+        page = self.at("olga", "/admin/tables/staff/add/")
+        page.fill("[name=username]", who)
+        page.fill("[name=name]", who.title())
+        page.select_option("[name=role]", role)
+        page.fill("[name=badge]", BADGES[who])
+        saves(page)
+
+    # --- Paper
+
+    def begins(self, who: str, path: str, chips: dict[str, int] | None = None, by: str = "") -> Any:
+        """A new slip on somebody's page, signed by badge."""
+        page = self.at(who, path)
+        counts(page, chips or {})
+        return signs(page, by or who)
+
+
+def counts(page: Any, chips: dict[str, int]) -> None:
+    for label, pieces in chips.items():
+        page.get_by_role("textbox", name=label, exact=True).fill(str(pieces))
+
+
+def signs(page: Any, who: str) -> Any:
+    page.fill("#badge", BADGES[who])
+    page.fill("#pin", pin_of(who))
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    refusals = page.locator("[role=alert] >> visible=true").all_inner_texts()
+    assert refusals == [], refusals
+    return page
+
+
+def enters(page: Any, typed: dict[str, str]) -> None:
+    """Every field of a way in, then its button."""
+    for name, text in typed.items():
+        page.locator(f"[name={name}]").evaluate("(field, text) => { field.value = text }", text)
+    with page.expect_navigation():
+        page.evaluate("document.querySelector('main form').requestSubmit()")
+    assert page.locator("#refused").count() == 0, page.inner_text("#refused")
+
+
+def saves(page: Any) -> None:
+    with page.expect_navigation():
+        page.click("button[name=_save], input[name=_save]")
+    assert "was added" in page.inner_text("body") or "was changed" in page.inner_text("body"), page.inner_text("body")
+
+
+@pytest.fixture
+def house(browser: Any, web: processes.Web) -> Iterator[House]:
+    house = House(browser, web.url)
+    yield house
+    house.close()
+
+
+def people(house: House) -> None:
+    """Steps 1 to 3."""
+    page = house.signs_in("olga")
+    house.enrols("tablet", "Office")
+    page.goto(f"/admin/tables/staff/{Staff.objects.get().pk}/change/")
+    page.fill("[name=badge]", "701")
+    saves(page)
+    house.makes("olga", "pin", confirms=None)
+    house.signs_in("olga")  # a new PIN ends the sign-ins of before
+    house.takes_on("omar", "operator")
+    house.makes("omar", "pin", confirms=None)
+    house.makes("omar", "password", confirms=None)
+    house.signs_in("omar")
+    for who, role, _ in PEOPLE:
+        house.takes_on(who, role)
+        house.makes(who, "pin")
+    for who, terminal in BY_NAME.items():
+        house.makes(who, "password")
+        house.enrols(who, terminal)
+        house.signs_in(who)
+    house.enrols("dora", "Rocket 1")
+
+
+def what_the_house_is(house: House) -> Table:
+    """Steps 4 to 6."""
+    page = house.page("olga")
+    for worth, colour in KINDS:
+        page.goto("/admin/tables/denomination/add/")
+        page.fill("[name=value]", worth)
+        page.fill("[name=colour]", colour)
+        saves(page)
+    page.goto("/admin/tables/chipseries/add/")
+    page.fill("[name=name]", "First")
+    page.fill("[name=manufacturer]", "Chips & Co")
+    page.fill("[name=year]", "2026")
+    for box in page.locator("[name=kinds]").all():
+        box.check(force=True)
+    saves(page)
+    page.goto("/admin/tables/table/add/")
+    for name, text in {"name": "Rocket 1", "unit": "1", "minimum": "10", "maximum": "100"}.items():
+        page.fill(f"[name={name}]", text)
+    for box in page.locator("[name=denominations]").all():
+        box.check(force=True)
+    saves(page)
+    page.goto("/admin/tables/houseterms/")
+    page.click("text=Change terms")
+    page.check("[name=two_people]", force=True)
+    page.click("text=Enter the change")
+    page.wait_for_selector("text=The change is entered.")
+    return Table.objects.get()
+
+
+def chips_and_cash(house: House) -> None:
+    """Steps 7 and 8: two count the delivery, unseen; cash comes from the bank."""
+    page = house.at("carla", "/cage/")
+    page.click("text=Receive chips")
+    page.get_by_label("Series of chips").select_option("First")
+    page.get_by_label("Number of the delivery note").fill("N-1")
+    for legend in ("What the delivery note says", "What you counted"):
+        counts(page.get_by_role("group", name=legend), STOCK)
+    signs(page, "carla")
+    counts(page, STOCK)
+    signs(page, "sam")
+    house.at("cara", "/cage/").click("text=From the vault")
+    page = house.page("cara")
+    counts(page, STOCK)
+    signs(page, "cara")
+    signs(page, "carla")
+    house.at("cara", "/cage/").click("text=From the bank")
+    counts(page, {"notes of 100": 200})
+    signs(page, "cara")
+    signs(page, "carla")
+    page.get_by_label("receipt").fill("B-1")
+    signs(page, "cleo")
+    house.at("cara", "/cage/").click("text=Float to the cage")
+    counts(page, {"notes of 100": 100})
+    signs(page, "cara")
+    signs(page, "carla")
+
+
+def a_day_at(house: House, table: Table) -> None:
+    """Steps 9 to 11: a fill and the opener, rounds, the closer, the drop and its count."""
+    pit = house.begins("bella", f"/slips/{table.pk}/new/fill/", FLOAT)
+    for who in ("cara", "sam", "dora", "boris"):
+        signs(pit, who)
+    house.begins("bella", f"/slips/{table.pk}/new/opener/", FLOAT, by="dora")
+    counts(pit, FLOAT)
+    signs(pit, "bella")
+    deals(house, table)
+    pit.goto("/pit/")
+    pit.click("text=Retire shoe")
+    pit.wait_for_selector("h1:has-text('Retire shoe')")
+    with pit.expect_navigation():
+        pit.click("main button:has-text('Retire shoe')")
+    house.begins("bella", f"/slips/{table.pk}/new/closer/", {"white 1": rack_of(table)}, by="dora")
+    counts(pit, {"white 1": rack_of(table)})
+    signs(pit, "bella")
+    room = house.at("sue", f"/slips/{table.pk}/new/drop/")
+    room.fill("#box", "R1-1")
+    for who in ("sue", "sol"):
+        signs(room, who)
+    for who in ("cole", "cyra"):
+        counts(room, {"notes of 50": 1})
+        signs(room, who)
+
+
+def rack_of(table: Table) -> int:
+    """Whole units."""
+    return cage.balance(Account.objects.get(book_id=table.book_id, place="rack")) // 100
+
+
+def deals(house: House, table: Table) -> None:
+    """The dealer taps in, makes the shoe ready, sells chips and deals three rounds."""
+    page = house.at("dora", "/sign-in/")
+    page.fill("#badge", BADGES["dora"])
+    page.fill("#pin", pin_of("dora"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tables/")
+    page.click(".pick")
+    screen = Screen(page, table).open()
+    while screen.due not in ("bets", "seats"):
+        screen.pause()
+        screen.keys("Enter")
+    page.click(".menu summary")
+    page.fill("#cash", "50")
+    drawn = screen.key
+    page.click("text=Buys in")
+    screen.settle(drawn)
+    for _ in range(3):
+        screen.keys("2", "0", "Enter")
+        screen.pause()
+        screen.keys("Enter")
+        while screen.due != "bets":
+            screen.pause()
+            screen.keys("Enter" if screen.due == "pay" else "9")
+    house.complaints += screen.complaints
+
+
+def cash_is_counted(house: House) -> None:
+    """Step 12: two count each place, unseen by the other."""
+    for link, place in (("Count the cage's cash", "bank"), ("Count the vault's cash", "vault_cash")):
+        page = house.at("cara", "/cage/")
+        page.click(f"text={link}")
+        hundreds, rest_cents = divmod(cage.balance(Account.objects.get(place=place)), 10_000)
+        for who in ("cara", "cleo"):
+            counts(page, {"notes of 100": hundreds, "notes of 50": rest_cents // 5_000})
+            signs(page, who)
+
+
+def digest_on(page: Any) -> str:
+    """What the second signature names: the figures that the first one signed."""
+    digest = re.search(r'name="digest" value="([^"]*)"', page.content.decode())
+    return digest[1] if digest else ""
+
+
+def the_day_is_closed(clock: Clock, tmp_path: Path) -> None:
+    """Steps 13 and 14, a day later, without a browser: its server has no clock that could be put forward."""
+    day = hours.day_of(timezone.now())
+    clock.pass_until(hours.span(day).end + timedelta(hours=1))
+    page = f"{reverse('pit:reports')}?day={day}"
+    for who in ("bella", "omar"):
+        browser = floor.client(Staff.objects.get(username=who))
+        form = {"badge": BADGES[who], "pin": pin_of(who), "digest": digest_on(browser.get(page))}
+        browser.post(reverse("pit:close-day", args=[day]), form)
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    with override_settings(AUDIT_KEY_FILE=str(key_file)):
+        sealing.seal_finished()
+        bundle = tmp_path / "day.zip"
+        bundle.write_bytes(exported(day, day))
+        assert [proofs.verify(book).fault for book in Book.objects.all()] == [None, None]
+    says: list[str] = []
+    verifier.verify(bundle, say=says.append)
+    assert not [line for line in says if "NOT" in line]
+
+
+@pytest.mark.timeout(900)  # sixteen people, and a hundred pages
+def test_a_house_is_opened_on_its_pages(
+    house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Harm: a step of the guide that has no page, a page that nobody of the house reaches, or a second command."""
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", interactive=False, username="olga", name="Olga Ott", verbosity=0)
+    people(house)
+    table = what_the_house_is(house)
+    chips_and_cash(house)
+    a_day_at(house, table)
+    cash_is_counted(house)
+    the_day_is_closed(clock, tmp_path)
+    assert Discrepancy.objects.count() == 0
+    assert {line.value_cents: line.issued for line in inventory.on(DayClose.objects.get().day).lines} == {
+        100: 1_000, 500: 1_000, 2_500: 400
+    }  # fmt: skip
