@@ -25,6 +25,7 @@ from webauthn import (
     verify_registration_response,
 )
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers.cose import COSEAlgorithmIdentifier
 from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
     AuthenticatorSelectionCriteria,
@@ -57,6 +58,8 @@ _SECONDS: Final = 300
 MOST: Final = 10
 """So many passkeys one person has."""
 _WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
+_KINDS: Final = [COSEAlgorithmIdentifier.ECDSA_SHA_256, COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256]
+"""The first that a device has: only keys of the first kind sign slips, for proofs read no others."""
 REGISTER: Final = "register"
 SIGN_IN: Final = "sign in"
 LATER: Final = 2**62
@@ -78,6 +81,7 @@ def registration_options(request: HttpRequest, staff: Staff) -> str:
             resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
         ),
         exclude_credentials=_descriptors(staff),
+        supported_pub_key_algs=_KINDS,
     )
     _give(request, REGISTER, options.challenge, staff.username)
     return options_to_json(options)

@@ -95,7 +95,7 @@ for (const form of document.querySelectorAll("form")) {
 
   // Which passkeys may sign it: none where the house wants none. The house says so by the badge.
   const passkeysOf = async (whole) => {
-    if (field.dataset.passkey) return [field.dataset.passkey];
+    if (field.dataset.passkeyId) return [field.dataset.passkeyId];
     if (!field.dataset.passkeys) return [];
     const body = new FormData();
     for (const name of ["badge", "slip"]) body.set(name, whole[name]);

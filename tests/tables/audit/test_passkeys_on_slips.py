@@ -111,10 +111,11 @@ def test_what_passkeys_sign_holds(casino: Strict) -> None:
     steps = LogEntry.objects.filter(book=casino.table.book, kind__startswith="fill_").order_by("-seq")[:5]
     assert [bool(entry.content["attested"].get("passkey")) for entry in steps] == [True, False, True, True, True]
     voids = VoidSlip(name, "it was for another table")
-    cashier = floor.crew("issued")
-    wrong = refused(lambda: signs_on(casino.tablet, casino.table, cashier, voids))
-    assert wrong.code == "passkey_due"
-    signs_on(casino.tablet, casino.table, cashier, voids, passkey=casino.devices[cashier.username])
+    cleo = floor.staff(Role.CASHIER, "cleo")
+    device = registered(cleo, 7)
+    casino.tablet.vouches_for(device, cleo)
+    assert refused(lambda: signs_on(casino.tablet, casino.table, cleo, voids)).code == "passkey_due"
+    signs_on(casino.tablet, casino.table, cleo, voids, passkey=device)
     holds()
     assert not comparing.compare().faults
 

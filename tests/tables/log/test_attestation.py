@@ -31,10 +31,8 @@ def test_vectors_hold(vector: dict[str, Any]) -> None:
 
 def test_every_format_has_a_vector() -> None:
     """Harm: a statement that nobody outside can spell."""
-    formats = {
-        getattr(attestation, name)
-        for name in ("SLIP", "CASH_COUNT", "CORRECTION", "DAY", "COUNTER", "KEY", "VOUCH", "PASSKEY")
-    }
+    names = ("SLIP", "CASH_COUNT", "CORRECTION", "DAY", "COUNTER", "KEY", "VOUCH", "PASSKEY")
+    formats = {getattr(attestation, name) for name in names}
     assert {vector["statement"]["format"] for vector in VECTORS} == formats
 
 
