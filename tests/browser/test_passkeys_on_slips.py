@@ -107,22 +107,18 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     signed_in(tablet, carla)
     carlas.bring()
     registers(tablet, "My phone")
-    tablet.screenshot(path="/tmp/keys-account.png", full_page=True)
     assert [key.vouched_by for key in attesting.trust().signs("carla")] == ["Cage desk"]
     demands(tablet, operator)
-    tablet.screenshot(path="/tmp/keys-terminal.png", full_page=True)
 
     signed_in(tablet, carla)
     tablet.goto("/slips/0/new/deposit/")
-    assert "Your passkey signs with you here: the browser asks for it." in tablet.inner_text("main")
+    assert "Some who sign here use a passkey too: the browser asks for it." in tablet.inner_text("main")
     readable(tablet)
-    tablet.screenshot(path="/tmp/keys-begin.png", full_page=True)
     begins(tablet, "403")
     tablet.wait_for_selector(".paper__state")
     assert "is signed by Carla" in tablet.inner_text("[role=status]")
     assert tablet.inner_text(".paper__with") == "Cage desk and a passkey"
     readable(tablet)
-    tablet.screenshot(path="/tmp/keys-slip.png", full_page=True)
     tablet.emulate_media(media="print")
     assert tablet.is_visible(".paper__with")
     tablet.emulate_media(media="screen")
@@ -135,7 +131,6 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     assert NO_PASSKEY in tablet.inner_text("[data-attests-says]")
     assert tablet.get_by_label("red").input_value() == "2"
     readable(tablet)
-    tablet.screenshot(path="/tmp/keys-none.png", full_page=True)
 
     carlas.take_away()
     coras.bring()
@@ -156,7 +151,6 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     assert "That passkey does not sign it: it is signed by a passkey that is not one of" in tablet.inner_text(
         "#refused"
     )
-    tablet.screenshot(path="/tmp/keys-wrong.png", full_page=True)
     tablet.unroute("**/slips/passkey/")
     assert LogEntry.objects.filter(kind="deposit_requested").count() == 1
 
