@@ -116,7 +116,7 @@ def public_of(cose: str) -> str:
         key = decoded_public_key_to_cryptography(decode_credential_public_key(base64url_to_bytes(cose)))
         der = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         return p256.read_public(base64.b64encode(der).decode())
-    except (WebAuthnException, ValueError, KeyError, TypeError):
+    except (WebAuthnException, ValueError, LookupError, TypeError):
         return ""
 
 
@@ -126,7 +126,7 @@ def _count(username: str, answer: PasskeyAnswer) -> None:
     row = next((row for row in rows if digest_of(row.credential) == answer.credential), None)
     if row is None:
         raise Refused("wrong_passkey", "That passkey was withdrawn: use another one that signs slips.", 403)
-    count = p256.count_of(answer.authenticator)
+    count = p256.uses_of(answer.authenticator)
     if (count or row.sign_count) and count <= row.sign_count:
         says = "That passkey counts backwards: somebody may have copied it. Withdraw it, and use another one."
         raise Refused("passkey_copied", says, 403, username=username, passkey=row.name)

@@ -66,7 +66,7 @@ class Answer(NamedTuple):
     """The page that asked, as the browser names it."""
     site: bytes
     """The SHA-256 of the name that the passkey belongs to."""
-    count: int
+    uses: int
     """How often it was used; 0 where it does not count."""
 
     @property
@@ -90,18 +90,18 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
         if _padded(str(asked.get("challenge"))) != sha256(message).digest():
             return None
         # The 32 bytes that name the site, a byte of flags, and a count in four.
-        flags, count = authenticator_bytes[32], int.from_bytes(authenticator_bytes[33:37])
+        flags, uses = authenticator_bytes[32], int.from_bytes(authenticator_bytes[33:37])
         if len(authenticator_bytes) < 37 or not (flags & USER_PRESENT and flags & USER_VERIFIED):
             return None
         whole = authenticator_bytes + sha256(client_bytes).digest()
         _read(public).verify(_bytes(signature), whole, ECDSA(SHA256()))
-        answer = Answer(str(asked.get("origin")), authenticator_bytes[:32], count)
+        answer = Answer(str(asked.get("origin")), authenticator_bytes[:32], uses)
         return answer if answer.is_of_its_site else None
     except (InvalidSignature, ValueError, IndexError, RecursionError):
         return None
 
 
-def count_of(authenticator: str) -> int:
+def uses_of(authenticator: str) -> int:
     """How often a passkey was used, as it says of itself in a signature that holds."""
     return int.from_bytes(_bytes(authenticator)[33:37])
 

@@ -336,7 +336,7 @@ class Counters:
         answer = event.attested.passkey if event.attested else None
         if answer is None:
             return
-        count, place = p256.count_of(answer.authenticator), (answer.credential, book)
+        count, place = p256.uses_of(answer.authenticator), (answer.credential, book)
         if count and count <= self.last.get(place, 0):
             raise WrongPasskey("its passkey counts backwards: somebody copied it, or used an old signature again")
         self.last[place] = count or self.last.get(place, 0)

@@ -60,8 +60,7 @@ class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
-    """From now on these people's signatures on slips, and those on these slips by whoever signs in by name, carry one
-    by a passkey. There is no way back."""
+    """From now on these roles sign slips by passkey, and whoever signs in by name these slips. There is no way back."""
 
     kinds: ClassVar[tuple[str, ...]] = ("demanded",)
 

@@ -576,7 +576,7 @@ def test_a_passkey_signs_a_statement() -> None:
     given = {"format": attestation.SLIP, "slip": "fill/2026/1"}
     answer = device.signs(given).answer_to(public, given)
     assert answer is not None
-    assert (answer.origin, answer.count) == (ORIGIN, 1)
+    assert (answer.origin, answer.uses) == (ORIGIN, 1)
     assert device.signs(given).answer_to(public, given | {"slip": "fill/2026/2"}) is None
     assert device.signs(given).answer_to(strange, given) is None
     for flags in (0, PRESENT, VERIFIED):
