@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from tables.log.attestation import Attestation
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.staff import signatures, terminals
+from tables.staff import passkeys, signatures, terminals
 
 Signed = TypeVar("Signed")
 _LONGEST: Final = 4_000
@@ -26,7 +26,8 @@ class Signature(forms.Form):
 
 
 def attested(request: HttpRequest) -> Attestation | None:
-    """The signature of the terminal that this form was sent from; None where it gave none. Raises Refused."""
+    """The signature of the terminal that this form was sent from, and of a passkey that was used there; None where it
+    gave none. Raises Refused."""
     spelled, terminal = request.POST.get("attested", ""), terminals.here(request)
     if not spelled or terminal is None:
         return None
@@ -50,4 +51,9 @@ def sign(
         raise terminals.not_enrolled(request)
     if not form.is_valid():
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    return signatures.sign(terminal, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)
+    try:
+        return signatures.sign(terminal, form.cleaned_data["badge"], form.cleaned_data["pin"], act, rehearse)
+    except Refused as refused:
+        if refused.code == "passkey_copied":
+            passkeys.tell_copied(refused)
+        raise

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from webauthn.helpers import bytes_to_base64url
 
 from ledger.proof import p256
 from ledger.proof.slip_name import SlipName
@@ -24,10 +25,11 @@ from tables.dealing import Answer
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import attestation, paper
 from tables.log.attestation import Attestation
-from tables.log.series import SLIPS, Stage
+from tables.log.series import SLIPS, Series, Stage
 from tables.models import Staff, Table, Terminal
 from tables.slips import cage_desk
-from tables.staff import terminal_keys, terminals
+from tables.staff import passkeys, terminal_keys, terminals
+from tests.authenticator import ORIGIN, Authenticator
 
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """How many points the curve has: a private key is less."""
@@ -61,10 +63,20 @@ class SoftwareTerminal:
         pair = decode_dss_signature(self.private.sign(canonical(statement), how))
         return base64.b64encode(b"".join(half.to_bytes(32) for half in pair)).decode()
 
-    def attests(self, terms: Any, *, book: str, by: Staff, key: UUID | None) -> Attestation:
-        """What its browser adds to a form that somebody signs on it."""
+    def attests(
+        self, terms: Any, *, book: str, by: Staff, key: UUID | None, passkey: Authenticator | None = None
+    ) -> Attestation:
+        """What its browser adds to a form that somebody signs on it, and a passkey that they use there."""
         statement = attestation.statement(terms, book=book, by=by.signature, terminal=self.name, key=key)
-        return Attestation(self.name, self.fingerprint, self.signs(statement))
+        answer = passkey.signs(statement) if passkey else None
+        return Attestation(self.name, self.fingerprint, self.signs(statement), answer)
+
+    def vouches_for(self, passkey: Authenticator, owner: Staff) -> None:
+        """Somebody lets it vouch for a passkey that they registered."""
+        row = owner.passkeys.get(credential=bytes_to_base64url(passkey.id))
+        statement = passkeys.statement_of(row, self.name, ORIGIN)
+        given = Attestation(self.name, self.fingerprint, self.signs(statement), passkey.signs(statement))
+        passkeys.vouch(row, self.terminal, ORIGIN, given, by=owner)
 
     @property
     def terminal(self) -> Terminal:
@@ -94,10 +106,11 @@ def terms(entered: SlipInput) -> dict[str, Any]:
             record = SLIPS[series]
             noted = {"noted": paper.as_chips(entered.noted)} if record.begins_with_note else {}
             first = {"slip": series, "stage": record.first.name, "chips": paper.as_chips(chips), "box": box}
-            return blank | first | noted | _beside(record.first, entered.facts)
+            return blank | first | noted | _beside(record.first, entered.facts) | _apart(record.first, record, entered)
         case SignSlip(slip, stage, chips):
-            step = SLIPS[SlipName.parse(slip).series].stage(stage)
-            beside = _beside(step, entered.facts) if step else {}
+            record = SLIPS[SlipName.parse(slip).series]
+            step = record.stage(stage)
+            beside = _beside(step, entered.facts) | _apart(step, record, entered) if step else {}
             return blank | {"slip": slip, "stage": stage, "chips": paper.as_chips(chips)} | beside
         case VoidSlip(slip, reason):
             return blank | {"slip": slip, "stage": "void_asked", "reason": reason}
@@ -106,6 +119,13 @@ def terms(entered: SlipInput) -> dict[str, Any]:
 def _beside(step: Stage, facts: Mapping[str, str]) -> dict[str, Any]:
     typed = step.typed({name: text.strip() for name, text in facts.items() if text.strip()})
     return {} if typed is None else {"facts": typed}
+
+
+def _apart(step: Stage, record: Series, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+    if not (step.is_count and record.cash):
+        return {}
+    notes = sorted((kind, cents, mark.strip()) for kind, cents, mark in entered.apart)
+    return {"format": attestation.CASH_COUNT, "apart": [list(note) for note in notes]}
 
 
 def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attestation | None:
@@ -125,11 +145,18 @@ def counter_sale(terminal: SoftwareTerminal, by: Staff, cents: int) -> None:
     cage_desk.sell(cents, by=by, key=key, attested=terminal.attests(sold, book="house", by=by, key=key))
 
 
-def signs_on(terminal: SoftwareTerminal, table: Table | None, by: Staff, entered: SlipInput) -> Answer | str:
+def signs_on(
+    terminal: SoftwareTerminal,
+    table: Table | None,
+    by: Staff,
+    entered: SlipInput,
+    *,
+    passkey: Authenticator | None = None,
+) -> Answer | str:
     """Somebody whose PIN was right signs a slip on a terminal: of a table, or of the house."""
     key = uuid4()
     book = table.book.name if table else "house"
-    attested = terminal.attests(terms(entered), book=book, by=by, key=key)
+    attested = terminal.attests(terms(entered), book=book, by=by, key=key, passkey=passkey)
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested)
     return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
@@ -12,10 +15,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui.door.sign_in import signed_out
-from tables.models import PASSWORD, PIN, Staff
+from ledger.house import digest_of
+from tables import attesting
+from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused
 from tables.setup import house_terms
-from tables.staff import ages, making, owing, sign_in, staffing
+from tables.staff import ages, making, owing, passkeys, sign_in, staffing, terminal_keys, terminals
 
 
 class PasswordForm(forms.Form):
@@ -46,17 +51,45 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     """The account page, with what was refused on it."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
+    terminal, keys = terminals.here(request), attesting.trust()
+    key = keys.of(terminal.name) if terminal else None
+    key = key if key and key.is_trusted else None
     context = {
         "staff": staff,
         "has_password": staff.has(PASSWORD),
         "has_pin": staff.has(PIN),
         "password_days": ages.days_left(staff, PASSWORD),
         "pin_days": ages.days_left(staff, PIN),
-        "passkeys": staff.passkeys.filter(is_active=True),
+        "passkeys": _passkeys(request, staff, terminal if key else None),
+        "terminal": terminal,
+        "terminal_key": key,
+        "lost": terminal_keys.advice(terminal, key) if terminal else "",
         "least": house_terms.number("pin_digits_min"),
         "refused": refused,
     }
     return render(request, "dealer_ui/door/account.html", context, status=refused.status if refused else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPasskey:
+    """A passkey on its owner's page."""
+
+    row: Passkey
+    vouched_by: str
+    """The terminal by whose word it signs slips; empty where it signs none."""
+    statement: str
+    """What this terminal and the passkey sign, so that it does; empty where this browser may not vouch."""
+
+
+def _passkeys(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> list[OwnPasskey]:
+    signing = {key.credential: key.vouched_by for key in attesting.trust().signs(staff.username)}
+    own = []
+    for row in staff.passkeys.filter(is_active=True):
+        vouched_by, statement = signing.get(digest_of(row.credential), ""), ""
+        if terminal and not vouched_by and attesting.public_of(row.public_key):
+            statement = json.dumps(passkeys.statement_of(row, terminal.name, passkeys.origin_of(request)))
+        own.append(OwnPasskey(row, vouched_by, statement))
+    return own
 
 
 @login_required

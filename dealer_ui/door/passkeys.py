@@ -11,9 +11,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from dealer_ui import signatures
+from dealer_ui.door import account
 from tables.models import PASSWORD, Passkey, Staff
 from tables.refusals import Refused
-from tables.staff import devices, owing
+from tables.staff import devices, owing, terminals
 from tables.staff import passkeys as keys
 from tables.staff import sign_in as signing_in
 
@@ -86,4 +88,22 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(Passkey, pk=pk, staff=staff)
     keys.withdraw(row, by=staff)
     messages.success(request, f"The passkey {row.name} is withdrawn.")
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def vouch(request: HttpRequest, pk: int) -> HttpResponse:
+    """The terminal on which its owner stands vouches for a passkey, which is used there: it signs slips from then
+    on."""
+    staff = request.user
+    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    row, terminal = get_object_or_404(Passkey, pk=pk, staff=staff), terminals.here(request)
+    try:
+        if terminal is None:
+            raise Refused("not_enrolled", "Sign in on a terminal: that one vouches for your passkey.", 403)
+        keys.vouch(row, terminal, keys.origin_of(request), signatures.attested(request), by=staff)
+    except Refused as refused:
+        return account.draw(request, refused)
+    messages.success(request, f"{row.name} signs slips from now on: {terminal.name} vouches for it.")
     return redirect("account")

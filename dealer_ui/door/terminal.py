@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,9 +11,12 @@ from django.views.decorators.http import require_http_methods
 
 from ledger.models import HOUSE
 from tables import attesting
+from tables.log.house_terms import BY_NAME
+from tables.log.series import PAPERS, SLIPS
+from tables.log.trust import Trust
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
-from tables.staff import terminal_keys, terminals
+from tables.staff import passkeys, terminal_keys, terminals
 
 
 @require_http_methods(["GET", "POST"])
@@ -49,7 +54,34 @@ def _keys(request: HttpRequest, terminal: Terminal) -> dict[str, object]:
         "demanded": keys.demanded is not None,
         "without": sorted(active - {other.terminal for other in keys.keys.values() if other.is_trusted}),
         "book": HOUSE,
+        "signers": _signers(keys) if operator else [],
+        "papers": [(SLIPS[name].title, name, name in keys.demands) for name in PAPERS] if operator else [],
+        "passkeys": any(passkey.until is None for passkey in keys.passkeys.values()),
+        "passkeys_demanded": bool(keys.demands),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Signers:
+    """A role that signs in by name, on the page that says who signs slips by passkey."""
+
+    name: str
+    is_demanded: bool
+    without: str
+    """Who of them has no passkey that signs slips, and could sign nothing then."""
+
+
+def _signers(keys: Trust) -> list[Signers]:
+    people = Staff.objects.filter(is_active=True, role__in=BY_NAME).order_by("name")
+    roles = [role for role in BY_NAME if any(role in stage.by for name in PAPERS for stage in SLIPS[name].steps)]
+    return [
+        Signers(
+            role,
+            role in keys.demands,
+            ", ".join(who.name for who in people if who.role == role and not keys.signs(who.username)),
+        )
+        for role in roles
+    ]
 
 
 def _do(request: HttpRequest, terminal: Terminal) -> None:
@@ -74,7 +106,10 @@ def _do(request: HttpRequest, terminal: Terminal) -> None:
         case "demand" if operator and post.get("sure") == "on":
             terminal_keys.demand(by=operator)
             messages.success(request, "From now on every signature carries one by its terminal.")
-        case "vouch" | "demand" if not operator:
+        case "demand-passkeys" if operator and post.get("sure") == "on":
+            passkeys.demand(post.getlist("role"), post.getlist("paper"), by=operator)
+            messages.success(request, "From now on these signatures carry one by a passkey.")
+        case "vouch" | "demand" | "demand-passkeys" if not operator:
             raise Refused("not_permitted", "Only an operator sees to the keys of terminals: sign in here.", 403)
         case _:
             raise Refused("bad_form", "This form was incomplete: load the page again.", 400)

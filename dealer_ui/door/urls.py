@@ -20,6 +20,7 @@ urlpatterns = [
     path("account/pin/", account.own_pin, name="own-pin"),
     path("account/passkeys/options/", passkeys.options, name="passkey-options"),
     path("account/passkeys/", passkeys.register, name="passkey-register"),
+    path("account/passkeys/<int:pk>/vouch/", passkeys.vouch, name="passkey-vouch"),
     path("account/passkeys/<int:pk>/withdraw/", passkeys.withdraw, name="passkey-withdraw"),
     path("work-as/", work.work_as, name="work-as"),
     path("emergency/", sign_in.emergency, name="emergency"),

@@ -12,12 +12,12 @@ from uuid import UUID, uuid4
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import exports, signatures
 from dealer_ui.numbers import amount_cents, number
@@ -26,6 +26,7 @@ from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables import dealing
+from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
 from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import attestation, paper
@@ -52,6 +53,7 @@ from tables.setup import chip_series
 from tables.slips import cage_desk, slip_book, table_desk
 from tables.slips import facts as slip_facts
 from tables.slips.slip_book import Sheet
+from tables.staff import passkeys, terminals
 
 Rest = ParamSpec("Rest")
 
@@ -173,6 +175,22 @@ def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))
 
 
+# --- Passkeys --------------------------------------------------------------------------------------------------
+
+
+@on_paper
+@require_POST
+def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """Which passkeys may sign for a badge, before a page asks the browser for one. On terminals alone."""
+    if terminals.here(request) is None:
+        raise PermissionDenied
+    series = request.POST.get("slip", "").partition("/")[0]
+    asked = passkeys.asked_of(request.POST.get("badge", "")[:8], series)
+    sentence = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
+    lacks = asked.is_wanted and not asked.credentials
+    return JsonResponse({"credentials": asked.credentials, "sentence": sentence if lacks else ""})
+
+
 # --- A slip ----------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +301,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "terms": _terms(table, series, record.first.name, asks=record.begins_with_chips)
         | ({"box": None} if record.is_boxed else {})
         | ({"noted": None} if record.begins_with_note else {})
+        | _puts_apart(record, record.first)
         | ({"facts": None} if record.first.asks else {}),
         "refused": refused,
     }
@@ -321,9 +340,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "voiding": refused is not None and request.POST.get("void") == "on",
         "badge": request.POST.get("badge", ""),
         "reason": request.POST.get("reason", ""),
-        "terms": _terms(table, str(name), due.name, asks=due.is_count) | ({"facts": None} if due.asks else {})
-        if due
-        else None,
+        "terms": _terms_of_step(table, str(name), record, due) if due else None,
         "void_terms": _terms(table, str(name), VOID_ASKED) | {"reason": None},
         "key": uuid4(),
         "refused": refused,
@@ -337,6 +354,17 @@ def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) ->
     book = table.book.name if table else cage_desk.BOOK
     terms = {"format": attestation.SLIP, "slip": slip, "stage": stage, "chips": chips, "box": "", "reason": ""}
     return terms | {"book": book}
+
+
+def _terms_of_step(table: Table | None, slip: str, series: Series, stage: Stage) -> dict[str, Any]:
+    """The same of the step that is due."""
+    terms = _terms(table, slip, stage.name, asks=stage.is_count)
+    return terms | ({"facts": None} if stage.asks else {}) | _puts_apart(series, stage)
+
+
+def _puts_apart(series: Series, stage: Stage) -> dict[str, Any]:
+    """A count of cash says too which notes it puts apart."""
+    return {"format": attestation.CASH_COUNT, "apart": None} if stage.is_count and series.cash else {}
 
 
 @dataclass(frozen=True, slots=True)

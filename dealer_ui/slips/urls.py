@@ -16,6 +16,7 @@ urlpatterns = [
     path("counterfeit.csv", chips.counterfeit_csv, name="counterfeit-csv"),
     path("keys/", pages.keys, name="custody"),
     path("keys.csv", pages.keys_csv, name="custody-csv"),
+    path("passkey/", pages.passkey, name="passkey"),
     path("<int:pk>/new/<slug:series>/", pages.begin, name="begin"),
     path("<int:pk>/<slug:series>/<int:year>/<int:number>/", pages.slip, name="slip"),
 ]

@@ -8,14 +8,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
 from tables import attesting
 from tables.log import attestation, paper
-from tables.log.series import Stage, total
+from tables.log.series import SLIPS, Stage, total
+from tables.log.trust import Trust
 from tables.models import Terminal
-from tables.staff import terminal_keys, terminals
+from tables.staff import passkeys, terminal_keys, terminals
 
 register = template.Library()
 
@@ -28,8 +30,8 @@ def here(context: Mapping[str, Any]) -> Terminal | None:
 
 @register.inclusion_tag("dealer_ui/_attests.html", takes_context=True)
 def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What this terminal signs together with whoever types badge and PIN: what the page knows of it, and nothing
-    (None) for what is typed."""
+    """What this terminal signs together with whoever types badge and PIN, and their passkey where the house wants
+    one: what the page knows of it, and nothing (None) for what is typed."""
     terminal = terminals.here(context["request"])
     if terminal is None or not terms:
         return {}
@@ -38,11 +40,22 @@ def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapp
     statement = {"badge": None, "input": None, **terms, "terminal": terminal.name}
     return {
         "statement": json.dumps(statement),
+        "terminal": terminal.name,
+        "passkeys": reverse("slips:passkey") if _takes_passkeys(keys, terms) else "",
         "key": key.fingerprint if key and key.is_trusted else "",
         "demanded": keys.demanded is not None,
         "lost": terminal_keys.advice(terminal, key),
         "words": terms["format"] == attestation.CORRECTION,
     }
+
+
+def _takes_passkeys(keys: Trust, terms: Mapping[str, Any]) -> bool:
+    """Whether somebody who may sign this step of a slip would sign it by passkey."""
+    series = SLIPS.get(str(terms.get("slip", "")).partition("/")[0])
+    stage = series.stage(str(terms.get("stage"))) if series else None
+    if series is None or stage is None:
+        return False
+    return any(keys.passkey_due(role, series.name, "", passkeys.LATER) for role in stage.by)
 
 
 @register.filter

@@ -9,7 +9,8 @@ import base64
 import binascii
 import json
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePublicKey
@@ -58,28 +59,51 @@ def is_signed(public: str, signature: str, message: bytes) -> bool:
     return True
 
 
-def is_answered(public: str, signature: str, authenticator: str, client: str, message: bytes) -> bool:
-    """Whether a passkey signed this: what it was asked is the digest of the message, and its owner proved who they are.
+class Answer(NamedTuple):
+    """What a passkey's signature holds beside what it was asked."""
+
+    origin: str
+    """The page that asked, as the browser names it."""
+    site: bytes
+    """The SHA-256 of the name that the passkey belongs to."""
+    uses: int
+    """How often it was used; 0 where it does not count."""
+
+    @property
+    def is_of_its_site(self) -> bool:
+        """Whether the page that asked is of the very name that the passkey belongs to."""
+        return self.site == sha256((urlsplit(self.origin).hostname or "").encode()).digest()
+
+
+def answer_to(public: str, signature: str, authenticator: str, client: str, message: bytes) -> Answer | None:
+    """What a passkey signed, where it signed this: its challenge is the digest of the message, and its owner was there
+    and proved who they are. None for anything else.
 
     ``client`` is what the browser says that it asked, ``authenticator`` what the passkey says of itself, each as the
-    browser gave it, in base64; ``signature`` is in DER. Which site it was asked by is in ``client`` too: whoever
-    registers a passkey holds that against the site.
+    browser gave it, in base64; ``signature`` is in DER. Whether the page was the house's, the caller knows.
     """
     try:
         client_bytes, authenticator_bytes = _bytes(client), _bytes(authenticator)
         asked = json.loads(client_bytes)
-        if not isinstance(asked, dict) or asked.get("type") != "webauthn.get":
-            return False
+        if not isinstance(asked, dict) or asked.get("type") != "webauthn.get" or asked.get("crossOrigin"):
+            return None
         if _padded(str(asked.get("challenge"))) != sha256(message).digest():
-            return False
-        flags = authenticator_bytes[32]  # after the 32 bytes that name the site
-        if not (flags & USER_PRESENT and flags & USER_VERIFIED):
-            return False
+            return None
+        # The 32 bytes that name the site, a byte of flags, and a count in four.
+        flags, uses = authenticator_bytes[32], int.from_bytes(authenticator_bytes[33:37])
+        if len(authenticator_bytes) < 37 or not (flags & USER_PRESENT and flags & USER_VERIFIED):
+            return None
         whole = authenticator_bytes + sha256(client_bytes).digest()
         _read(public).verify(_bytes(signature), whole, ECDSA(SHA256()))
+        answer = Answer(str(asked.get("origin")), authenticator_bytes[:32], uses)
+        return answer if answer.is_of_its_site else None
     except (InvalidSignature, ValueError, IndexError, RecursionError):
-        return False
-    return True
+        return None
+
+
+def uses_of(authenticator: str) -> int:
+    """How often a passkey was used, as it says of itself in a signature that holds."""
+    return int.from_bytes(_bytes(authenticator)[33:37])
 
 
 def _read(public: str) -> EllipticCurvePublicKey:

@@ -17,7 +17,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.event import Event, Misconduct
 from tables.log.fold import Standing
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
-from tables.log.trust import Trust
+from tables.log.trust import Counters, Trust
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.scene import Scene
@@ -31,6 +31,7 @@ class Floor:
         self._book = book
         self._settings: Settings | None = None
         self._table: Table | None = None
+        self._counters = Counters()
         self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
@@ -46,14 +47,15 @@ class Floor:
             self._change(standing, event)
 
     def attest(self, event: Event, entry: Entry) -> None:
-        """Hold a signature against the keys of terminals, and what the house says of such keys against what it said
-        before. Raises Misconduct. A table's signatures are held against all that the house says: each of its entries
-        says from which entry of the table on it counts."""
+        """Hold a signature against the keys of terminals and passkeys, and what the house says of such keys against
+        what it said before. Raises Misconduct. A table's signatures are held against all that the house says: each of
+        its entries says from which entry of the table on it counts."""
         if self._trust is None:
             self._trust = attesting.trust()
         if self.is_the_house:
             self._trust.follow(event, entry.seq)
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)
+        self._counters.follow(event, entry.book)
 
     def scene(self, standing: Standing, entry: Entry) -> Scene:
         """The table as it was when an entry was written, and who wrote it."""

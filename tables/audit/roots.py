@@ -15,13 +15,12 @@ from ledger.proof import merkle, seals
 from ledger.proof.chain import Head
 from ledger.proof.chips import HOUSE_PLACES
 from ledger.recount import moved_cents
-from tables import standing
+from tables import attesting, standing
 from tables.log.catalog import read_as
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.shoes import Shuffled
-from tables.log.entries.terminal_keys import AboutTerminalKey
 
 
 def leaves_of(day: date) -> list[bytes]:
@@ -95,9 +94,9 @@ def carried_seqs(head: Head) -> list[int]:
 
 
 def _key_entries(head: Head) -> Iterable[int]:
-    """Every entry about the house's keys, and about those of its terminals: signatures of later days are held against
-    them, and against whoever vouched for them."""
-    subjects = (AboutKey.subject, AboutTerminalKey.subject)
+    """Every entry about the house's keys, those of its terminals, and passkeys that sign: signatures of later days are
+    held against them, and against whoever vouched for them."""
+    subjects = (AboutKey.subject, *attesting.SUBJECTS)
     entries = LogEntry.objects.filter(book_id=head.book_id, subject__in=subjects, seq__lte=head.seq)
     return entries.values_list("seq", flat=True)
 

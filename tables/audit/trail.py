@@ -3,25 +3,28 @@ books."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from ledger import cage, mends
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
-from tables import models
+from tables import attesting, models
 from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
 from tables.games.catalog import GAMES
 from tables.games.felt import Illegal
 from tables.games.odds import PayTable
 from tables.handlers import checks
-from tables.log.catalog import read_as
+from tables.log.catalog import read, read_as
 from tables.log.entries.chips import ChipSeriesAdded, DenominationRetired
 from tables.log.entries.custody import DropScheduled, HouseKeySet
 from tables.log.entries.journal import AlertRaised
 from tables.log.entries.kept import RowsNoted, RowsTakenOver, TableAdded
+from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.settings import PAYS, PayTableMade, TableSet
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.entries.staff import CertificateIssued
+from tables.log.entries.staff import AboutStaff, CertificateIssued, PasskeyRegistered, PasskeyWithdrawn
 from tables.log.entries.terminal_keys import (
     AboutTerminalKey,
     SignaturesDemanded,
@@ -158,12 +161,33 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
         raise Misconduct(f"it goes by {name} as it stood at another time, after entry {through}")
 
 
-@checks(TerminalKeyMade, TerminalKeyVouched, TerminalKeyEnded, SignaturesDemanded)
-def check_terminal_key(event: AboutTerminalKey, entry: Entry) -> None:
+@checks(TerminalKeyMade, TerminalKeyVouched, TerminalKeyEnded, SignaturesDemanded, PasskeyEnded, PasskeysDemanded)
+def check_signing_key(event: AboutTerminalKey | AboutPasskey, entry: Entry) -> None:
     """From which entry of each table on it counts is where that table's log stood then. That the key is one, and who
     vouched for it, the proof follows entry by entry (``Floor.attest``)."""
     for name, pk in Book.objects.exclude(name=HOUSE).values_list("name", "pk"):
         _refuse_other_time(entry, name, pk, event.through.get(name, 0))
+
+
+@checks(PasskeyVouched)
+def check_passkey(event: PasskeyVouched, entry: Entry) -> None:
+    """The same; and the passkey is one that its owner registered, and has not withdrawn. That the terminal and the
+    passkey signed it, the proof follows entry by entry (``Floor.attest``)."""
+    check_signing_key(event, entry)
+    rows = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=AboutStaff.subject)
+    is_registered = False
+    for kind, body in rows.filter(kind__in=_PASSKEY_KINDS).order_by("seq").values_list("kind", "body"):
+        about = read(AboutStaff.subject, kind, body, house=True)
+        if isinstance(about, PasskeyRegistered) and about.credential == event.credential:
+            key = attesting.public_of(about.public_key)
+            is_registered = (about.username, key) == (event.username, event.key)
+        elif isinstance(about, PasskeyWithdrawn) and about.credential == event.credential:
+            is_registered = False
+    if not is_registered:
+        raise Misconduct(f"{event.username} has not registered the passkey {event.name}, or has withdrawn it")
+
+
+_PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
 
 
 @checks(HouseKeySet, DropScheduled)

@@ -80,7 +80,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     happened_at: str | None = None
     """When it happened, where the book was held by somebody else then."""
     attested: Attestation | None = None
-    """The signature of the terminal on which somebody signed it by badge and PIN."""
+    """The signature of the terminal on which somebody signed it by badge and PIN, and that of their passkey."""
 
     @property
     def kind(self) -> str:
@@ -112,6 +112,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     def signed_terms(self) -> Mapping[str, Any] | None:
         """What whoever wrote it signed by badge and PIN, for the terminal to sign too; None where nobody signs."""
+        return None
+
+    def formerly_signed_terms(self) -> Mapping[str, Any] | None:
+        """The same as an earlier release had terminals sign it; None where it was never otherwise."""
         return None
 
     def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:

@@ -268,9 +268,14 @@ class Series:
         step = steps.get(name) or steps.get(kind_of(name))
         return step._replace(name=name) if step else None
 
+    @property
+    def steps(self) -> tuple[Stage, ...]:
+        """Every step that such a slip may take, those of a void too."""
+        return (*self.stages, *(VOID if self.is_voidable else ()))
+
     def kinds(self) -> Iterator[tuple[str, Stage, frozenset[str]]]:
         """Each kind of entry about such slips, with its step and the kinds of transfer that it may make."""
-        for stage in (*self.stages, *(VOID if self.is_voidable else ())):
+        for stage in self.steps:
             flows = [stage.moves] if stage.moves else []
             if self.count and stage is self.stages[-1]:
                 flows += self.count.flows
@@ -955,3 +960,6 @@ RACK_COUNTS: Final = frozenset(
     if record.counts(RACK) and not record.door and stage.expects
 )
 """The kinds of entry in which a rack is counted the second time while the table stays open."""
+
+PAPERS: Final = tuple(record.name for record in SLIPS.values() if record.subject == "slip")
+"""The series that are signed as slips are."""

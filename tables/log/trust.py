@@ -1,18 +1,22 @@
-"""Which keys of terminals are trusted, for which entries: a fold of the house's entries about them. Pure.
+"""Which keys of terminals, and which passkeys, are trusted for which entries: a fold of the house's entries about
+them. Pure.
 
 A key is trusted once a terminal vouched for it whose key is trusted; the first is a root, and stands by what the house
-keeps on paper. So whoever can write into the database, and has no terminal, can add keys, and none that signs.
+keeps on paper. So whoever can write into the database, and has no terminal, can add keys, and none that signs. A
+passkey signs slips once such a terminal vouched for it in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from ledger.proof import p256
 from tables.log import attestation
 from tables.log.attestation import Attestation
+from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
+from tables.log.entries.slips import SlipSigned
 from tables.log.entries.terminal_keys import (
     AboutTerminalKey,
     SignaturesDemanded,
@@ -22,8 +26,11 @@ from tables.log.entries.terminal_keys import (
     Vouch,
 )
 from tables.log.event import Event, Misconduct
+from tables.log.house_terms import BY_NAME
+from tables.log.series import PAPERS
 
 HOUSE = "house"
+Statement = Mapping[str, object]
 Through = Mapping[str, int]
 """Up to which entry of each book something was not so yet."""
 
@@ -56,15 +63,53 @@ class TerminalKey:
         return self.since is None and self.until is None
 
 
+@dataclass(frozen=True, slots=True)
+class SlipPasskey:
+    """A passkey that signs slips, or did."""
+
+    credential: str
+    username: str
+    public: str
+    origin: str
+    vouched_by: str
+    """The terminal that vouched for it."""
+    seq: int
+    """The house's entry that says so."""
+    since: Through
+    until: Through | None = None
+    """From when on it signs nothing any more; None: it still does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """From when on something has to be signed by passkey."""
+
+    since: Through
+    seq: int
+    """The house's entry that says so."""
+
+
+class NoPasskey(Misconduct):
+    """A passkey had to sign, and none did."""
+
+
+class WrongPasskey(Misconduct):
+    """A passkey signed, and not this, or it was not to."""
+
+
 @dataclass(slots=True)
 class Trust:
-    """The keys of all terminals up to an entry of the house's book."""
+    """The keys of all terminals, and the passkeys that sign slips, up to an entry of the house's book."""
 
     keys: dict[str, TerminalKey] = field(default_factory=dict)
     """By their fingerprints."""
     demanded: Through | None = None
     """From when on every signature has to carry one; None: it may do without."""
     demanded_seq: int = 0
+    passkeys: dict[str, SlipPasskey] = field(default_factory=dict)
+    """By the digests of their ids."""
+    demands: dict[str, Demand] = field(default_factory=dict)
+    """By the role whose signatures, or the series whose slips, a passkey has to sign: no series is called as a role."""
 
     # --- who is trusted
 
@@ -96,9 +141,12 @@ class Trust:
     def follow(self, event: Event, seq: int) -> None:
         """One more entry of the house's book. Raises Misconduct where the house would not have written it, and then
         nothing is changed."""
-        if not isinstance(event, AboutTerminalKey):
-            return
-        through = {**event.through, HOUSE: seq}
+        if isinstance(event, AboutTerminalKey):
+            self._follow_key(event, {**event.through, HOUSE: seq}, seq)
+        elif isinstance(event, AboutPasskey):
+            self._follow_passkey(event, {**event.through, HOUSE: seq}, seq)
+
+    def _follow_key(self, event: AboutTerminalKey, through: Through, seq: int) -> None:
         match event:
             case TerminalKeyMade():
                 self._make(event, through, seq)
@@ -117,6 +165,43 @@ class Trust:
                 if self.demanded is not None or not self.has_signers:
                     raise Misconduct("signatures by terminals were demanded before, or no terminal could give one")
                 self.demanded, self.demanded_seq = through, seq
+
+    def _follow_passkey(self, event: AboutPasskey, through: Through, seq: int) -> None:
+        match event:
+            case PasskeyVouched():
+                self._vouch_for_passkey(event)
+                vouched = event.vouched.terminal
+                self.passkeys[event.credential] = SlipPasskey(
+                    event.credential, event.username, event.key, event.origin, vouched, seq, since=through
+                )
+            case PasskeyEnded():
+                passkey = self.passkeys.get(event.credential)
+                if passkey is None or passkey.username != event.username or passkey.until is not None:
+                    raise Misconduct(f"{event.username} has no such passkey that signs slips")
+                self.passkeys[event.credential] = replace(passkey, until=through)
+            case PasskeysDemanded():
+                self._demand_passkeys(event, through, seq)
+
+    def _vouch_for_passkey(self, event: PasskeyVouched) -> None:
+        if event.credential in self.passkeys:
+            raise Misconduct(f"a terminal vouched for this passkey of {event.username} before")
+        terminal = event.vouched.terminal
+        statement = attestation.passkey_voucher(event.username, event.credential, event.key, event.origin, by=terminal)
+        self._refuse_unsigned(event.vouched, statement, f"the passkey {event.name} of {event.username}")
+        answer = event.answer.answer_to(event.key, statement)
+        if answer is None or event.answer.credential != event.credential or answer.origin != event.origin:
+            raise Misconduct(
+                f"the passkey {event.name} of {event.username} was not used when {terminal} vouched for it"
+            )
+
+    def _demand_passkeys(self, event: PasskeysDemanded, through: Through, seq: int) -> None:
+        asked = (*event.roles, *event.papers)
+        known_names = set(event.roles) <= set(BY_NAME) and set(event.papers) <= set(PAPERS)
+        if not asked or not known_names or len(set(asked)) < len(asked) or self.demands.keys() & set(asked):
+            raise Misconduct("it demands passkeys of nobody, of who signs nothing by name, or where it did before")
+        if not any(passkey.until is None for passkey in self.passkeys.values()):
+            raise Misconduct("it demands passkeys, and nobody has one that signs slips")
+        self.demands |= dict.fromkeys(asked, Demand(through, seq))
 
     def _make(self, event: TerminalKeyMade, through: Through, seq: int) -> None:
         try:
@@ -141,12 +226,15 @@ class Trust:
         self._put(key)
 
     def _refuse_vouch(self, vouched: Vouch, name: str, fingerprint: str) -> None:
+        statement = attestation.voucher(name, fingerprint, vouched.terminal)
+        self._refuse_unsigned(vouched, statement, f"the key {fingerprint} of {name}")
+
+    def _refuse_unsigned(self, vouched: Vouch, statement: Statement, what: str) -> None:
         signer = self.keys.get(vouched.key)
         if signer is None or not signer.is_trusted or signer.terminal != vouched.terminal:
-            raise Misconduct(f"{vouched.terminal} vouches for {name} by the key {vouched.key}, which is not trusted")
-        statement = attestation.voucher(name, fingerprint, vouched.terminal)
+            raise Misconduct(f"{vouched.terminal} vouches for {what} by the key {vouched.key}, which is not trusted")
         if not p256.is_signed(signer.public, vouched.signature, canonical_of(statement)):
-            raise Misconduct(f"{vouched.terminal} did not vouch for the key {fingerprint} of {name}")
+            raise Misconduct(f"{vouched.terminal} did not vouch for {what}")
 
     def _of(self, name: str, fingerprint: str) -> TerminalKey:
         key = self.keys.get(fingerprint)
@@ -159,38 +247,101 @@ class Trust:
 
     # --- signatures
 
-    def refuse(self, event: Event, *, book: str, seq: int, by: str, key: UUID | None) -> None:
-        """Raise Misconduct where an entry's signature is not the terminal's whose it says that it is, or where it has
-        none and has to."""
+    def refuse(self, event: Event, *, book: str, seq: int, by: str, key: UUID | None, former: bool = True) -> None:
+        """Raise Misconduct where an entry's signature is not the terminal's whose it says that it is, or not the
+        passkey's, or where it has none and has to. ``former``: whether it may be under a statement of old."""
         terms, attested = event.signed_terms(), event.attested
         if terms is None:
             if attested is not None:
                 raise Misconduct("it carries a signature by a terminal, and nobody signs such an entry")
             return
-        if attested is None:
-            if self.demanded is not None and seq > self.demanded.get(book, 0):
-                raise Misconduct(
-                    f"{by} signed it by no terminal's key, and since entry {self.demanded_seq} of the"
-                    " house's book every signature carries one"
+        is_attested = attested is not None and attested.is_by_terminal
+        if not is_attested and self.demanded is not None and seq > self.demanded.get(book, 0):
+            raise Misconduct(
+                f"{by} signed it by no terminal's key, and since entry {self.demanded_seq} of the"
+                " house's book every signature carries one"
+            )
+        statements: list[Statement] = []
+        if attested is not None:
+            terminal, every = attested.terminal, [terms, event.formerly_signed_terms() if former else None]
+            statements = [
+                attestation.statement(each, book=book, by=by, terminal=terminal, key=key) for each in every if each
+            ]
+            self._refuse_attested(attested, statements, book, seq)
+        self._refuse_passkey(event, statements, book, seq)
+
+    def passkey_due(self, role: str, series: str, book: str, seq: int) -> int:
+        """The house's entry since which a signature by this role on a slip of this series takes a passkey; 0 where it
+        takes none."""
+        names = (role, series) if role in BY_NAME else ()
+        demands = [self.demands[name] for name in names if name in self.demands]
+        return min((demand.seq for demand in demands if seq > demand.since.get(book, 0)), default=0)
+
+    def signs(self, username: str) -> list[SlipPasskey]:
+        """Somebody's passkeys that sign slips now."""
+        return [key for key in self.passkeys.values() if key.username == username and key.until is None]
+
+    def _refuse_passkey(self, event: Event, statements: Sequence[Statement], book: str, seq: int) -> None:
+        answer = event.attested.passkey if event.attested else None
+        if not isinstance(event, SlipSigned):
+            if answer is not None:
+                raise WrongPasskey("it carries a signature by a passkey, and passkeys sign slips alone")
+            return
+        if answer is None:
+            if since := self.passkey_due(event.role, event.after.series.name, book, seq):
+                raise NoPasskey(
+                    f"{event.name} signed it by no passkey, and since entry {since} of the house's book such a"
+                    " signature carries one"
                 )
             return
-        self._refuse_attested(attested, book, seq)
-        signer = self.keys[attested.key]
-        statement = attestation.statement(terms, book=book, by=by, terminal=attested.terminal, key=key)
-        if not attested.holds(signer.public, statement):
-            raise Misconduct(f"{attested.terminal} did not sign it: its signature is of something else")
+        passkey = self.passkeys.get(answer.credential)
+        if passkey is None or passkey.username != event.username:
+            raise WrongPasskey(f"it is signed by a passkey that is not one of {event.name} that signs slips")
+        if seq <= passkey.since.get(book, 0):
+            raise WrongPasskey(f"it is signed by a passkey of {event.name} for which no terminal vouched yet")
+        if passkey.until is not None and seq > passkey.until.get(book, 0):
+            raise WrongPasskey(f"it is signed by a passkey of {event.name} that was withdrawn before")
+        given = next((given for each in statements if (given := answer.answer_to(passkey.public, each))), None)
+        if given is None:
+            raise WrongPasskey(f"{event.name}'s passkey did not sign it: its signature is of something else")
+        if given.origin != passkey.origin:
+            raise WrongPasskey(f"{event.name}'s passkey was asked by {given.origin[:80]}, which is not the house")
 
-    def _refuse_attested(self, attested: Attestation, book: str, seq: int) -> None:
+    def _refuse_attested(self, attested: Attestation, statements: Sequence[Statement], book: str, seq: int) -> None:
+        if not attested.is_by_terminal:
+            if attested.passkey is None:
+                raise Misconduct("it says that it is signed by a terminal or a passkey, and by neither of them is it")
+            return
         key = self.keys.get(attested.key)
-        if attested.passkey is not None or key is None or key.terminal != attested.terminal:
+        if key is None or key.terminal != attested.terminal:
             raise Misconduct(f"it is signed by a key {attested.key}, which is not one of {attested.terminal}")
         says = f"it is signed by the key {attested.key} of {attested.terminal}"
         if key.since is None or seq <= key.since.get(book, 0):
             raise Misconduct(f"{says}, which was not trusted then")
         if key.until is not None and seq > key.until.get(book, 0):
             raise Misconduct(f"{says}, which had ended before")
+        if not any(attested.holds(key.public, statement) for statement in statements):
+            raise Misconduct(f"{attested.terminal} did not sign it: its signature is of something else")
 
 
-def canonical_of(statement: Mapping[str, object]) -> bytes:
+@dataclass(slots=True)
+class Counters:
+    """How often each passkey was used, as far as slips say: in a book it only rises, but where a passkey does not
+    count at all. One that goes back was copied."""
+
+    last: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def follow(self, event: Event, book: str) -> None:
+        """One more entry, whose signature holds. Raises Misconduct."""
+        answer = event.attested.passkey if event.attested else None
+        if answer is None:
+            return
+        count, place = p256.uses_of(answer.authenticator), (answer.credential, book)
+        if count and count <= self.last.get(place, 0):
+            raise WrongPasskey("its passkey counts backwards: somebody copied it, or used an old signature again")
+        self.last[place] = count or self.last.get(place, 0)
+
+
+def canonical_of(statement: Statement) -> bytes:
     """A statement's one spelling, which is signed."""
     return attestation.canonical(statement)

@@ -33,6 +33,19 @@ class Line:
     by: Signed | None
     moment: datetime | None
     hash: str = ""
+    body: bytes = b""
+    """The entry that it is."""
+    in_house: bool = False
+
+    @property
+    def signed_with(self) -> str:
+        """What signed beside badge and PIN: "Cage 1 and a passkey"; read only for whoever asks."""
+        if not self.body:
+            return ""
+        given = read_as(HouseSlipSigned if self.in_house else SlipSigned, self.body).attested
+        if given is None:
+            return ""
+        return " and ".join([given.terminal] * given.is_by_terminal + ["a passkey"] * (given.passkey is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +214,8 @@ def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[Sheet]:
         lines = []
         for stage in _stages(slip):
             by = signatures.get(stage.name)
-            moment, _, digest = entries[books[table], by.seq] if by else (None, b"", "")
-            lines.append(Line(stage, by, moment, digest))
+            moment, body, digest = entries[books[table], by.seq] if by else (None, b"", "")
+            lines.append(Line(stage, by, moment, digest, body, in_house=table is None))
         sheets.append(Sheet(table, slip, tuple(lines)))
     return sheets
 

@@ -2,15 +2,17 @@
 
 A challenge lies in the session that it was given to, for one purpose, and is gone with the first answer to it. Origin
 and relying party are those of the page's own address. What the device signs with is in the house's book, by its public
-key, from its registration on.
+key, from its registration on. It signs slips once a terminal vouched for it: what makes it trusted for that stands in
+``tables/log/trust.py``.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 from django.http import HttpRequest
@@ -23,6 +25,7 @@ from webauthn import (
     verify_registration_response,
 )
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers.cose import COSEAlgorithmIdentifier
 from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
     AuthenticatorSelectionCriteria,
@@ -31,11 +34,23 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from ledger import log
 from ledger.alerts import raise_alert
 from ledger.house import digest_of, note
+from ledger.log import Draft
+from ledger.proof.chain import Head
+from tables import attesting
+from tables.log import attestation
+from tables.log.attestation import Attestation
+from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.staff import PasskeyRegistered, PasskeyWithdrawn
-from tables.models import Passkey, Staff
+from tables.log.entries.terminal_keys import Vouch
+from tables.log.event import Misconduct
+from tables.log.house_terms import BY_NAME
+from tables.log.series import PAPERS
+from tables.models import Passkey, Staff, Terminal
 from tables.refusals import Refused
+from tables.staff import terminal_keys
 
 _CHALLENGE: Final = "passkey_challenge"
 _SECONDS: Final = 300
@@ -43,9 +58,11 @@ _SECONDS: Final = 300
 MOST: Final = 10
 """So many passkeys one person has."""
 _WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
+_KINDS: Final = [COSEAlgorithmIdentifier.ECDSA_SHA_256, COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256]
+"""The first that a device has: only keys of the first kind sign slips, for proofs read no others."""
 REGISTER: Final = "register"
 SIGN_IN: Final = "sign in"
-SIGN: Final = "sign"
+LATER: Final = 2**62
 
 
 # --- Registering -----------------------------------------------------------------------------------------------
@@ -61,9 +78,10 @@ def registration_options(request: HttpRequest, staff: Staff) -> str:
         user_name=staff.username,
         user_display_name=staff.name,
         authenticator_selection=AuthenticatorSelectionCriteria(
-            resident_key=ResidentKeyRequirement.PREFERRED, user_verification=UserVerificationRequirement.REQUIRED
+            resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
         ),
         exclude_credentials=_descriptors(staff),
+        supported_pub_key_algs=_KINDS,
     )
     _give(request, REGISTER, options.challenge, staff.username)
     return options_to_json(options)
@@ -80,7 +98,7 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=_host(request),
-            expected_origin=_origin(request),
+            expected_origin=origin_of(request),
             require_user_verification=True,
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
@@ -104,19 +122,25 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
 
 
 def withdraw(row: Passkey, *, by: Staff) -> None:
-    """It opens nothing any more: by its owner, or by an operator for whom it was lost. Raises Refused."""
+    """It opens nothing any more, and signs nothing: by its owner, or by an operator for whom it was lost. Raises
+    Refused."""
     if by.pk != row.staff_id and not by.has_perm("tables.change_staff"):
         raise Refused("not_permitted", "Its owner withdraws a passkey, or an operator.", 403)
     with transaction.atomic():
+        # Books first: whoever signs a slip holds one, and then the row.
+        through, head = terminal_keys.everything_so_far()
         row = Passkey.objects.select_for_update(of=("self",)).select_related("staff").get(pk=row.pk)
         if not row.is_active:
             return
         row.is_active = False
         row.save(update_fields=["is_active"])
-        event = PasskeyWithdrawn(
-            username=row.staff.username, name=row.name, credential=digest_of(row.credential), signer=by.username
-        )
-        note(event, by.signature)
+        credential, username = digest_of(row.credential), row.staff.username
+        event = PasskeyWithdrawn(username=username, name=row.name, credential=credential, signer=by.username)
+        head = log.append(head, Draft.of(event, by.signature))
+        signing = attesting.trust().passkeys.get(credential)
+        if signing is not None and signing.until is None:
+            ended = PasskeyEnded(username=username, name=row.name, credential=credential, through=through)
+            log.append(head, Draft.of(ended, by.signature))
 
 
 def _refuse_many(staff: Staff) -> None:
@@ -148,39 +172,90 @@ def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staf
     return row.staff, digest_of(row.credential)
 
 
-# --- Signing something -----------------------------------------------------------------------------------------
+# --- Signing slips ---------------------------------------------------------------------------------------------
 
 
-def options_for(request: HttpRequest, staff: Staff, digest: bytes) -> str:
-    """What the browser asks a device of somebody's for, to sign what has this SHA-256: the digest is the challenge."""
-    if len(digest) != sha256().digest_size:
-        raise ValueError("a digest is a SHA-256")
-    options = generate_authentication_options(
-        rp_id=_host(request),
-        challenge=digest,
-        allow_credentials=_descriptors(staff),
-        user_verification=UserVerificationRequirement.REQUIRED,
+def statement_of(row: Passkey, terminal: str, origin: str) -> dict[str, Any]:
+    """What a terminal and a passkey both sign, so that it signs slips from then on."""
+    return attestation.passkey_voucher(
+        row.staff.username, digest_of(row.credential), attesting.public_of(row.public_key), origin, by=terminal
     )
-    _give(request, SIGN, digest, staff.username)
-    return options_to_json(options)
 
 
-def assertion_over(request: HttpRequest, staff: Staff, digest: bytes, answer: str) -> dict[str, str]:
-    """Somebody's signature over a digest, checked: credential (its digest), authenticator_data, client_data and
-    signature in base64url. With the public key that is in the house's book, anybody can check it again. Raises
-    Refused."""
-    if _take(request, SIGN, staff.username) != digest:
-        raise Refused("wrong_passkey", "Something else was to be signed: try again.", 409)
-    row = _checked(request, answer, digest)
-    if row.staff_id != staff.pk:
-        raise Refused("wrong_passkey", _WRONG, 403)
-    response = json.loads(answer)["response"]
-    return {
-        "credential": digest_of(row.credential),
-        "authenticator_data": response["authenticatorData"],
-        "client_data": response["clientDataJSON"],
-        "signature": response["signature"],
-    }
+def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | None, *, by: Staff) -> None:
+    """Let the terminal on which its owner stands vouch for a passkey, which is used there: it signs slips from then on.
+    Raises Refused."""
+    if by.pk != row.staff_id or not row.is_active:
+        raise Refused("not_permitted", "Its owner lets a terminal vouch for a passkey, and nobody else.", 403)
+    public = attesting.public_of(row.public_key)
+    if not public:
+        raise Refused("bad_key", f"{row.name} has a key of another kind than slips take: register another one.", 422)
+    if given is None or given.passkey is None or not given.is_by_terminal:
+        raise Refused("not_attested", f"{terminal.name} did not sign, or {row.name} did not: try again.", 403)
+    with transaction.atomic():
+        through, head = terminal_keys.everything_so_far()
+        event = PasskeyVouched(
+            username=by.username,
+            name=row.name,
+            credential=digest_of(row.credential),
+            key=public,
+            origin=origin,
+            vouched=Vouch(terminal.name, given.key, given.signature),
+            answer=given.passkey,
+            through=through,
+        )
+        _write(head, event, by)
+
+
+def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
+    """From now on the signatures of these roles, and those on these slips, carry one by a passkey. Raises Refused."""
+    if not by.has_perm("tables.enrol_terminal"):
+        raise Refused("not_permitted", "Only an operator says who signs by passkey.", 403)
+    with transaction.atomic():
+        through, head = terminal_keys.everything_so_far()
+        standing = attesting.trust().demands
+        asked = [name for name in (*roles, *papers) if name not in standing]
+        event = PasskeysDemanded(
+            roles=tuple(name for name in BY_NAME if name in asked and name in roles),
+            papers=tuple(name for name in PAPERS if name in asked and name in papers),
+            through=through,
+        )
+        _write(head, event, by)
+
+
+def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
+    """An entry that every proof will take. Raises Refused."""
+    keys = attesting.trust_before(head.seq + 1)
+    try:
+        keys.follow(event, head.seq + 1)
+    except Misconduct as wrong:
+        raise Refused("bad_passkey", f"This does not hold: {wrong}. Load the page again.", 409) from None
+    log.append(head, Draft.of(event, by.signature))
+
+
+def asked_of(badge: str, series: str) -> Asked:
+    """Whether whoever has this badge signs slips of a series by passkey, and by which."""
+    staff = Staff.objects.filter(badge=badge, is_active=True).first() if badge else None
+    keys = attesting.trust()
+    # Of a book and an entry to come: whatever is demanded by now.
+    if staff is None or not keys.passkey_due(staff.role, series, "", LATER):
+        return Asked(is_wanted=False, credentials=[])
+    signing = {key.credential for key in keys.signs(staff.username)}
+    rows = staff.passkeys.filter(is_active=True).values_list("credential", flat=True)
+    return Asked(is_wanted=True, credentials=[row for row in rows if digest_of(row) in signing])
+
+
+class Asked(NamedTuple):
+    """What a page has to ask a device for before it sends a signature."""
+
+    is_wanted: bool
+    credentials: list[str]
+    """The ids of the passkeys that may answer."""
+
+
+def tell_copied(refused: Refused) -> None:
+    """The pit hears of a passkey that counts backwards, whatever was to be signed by it."""
+    _alert_copied(str(refused.facts["username"]), str(refused.facts["passkey"]))
 
 
 # --- Checking --------------------------------------------------------------------------------------------------
@@ -199,7 +274,7 @@ def _checked(request: HttpRequest, answer: str, challenge: bytes) -> Passkey:
                 credential=answer,
                 expected_challenge=challenge,
                 expected_rp_id=_host(request),
-                expected_origin=_origin(request),
+                expected_origin=origin_of(request),
                 credential_public_key=base64url_to_bytes(row.public_key),
                 credential_current_sign_count=0,
                 require_user_verification=True,
@@ -211,10 +286,14 @@ def _checked(request: HttpRequest, answer: str, challenge: bytes) -> Passkey:
             row.sign_count, row.used_at = verified.new_sign_count, timezone.now()
             row.save(update_fields=["sign_count", "used_at"])
     if was_copied:
-        says = f"The passkey {row.name} of {row.staff.name} counts backwards: somebody may have copied it."
-        raise_alert(None, "passkey_copied", says, {"username": row.staff.username, "passkey": row.name})
+        _alert_copied(row.staff.username, row.name)
         raise Refused("wrong_passkey", _WRONG, 403)
     return row
+
+
+def _alert_copied(username: str, name: str) -> None:
+    says = f"The passkey {name} of {username} counts backwards: somebody may have copied it."
+    raise_alert(None, "passkey_copied", says, {"username": username, "passkey": name})
 
 
 def _credential(answer: str) -> str:
@@ -247,5 +326,6 @@ def _host(request: HttpRequest) -> str:
     return request.get_host().rsplit(":", 1)[0] if ":" in request.get_host() else request.get_host()
 
 
-def _origin(request: HttpRequest) -> str:
+def origin_of(request: HttpRequest) -> str:
+    """The pages of the house, as a browser names them."""
     return f"{request.scheme}://{request.get_host()}"

@@ -62,7 +62,7 @@ def make(
     Refused."""
     _refuse_challenge(terminal, challenge)
     with transaction.atomic():
-        through, head = _everything_so_far()
+        through, head = everything_so_far()
         keys = attesting.trust()
         if not may_make(terminal, by, keys):
             says = "An operator signs in on this terminal and makes its key: it was enrolled some time ago."
@@ -96,7 +96,7 @@ def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by
     """Let a trusted terminal vouch for a key that waits; its browser signed that. Raises Refused."""
     _permit(by)
     with transaction.atomic():
-        through, head = _everything_so_far()
+        through, head = everything_so_far()
         signer = attesting.trust().of(terminal.name)
         if signer is None or not signer.is_trusted:
             raise Refused("no_key", f"{terminal.name} has no trusted key: vouch at a terminal that has one.", 409)
@@ -109,7 +109,7 @@ def demand(*, by: Staff) -> None:
     """From now on every signature carries one by its terminal's key. Raises Refused where no terminal could sign."""
     _permit(by)
     with transaction.atomic():
-        through, head = _everything_so_far()
+        through, head = everything_so_far()
         _write(head, SignaturesDemanded(through=through), by.signature)
 
 
@@ -118,7 +118,7 @@ def end(terminal: Terminal, reason: str, *, by: str) -> None:
     if attesting.trust().of(terminal.name) is None:
         return
     with transaction.atomic():
-        through, head = _everything_so_far()
+        through, head = everything_so_far()
         key = attesting.trust().of(terminal.name)
         if key is not None:
             _append(head, _ended(key, reason, through), by)
@@ -173,7 +173,7 @@ def _permit(by: Staff) -> None:
         raise Refused("not_permitted", "Only an operator sees to the keys of terminals.", 403)
 
 
-def _everything_so_far() -> tuple[dict[str, int], Head]:
+def everything_so_far() -> tuple[dict[str, int], Head]:
     """How far every table's book is written, and the house's under its lock. The books are held until the commit: what
     is signed at a table meanwhile waits, and finds what is entered here."""
     with connection.cursor() as cursor:

@@ -63,7 +63,7 @@ from tables.slips import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
-from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets
+from tests.carried import alerting, cash, chip_papers, house_terms, mishaps, own_secrets, passkeys_on_slips
 from tests.carried.attested import terminals_sign
 from tests.clock import Clock
 from tests.floor import PIN, Hand, signs
@@ -272,6 +272,7 @@ def _fourth_day(house: House) -> None:
     sealed.accept_restored("The database was put back from last night's copy", (house.boss, house.olga))
     _day_closed(house, 2)
     terminals_sign(house.olga, house.cashier, house.second)
+    passkeys_on_slips.sign(house)
     house.later(hours=30)
     assert witness.confirm(house.olga, "Closed for the carnival", keys.signing_key())
     assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]

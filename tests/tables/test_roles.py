@@ -73,6 +73,7 @@ ACCOUNT = Guard((IN, 200, 200, 200, 200, 200), (IN, 405, 405, 405, 405, 405))
 OWN_SECRET = Guard((IN, 405, 405, 405, 405, 405), (IN, 422, 422, 422, 422, 422))
 NOTHING_TO_REGISTER = Guard((IN, 405, 405, 405, 405, 405), (IN, 409, 409, 409, 409, 409))
 NOT_THEIR_PASSKEY = Guard((IN, 405, 405, 405, 405, 405), (IN, 404, 404, 404, 404, 404))
+WHOSE_PASSKEY = Guard((IN, 405, 405, 405, 405, 405), (IN, 200, 200, 200, 200, 200))
 CODES = Guard((IN, 403, 403, 200, 200, 403), (IN, 403, 403, 404, 404, 403))
 PASSWORD_OF_THE_ADMIN = Guard(everybody(302), everybody(302))
 
@@ -161,6 +162,7 @@ DECLARED: dict[str, Guard] = {
     "account/passkeys/options/": OWN_SECRET,
     "account/passkeys/": NOTHING_TO_REGISTER,
     "account/passkeys/<int:pk>/withdraw/": NOT_THEIR_PASSKEY,
+    "account/passkeys/<int:pk>/vouch/": NOT_THEIR_PASSKEY,
     "codes/": CODES,
     "work-as/": WORK_AS,
     "emergency/": SIGNING_IN,
@@ -255,6 +257,7 @@ DECLARED: dict[str, Guard] = {
     "slips/counterfeit.csv": SHOES,
     "slips/keys/": KEY_REGISTER,
     "slips/keys.csv": KEY_REGISTER,
+    "slips/passkey/": WHOSE_PASSKEY,
     "slips/<int:pk>/new/<slug:series>/": BEGIN_A_SLIP,
     "slips/<int:pk>/<slug:series>/<int:year>/<int:number>/": A_SLIP,
     "live/": STREAM,

@@ -1,4 +1,5 @@
-// What somebody signs on this terminal, the terminal signs too: over what stands in the form as it is sent.
+// What somebody signs on this terminal, the terminal signs too, and their passkey where the house wants that: over what
+// stands in the form as it is sent.
 "use strict";
 
 for (const form of document.querySelectorAll("form")) {
@@ -27,10 +28,36 @@ for (const form of document.querySelectorAll("form")) {
     return texts;
   };
 
+  // As the house reads an amount: 20, 2.50, 1,000. What it would refuse is signed as nothing, and refused.
+  const amount = (text) => {
+    const parts = /^\+?(\d{1,40}|\d{1,3}(?:,\d{3}){1,12})(?:\.(\d{1,2}))?$/.exec(text);
+    return parts ? Number(parts[1].replaceAll(",", "")) * 100 + Number((parts[2] ?? "0").padEnd(2, "0")) : 0;
+  };
+
+  // By code points, as a verifier sorts.
+  const compare = (one, other) => {
+    const [ones, others] = [[...one], [...other]];
+    for (let place = 0; place < Math.min(ones.length, others.length); place += 1) {
+      if (ones[place] !== others[place]) return ones[place].codePointAt(0) - others[place].codePointAt(0);
+    }
+    return ones.length - others.length;
+  };
+
+  // The notes that a count puts apart, in the one order that an entry has them in.
+  const apart = () => {
+    const notes = [];
+    for (const kind of form.querySelectorAll('select[name^="apart-"]')) {
+      const typed = (name) => form.elements[kind.name.replace(/kind$/, name)].value.trim();
+      if (kind.value) notes.push([kind.value, amount(typed("worth")), typed("envelope")]);
+    }
+    return notes.sort((one, other) => compare(one[0], other[0]) || one[1] - other[1] || compare(one[2], other[2]));
+  };
+
   // The page says what is signed; what it leaves open (null) is what was typed.
   const statement = (button) => {
     const value = (name) => form.elements[name]?.value ?? "";
     const typed = {
+      apart,
       badge: () => value("badge"),
       box: () => value("box").trim(),
       cents,
@@ -53,28 +80,50 @@ for (const form of document.querySelectorAll("form")) {
     says.hidden = false;
   };
 
+  // The terminal's own signature; null where it has no key. Throws where the house takes none without it.
+  const byTerminal = async (whole) => {
+    const { key: fingerprint, demanded, lost } = field.dataset;
+    try {
+      const key = terminalKey.isPossible() ? await terminalKey.known(fingerprint) : null;
+      if (key) return { key: key.fingerprint, signature: await terminalKey.sign(key, whole) };
+    } catch {
+      // Said below, where it matters.
+    }
+    if (demanded) throw new Error(lost);
+    return null;
+  };
+
+  // Which passkeys may sign it: none where the house wants none. The house says so by the badge.
+  const passkeysOf = async (whole) => {
+    if (field.dataset.passkeyId) return [field.dataset.passkeyId];
+    if (!field.dataset.passkeys) return [];
+    const body = new FormData();
+    for (const name of ["badge", "slip"]) body.set(name, whole[name]);
+    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    const answer = await fetch(field.dataset.passkeys, { method: "POST", body, headers: { Accept: "application/json" } });
+    const asked = answer.ok ? await answer.json() : null;
+    if (!asked) throw new Error("The house did not answer: load the page again.");
+    if (asked.sentence) throw new Error(asked.sentence);
+    return asked.credentials;
+  };
+
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (form.dataset.sending) return;
     form.dataset.sending = "yes";
+    says.hidden = true;
     const button = event.submitter;
     try {
-      const key = terminalKey.isPossible() ? await terminalKey.known(field.dataset.key) : null;
-      if (key) {
-        const terminal = JSON.parse(field.dataset.attests).terminal;
-        const signature = await terminalKey.sign(key, statement(button));
-        field.value = JSON.stringify({ terminal, key: key.fingerprint, signature });
-      } else if (field.dataset.demanded) {
-        delete form.dataset.sending;
-        refuse(field.dataset.lost);
-        return;
-      }
+      const whole = statement(button);
+      const signed = await byTerminal(whole);
+      const ids = await passkeysOf(whole);
+      const passkey = ids.length ? await globalThis.passkey.sign(whole, ids) : null;
+      const given = { terminal: field.dataset.terminal, ...signed, ...(passkey && { passkey }) };
+      if (signed || passkey) field.value = JSON.stringify(given);
     } catch (error) {
-      if (field.dataset.demanded) {
-        delete form.dataset.sending;
-        refuse(field.dataset.lost);
-        return;
-      }
+      delete form.dataset.sending;
+      refuse(error.message);
+      return;
     }
     if (button?.name) {
       const pressed = Object.assign(document.createElement("input"), { type: "hidden", name: button.name });

@@ -25,6 +25,7 @@ from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part
 from tables.audit.outside.cage_counts import SLACK, Count, Part
 from tables.log.event import Misconduct
 from tables.log.fold import UNREADABLE
+from tables.log.trust import Counters
 
 
 def verify(
@@ -119,10 +120,11 @@ class _Verifier:
     # --- terminals
 
     def _terminals(self, books: Mapping[str, BookProof], listed: Sequence[str]) -> None:
-        """Each signature of a terminal is by a key that was trusted then; and there is one where there has to be."""
+        """Each signature of a terminal or a passkey is by one that was trusted then; and there is one where there has
+        to be."""
         if HOUSE not in books:
             return
-        trust, signatures, attested = books[HOUSE].trust, 0, 0
+        trust, counters = books[HOUSE].trust, Counters()
         if listed and (unlisted := trust.unlisted(listed)):
             key = unlisted[0]
             says = f"the key {key.fingerprint} of {key.terminal} is a root, and not among those that you have on paper"
@@ -131,13 +133,17 @@ class _Verifier:
             for signature in book.signatures:
                 try:
                     trust.refuse(signature.event, book=name, seq=signature.seq, by=signature.by, key=signature.key)
+                    counters.follow(signature.event, name)
                 except Misconduct as wrong:
                     raise Wrong(book.part, f"{name}, entry {signature.seq}: {wrong}") from None
-                signatures += 1
-                attested += signature.event.attested is not None
         self._refuse_twice(books)
+        every = [signature.event.attested for book in books.values() for signature in book.signatures]
         if trust.keys:
-            self.say(f"holds  the terminals: {attested} of {signatures} signatures carry one by a key that is trusted")
+            terminals = sum(given is not None and given.is_by_terminal for given in every)
+            self.say(f"holds  the terminals: {terminals} of {len(every)} signatures carry one by a key that is trusted")
+        if trust.passkeys:
+            passkeys = sum(given is not None and given.passkey is not None for given in every)
+            self.say(f"holds  the passkeys: {passkeys} of {len(every)} signatures carry one by a passkey of who signed")
         if not listed:
             for key in trust.roots:
                 self.say(f"note   {key.terminal} has a root key, {key.fingerprint}: hold it against the house's paper")

@@ -108,6 +108,21 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The slip by its name; by its series alone where this signature begins it, for nobody knows its number yet."""
+        if not self._puts_apart:
+            return self._terms()
+        apart = [[note.kind, note.claimed_cents, note.envelope] for note in self.apart]
+        return {**self._terms(), "format": attestation.CASH_COUNT, "apart": apart}
+
+    def formerly_signed_terms(self) -> Mapping[str, Any] | None:
+        """Counts of cash were signed without the notes that they put apart."""
+        return self._terms() if self._puts_apart else None
+
+    @property
+    def _puts_apart(self) -> bool:
+        stage = self.after.latest
+        return stage is not None and stage.is_count and bool(self.after.series.cash)
+
+    def _terms(self) -> dict[str, Any]:
         is_first = len(self.now.signed) == 1
         stage = self.after.latest
         beside = stage.typed(self.facts) if stage else None

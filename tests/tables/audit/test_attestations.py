@@ -1,33 +1,28 @@
 """Signatures that nobody gave: whoever has the application's database role can write them, and no proof believes it."""
 
-import base64
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 from zipfile import ZipFile
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
 from django.core.management import call_command
 from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 from msgspec import structs
+from webauthn.helpers import bytes_to_base64url
 
 from ledger import cage, house, log, slips
 from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.proof import seals
 from ledger.proof.slip_name import SlipName
-from ledger.proof.spelling import canonical
 from ledger.slips import Signing
 from tables import attesting, dealing, standing
 from tables.audit import proofs, sealing
@@ -36,15 +31,19 @@ from tables.audit.outside.bundle import MANIFEST, Wrong
 from tables.day import hours
 from tables.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation, paper
-from tables.log.attestation import Attestation, PasskeyAnswer
-from tables.log.entries.slips import signed
+from tables.log.attestation import Attestation
+from tables.log.catalog import read_as
+from tables.log.entries.slips import SlipSigned, signed
 from tables.log.entries.terminal_keys import SignaturesDemanded, TerminalKeyEnded, TerminalKeyMade, Vouch
+from tables.log.event import Misconduct
 from tables.log.paper import Signature
+from tables.log.trust import Trust
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import terminal_keys, terminals
 from tests import floor
+from tests.authenticator import ORIGIN, PRESENT, VERIFIED, Authenticator
 from tests.clock import travelling
 from tests.floor import Hand
 from tests.software_terminal import SoftwareTerminal, signs_on, terms
@@ -506,30 +505,85 @@ def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path:
         assert answered.returncode == code, answered.stdout + answered.stderr
 
 
+# --- what an earlier release had signed ------------------------------------------------------------------------
+
+
+def counted_cash(terminal: SoftwareTerminal, statement: Callable[[Any], Any]) -> Attestation:
+    """A count of a box's cash that puts a note apart, signed under a statement of some release."""
+    table, counter = Table.objects.get(), floor.staff(Role.COUNTER, "carl", "601")
+    guards = floor.staff(Role.SECURITY, "silvia"), floor.staff(Role.SECURITY, "stefan")
+    floor.signs(table, guards[0], BeginSlip("drop", (), "B1"))
+    name = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
+    floor.signs(table, guards[1], SignSlip(name, "witnessed"))
+    counted = SignSlip(name, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
+    key = uuid4()
+    attested = terminal.attests(statement(terms(counted)), book="Rocket 1", by=counter, key=key)
+    dealing.record(table, counted, by=counter, key=key, expected_seq=None, attested=attested)
+    return attested
+
+
+def of_before(given: dict[str, Any]) -> dict[str, Any]:
+    """The first format, which had nothing of the notes that are put apart."""
+    return {name: value for name, value in given.items() if name != "apart"} | {"format": attestation.SLIP}
+
+
+def test_notes_put_apart_are_signed_too(casino: House) -> None:
+    """Harm: a counter signs a count, and the log says that they put the good notes aside as torn."""
+    counted_cash(casino.tablet, lambda given: given)
+    holds()
+    entry = LogEntry.objects.filter(kind="drop_counted").get()
+    event = read_as(SlipSigned, bytes(entry.body))
+    assert event.signed_terms()["apart"] == [["suspect", 10_000, "E8"], ["torn", 5_000, "E7"]]
+    keys, whole = attesting.trust(), {"book": "Rocket 1", "seq": entry.seq, "by": entry.by, "key": entry.key}
+    keys.refuse(event, **whole)
+    for other in ((), event.apart[:1], (event.apart[0]._replace(envelope="E9"), event.apart[1])):
+        with pytest.raises(Misconduct, match="Tablet did not sign it"):
+            keys.refuse(structs.replace(event, apart=other), **whole)
+
+
+def test_a_count_that_was_signed_without_them_stays_good_and_none_is_taken(casino: House) -> None:
+    """Harm: the upgrade calls every count of cash a forgery; or takes the old, weaker signature for ever."""
+    wrong = refused(lambda: counted_cash(casino.tablet, of_before))
+    assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
+    trust = Trust.refuse
+
+    def as_before(self: Trust, event: Any, *, former: bool = True, **whole: Any) -> None:
+        trust(self, event, former=True, **whole)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trust, "refuse", as_before)
+        again(casino.tablet)
+    holds()
+
+
+def again(terminal: SoftwareTerminal) -> None:
+    """The count that was refused, signed as an earlier release had it."""
+    table, counter = Table.objects.get(), Staff.objects.get(username="carl")
+    name = next(slip.name for slip in standing.of(table).slips if slip.series.name == "drop")
+    counted = SignSlip(name, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"),))
+    key = uuid4()
+    attested = terminal.attests(of_before(terms(counted)), book="Rocket 1", by=counter, key=key)
+    dealing.record(table, counted, by=counter, key=key, expected_seq=None, attested=attested)
+
+
 # --- passkeys --------------------------------------------------------------------------------------------------
-
-
-def answer(
-    private: ec.EllipticCurvePrivateKey, statement: Any, *, flags: int = 5, kind: str = "webauthn.get"
-) -> Attestation:
-    """What a passkey makes of a statement's digest."""
-    challenge = base64.urlsafe_b64encode(sha256(canonical(statement)).digest()).rstrip(b"=").decode()
-    client = json.dumps({"type": kind, "challenge": challenge, "origin": "https://casino.example"}).encode()
-    authenticator = sha256(b"casino.example").digest() + bytes([flags]) + (7).to_bytes(4)
-    signature = private.sign(authenticator + sha256(client).digest(), ec.ECDSA(SHA256()))
-    spelled = [base64.b64encode(part).decode() for part in (signature, authenticator, client)]
-    return Attestation("Cage 1", "", spelled[0], PasskeyAnswer(spelled[1], spelled[2]))
 
 
 def test_a_passkey_signs_a_statement() -> None:
     """Harm: a passkey's signature under something else, or without its owner's finger, passes for one."""
-    passkey = SoftwareTerminal("a passkey")
+    device, other = Authenticator(), Authenticator(2)
+    public, strange = (attesting.public_of(bytes_to_base64url(each.public_key)) for each in (device, other))
     given = {"format": attestation.SLIP, "slip": "fill/2026/1"}
-    assert answer(passkey.private, given).holds(passkey.public, given)
-    assert not answer(passkey.private, given).holds(passkey.public, given | {"slip": "fill/2026/2"})
-    assert not answer(passkey.private, given).holds(SoftwareTerminal("another").public, given)
-    assert not answer(passkey.private, given, flags=1).holds(passkey.public, given)
-    assert not answer(passkey.private, given, flags=0).holds(passkey.public, given)
-    assert not answer(passkey.private, given, kind="webauthn.create").holds(passkey.public, given)
-    plain = structs.replace(answer(passkey.private, given), passkey=None)
-    assert not plain.holds(passkey.public, given)
+    answer = device.signs(given).answer_to(public, given)
+    assert answer is not None
+    assert (answer.origin, answer.uses) == (ORIGIN, 1)
+    assert device.signs(given).answer_to(public, given | {"slip": "fill/2026/2"}) is None
+    assert device.signs(given).answer_to(strange, given) is None
+    for flags in (0, PRESENT, VERIFIED):
+        assert device.signs(given, flags=flags).answer_to(public, given) is None
+    assert device.signs(given, kind="webauthn.create").answer_to(public, given) is None
+    assert device.signs(given, crosses=True).answer_to(public, given) is None
+    assert device.signs(given, "http://testserver.example", site="testserver").answer_to(public, given) is None
+    for part in ("authenticator", "client", "signature"):
+        for broken in ("", "AAAA", "no base64!", "A" * 3_000):
+            assert structs.replace(device.signs(given), **{part: broken}).answer_to(public, given) is None

@@ -22,11 +22,17 @@ def test_vectors_hold(vector: dict[str, Any]) -> None:
     assert p256.fingerprint(vector["key"]) == vector["fingerprint"]
     assert p256.is_signed(vector["key"], vector["signature"], message)
     assert not p256.is_signed(vector["key"], vector["signature"], message + b" ")
+    if passkey := vector.get("passkey"):
+        parts = (passkey[name] for name in ("signature", "authenticator", "client"))
+        answer = p256.answer_to(passkey["key"], *parts, message)
+        assert answer is not None
+        assert answer.origin == passkey["origin"]
 
 
 def test_every_format_has_a_vector() -> None:
     """Harm: a statement that nobody outside can spell."""
-    formats = {getattr(attestation, name) for name in ("SLIP", "CORRECTION", "DAY", "COUNTER", "KEY", "VOUCH")}
+    names = ("SLIP", "CASH_COUNT", "CORRECTION", "DAY", "COUNTER", "KEY", "VOUCH", "PASSKEY")
+    formats = {getattr(attestation, name) for name in names}
     assert {vector["statement"]["format"] for vector in VECTORS} == formats
 
 
@@ -48,7 +54,7 @@ def test_what_is_no_key_is_refused(public: str) -> None:
 def test_what_is_no_signature_signs_nothing(signature: str) -> None:
     """Harm: a proof that fails at what a forger wrote, and says nothing of it."""
     assert not p256.is_signed(SoftwareTerminal("x").public, signature, b"")
-    assert not p256.is_answered(SoftwareTerminal("x").public, signature, signature, signature, b"")
+    assert p256.answer_to(SoftwareTerminal("x").public, signature, signature, signature, b"") is None
 
 
 def test_a_fingerprint_is_read_as_people_copy_it() -> None:

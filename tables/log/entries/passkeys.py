@@ -1,0 +1,74 @@
+"""Passkeys that sign slips: which of them may, by whose word, and since when which slips have to carry a signature by
+one.
+
+That somebody registered one, and signs in with it, is another matter (``staff.py``).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tables.log.attestation import PasskeyAnswer
+from tables.log.entries.terminal_keys import Vouch
+from tables.log.event import Event
+from tables.log.series import SLIPS
+
+
+class AboutPasskey(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Something about passkeys that sign slips."""
+
+    subject: ClassVar[str] = "passkey"
+    of_the_house: ClassVar[bool] = True
+
+    through: dict[str, int]
+    """How far each table's book was written then: what it says is so for the entries after that."""
+
+
+class PasskeyVouched(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
+    """A trusted terminal vouched for somebody's passkey, which was used there: it signs slips from now on."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("vouched",)
+
+    username: str
+    name: str
+    """What its owner calls it."""
+    credential: str
+    """The SHA-256 of its id."""
+    key: str
+    """Its public key: SubjectPublicKeyInfo, in base64."""
+    origin: str
+    """The pages of the house on which it is used."""
+    vouched: Vouch
+    answer: PasskeyAnswer
+    """The passkey's own signature under the same statement."""
+
+    def words(self) -> str:
+        return f"{self.vouched.terminal} vouches for the passkey {self.name} of {self.username}: it signs slips"
+
+
+class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
+    """A passkey signs no slip any more; what it signed before stays good."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("ended",)
+
+    username: str
+    name: str
+    credential: str
+
+    def words(self) -> str:
+        return f"The passkey {self.name} of {self.username} signs no slip any more"
+
+
+class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
+    """From now on these roles sign slips by passkey, and whoever signs in by name these slips. There is no way back."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("demanded",)
+
+    roles: tuple[str, ...] = ()
+    papers: tuple[str, ...] = ()
+    """Series of slips."""
+
+    def words(self) -> str:
+        whose = [f"whatever a {role.replace('_', ' ')} signs" for role in self.roles]
+        papers = [f"each {SLIPS[name].word.lower() if name in SLIPS else name}" for name in self.papers]
+        return f"From now on a passkey signs {', '.join(whose + papers)}"

@@ -1,0 +1,576 @@
+"""Slips that take a passkey: honest ones hold, and whoever has the application's database role is named, by the house's
+proof and by the verifier that has nothing but a bundle."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, connections
+from django.test import override_settings
+from django.utils import timezone
+from msgspec import structs
+
+from ledger.house import digest_of
+from ledger.models import HOUSE, Alert, Book, LogEntry
+from ledger.proof import seals
+from tables import attesting, dealing, standing
+from tables.audit import proofs, sealing
+from tables.audit.outside import verifier
+from tables.audit.outside.bundle import Wrong
+from tables.audit.rows import comparing
+from tables.day import hours
+from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.log import attestation
+from tables.log.attestation import Attestation
+from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
+from tables.log.entries.staff import PasskeyRegistered
+from tables.log.entries.terminal_keys import Vouch
+from tables.log.series import PAPERS
+from tables.models import Passkey, Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.staff import passkeys, terminal_keys
+from tests import floor
+from tests.authenticator import PRESENT, Authenticator
+from tests.clock import travelling
+from tests.software_passkey import registered
+from tests.software_terminal import SoftwareTerminal, signs_on
+from tests.tables.audit.test_attestations import (
+    STAGES,
+    Forger,
+    House,
+    copies,
+    enters,
+    fault,
+    heads,
+    holds,
+    made,
+    own_key,
+    person,
+    refused,
+)
+from tests.tables.bundles import exported
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BY_NAME = ("requested", "issued", "carried", "confirmed")
+"""The steps of a fill that nobody signs who signs in by badge alone."""
+
+
+@dataclass
+class Strict(House):
+    """A house whose fills take passkeys."""
+
+    devices: dict[str, Authenticator]
+
+    def device(self, stage: str) -> Authenticator | None:
+        return self.devices.get(self.signer(stage).username)
+
+    def fill(self, cents: int = 10_000, *, steps: int = 5) -> str:
+        begun = BeginSlip("fill", ((100, cents // 100),))
+        signs_on(self.tablet, self.table, self.signer("requested"), begun, passkey=self.device("requested"))
+        name = standing.of(self.table).slips[-1].name
+        for stage in STAGES[: steps - 1]:
+            step = SignSlip(name, stage)
+            signs_on(self.tablet, self.table, self.signer(stage), step, passkey=self.device(stage))
+        return name
+
+
+def strict() -> Strict:
+    """Everybody who signs a fill, but for its dealer, has a passkey that a terminal vouched for; fills take them."""
+    house = made()
+    devices = {}
+    for number, stage in enumerate(BY_NAME, 1):
+        who = house.signer(stage)
+        devices[who.username] = registered(who, number)
+        house.tablet.vouches_for(devices[who.username], who)
+    passkeys.demand([], ["fill"], by=house.operator)
+    return Strict(house.dealer, house.operator, house.cage, house.tablet, devices)
+
+
+@pytest.fixture
+def casino() -> Strict:
+    return strict()
+
+
+def next_seq() -> int:
+    return Book.objects.get(name="Rocket 1").head_seq + 1
+
+
+# --- honest ones -----------------------------------------------------------------------------------------------
+
+
+def test_what_passkeys_sign_holds(casino: Strict) -> None:
+    """Harm: an honest floor is accused, or nothing of it is checked."""
+    name = casino.fill()
+    steps = LogEntry.objects.filter(book=casino.table.book, kind__startswith="fill_").order_by("-seq")[:5]
+    assert [bool(entry.content["attested"].get("passkey")) for entry in steps] == [True, False, True, True, True]
+    voids = VoidSlip(name, "it was for another table")
+    cleo = floor.staff(Role.CASHIER, "cleo")
+    device = registered(cleo, 7)
+    casino.tablet.vouches_for(device, cleo)
+    assert refused(lambda: signs_on(casino.tablet, casino.table, cleo, voids)).code == "passkey_due"
+    signs_on(casino.tablet, casino.table, cleo, voids, passkey=device)
+    holds()
+    assert not comparing.compare().faults
+
+
+def test_other_slips_and_other_people_sign_as_before(casino: Strict) -> None:
+    """Harm: a house that wants passkeys on its fills can count no rack any more."""
+    floor.signs(casino.table, casino.signer("requested"), BeginSlip("credit", ((100, 10),)))
+    signs_on(casino.tablet, None, floor.staff(Role.CASHIER, "cleo"), BeginSlip("deposit", ((10_000, 1),)))
+    holds()
+
+
+def test_a_role_signs_whatever_it_signs_by_passkey(casino: Strict) -> None:
+    """Harm: the house says that cage managers use passkeys, and one paper of theirs does without."""
+    carla = floor.staff(Role.CAGE_MANAGER, "carla", "403")
+    passkeys.demand([Role.CAGE_MANAGER], [], by=casino.operator)
+    deposit = BeginSlip("deposit", ((10_000, 1),))
+    assert refused(lambda: signs_on(casino.cage, None, carla, deposit)).code == "no_passkey"
+    device = registered(carla, 9)
+    assert refused(lambda: signs_on(casino.cage, None, carla, deposit, passkey=device)).code == "wrong_passkey"
+    casino.cage.vouches_for(device, carla)
+    assert refused(lambda: signs_on(casino.cage, None, carla, deposit)).code == "passkey_due"
+    assert str(signs_on(casino.cage, None, carla, deposit, passkey=device)).startswith("deposit/")
+    holds()
+
+
+def test_a_passkey_signs_without_a_terminals_key_where_none_is_demanded(casino: Strict) -> None:
+    """Harm: the browser lost its key, and whoever has a passkey can prove nothing either."""
+    boss, given = casino.signer("requested"), {}
+
+    def alone(terms: Any, by: str, key: UUID) -> Attestation:
+        statement = attestation.statement(terms, book="Rocket 1", by=by, terminal="Tablet", key=key)
+        given.update(statement)
+        return Attestation("Tablet", passkey=casino.devices[boss.username].signs(statement))
+
+    Forger(casino.table, alone).signs(boss, "requested", "fill/2099/1", ((100, 5),))
+    assert given["terminal"] == "Tablet"
+    entry = LogEntry.objects.filter(book=casino.table.book).latest("seq")
+    assert entry.content["attested"].keys() == {"terminal", "passkey"}
+    book = proofs.prove(casino.table.book, None, _head(casino))
+    assert book.fault is None
+
+
+def _head(casino: Strict) -> Any:
+    from ledger.log import read_head
+
+    return read_head(casino.table.book_id)
+
+
+def test_two_passkeys_of_one_person_both_sign_and_one_is_withdrawn(casino: Strict) -> None:
+    """Harm: a lost stick takes the phone with it, or what it signed."""
+    boss = casino.signer("requested")
+    stick = registered(boss, 8, "Stick")
+    casino.tablet.vouches_for(stick, boss)
+    casino.fill()
+    phone = casino.devices[boss.username]
+    casino.devices[boss.username] = stick
+    casino.fill()
+    passkeys.withdraw(Passkey.objects.get(name="Stick"), by=casino.operator)
+    wrong = refused(casino.fill)
+    assert (wrong.code, "withdrawn" in wrong.sentence) == ("wrong_passkey", True)
+    casino.devices[boss.username] = phone
+    casino.fill()
+    holds()
+    assert not comparing.compare().faults
+
+
+def test_a_copied_passkey_is_refused_and_told(casino: Strict) -> None:
+    """Harm: a copy of the key signs beside it for years."""
+    casino.fill()
+    boss = casino.signer("requested")
+    casino.devices[boss.username].count = 0
+    assert refused(casino.fill).code == "passkey_copied"
+    holds()
+
+
+# --- refusals --------------------------------------------------------------------------------------------------
+
+
+def test_nobody_signs_by_the_passkey_of_somebody_else(casino: Strict) -> None:
+    """Harm: the pit boss's finger under the cashier's badge and PIN."""
+    name = casino.fill(steps=1)
+    boss = casino.devices[casino.signer("requested").username]
+    step, cashier = SignSlip(name, "issued"), casino.signer("issued")
+    wrong = refused(lambda: signs_on(casino.tablet, casino.table, cashier, step, passkey=boss))
+    assert wrong.code == "wrong_passkey"
+    assert wrong.sentence.startswith("That passkey does not sign it: it is signed by a passkey that is not one of")
+    assert standing.of(casino.table).slips[-1].stages == ("requested",)
+
+
+def test_a_terminal_vouches_for_a_passkey_only_where_it_is_used(casino: Strict) -> None:
+    """Harm: a key that somebody wrote beside the log signs slips at the next press of its owner."""
+    ada = floor.staff(Role.AUDITOR, "ada", "401")
+    device = registered(ada, 7)
+    row = ada.passkeys.get()
+    statement = passkeys.statement_of(row, "Tablet", "http://testserver")
+    signature, terminal = casino.tablet.signs(statement), casino.tablet.terminal
+    vouches = lambda given, by: passkeys.vouch(row, terminal, "http://testserver", given, by=by)  # noqa: E731
+    for answer in (Authenticator(6).signs(statement), device.signs(statement | {"username": "bo"})):
+        given = Attestation("Tablet", casino.tablet.fingerprint, signature, answer)
+        wrong = refused(
+            lambda given=given: passkeys.vouch(row, casino.tablet.terminal, "http://testserver", given, by=ada)
+        )
+        assert wrong.code == "bad_passkey"
+    none = Attestation("Tablet", casino.tablet.fingerprint, signature)
+    other = floor.staff(Role.AUDITOR, "abel", "402")
+    for lacking, by in ((none, ada), (None, ada), (given, other)):
+        with pytest.raises(Refused):
+            vouches(lacking, by)
+    assert not attesting.trust().signs("ada")
+
+
+def test_a_demand_is_an_operators_and_needs_a_passkey_that_signs(casino: Strict) -> None:
+    """Harm: one press, and nobody in the house can sign anything; or it is taken back."""
+    assert refused(lambda: passkeys.demand([], ["drop"], by=floor.staff(Role.PIT_BOSS, "bea"))).code == "not_permitted"
+    for roles, papers in (([], []), (["dealer"], []), ([], ["correction"]), ([], ["fill"])):
+        assert (
+            refused(lambda roles=roles, papers=papers: passkeys.demand(roles, papers, by=casino.operator)).status == 409
+        )
+    assert set(attesting.trust().demands) == {"fill"}
+    assert not set(PAPERS) & set(Role.values)
+
+
+def test_a_house_without_such_passkeys_demands_none() -> None:
+    """Harm: the same, in a house that has none at all; as it lies in the log, too."""
+    house = made()
+    assert refused(lambda: passkeys.demand([], ["fill"], by=house.operator)).code == "bad_passkey"
+    seq = enters(PasskeysDemanded(papers=("fill",), through=heads()), house.operator.signature)
+    assert fault(HOUSE) == (seq, "it demands passkeys, and nobody has one that signs slips")
+
+
+def test_a_page_is_told_whose_passkeys_may_sign(casino: Strict) -> None:
+    """Harm: the browser offers everybody's passkeys, or none, or tells a stranger who has one."""
+    bo = floor.staff(Role.PIT_BOSS, "bo", "305")
+    device = registered(bo, 7)
+    browser = floor.client(bo)
+    ask = lambda badge, slip: browser.post("/slips/passkey/", {"badge": badge, "slip": slip}).json()  # noqa: E731
+    lacks = ask("305", "fill/2026/1")
+    assert lacks["credentials"] == []
+    assert "register one under Your account, and let that terminal vouch" in lacks["sentence"]
+    casino.tablet.vouches_for(device, bo)
+    assert ask("305", "fill") == {"credentials": [Passkey.objects.get(staff=bo).credential], "sentence": ""}
+    for badge, slip in (("305", "credit"), ("999", "fill"), ("", ""), ("305", "nonsense")):
+        assert ask(badge, slip) == {"credentials": [], "sentence": ""}
+    browser.cookies.clear()
+    browser.force_login(bo, backend="django.contrib.auth.backends.ModelBackend")
+    assert browser.post("/slips/passkey/", {"badge": "305", "slip": "fill"}).status_code == 403
+
+
+# --- forgeries -------------------------------------------------------------------------------------------------
+
+
+def alone(attested: Attestation) -> Attestation:
+    """A passkey's signature without the terminal's, whose own would be named first."""
+    return structs.replace(attested, key="", signature="")
+
+
+Forgery = Callable[[Strict], Forger]
+
+
+def by_nobody(casino: Strict) -> Forger:
+    return Forger(casino.table)
+
+
+def replayed(casino: Strict) -> Forger:
+    signatures = copies(casino)
+    return Forger(casino.table, lambda terms, by, key: alone(signatures[terms["stage"]]))
+
+
+def using(casino: Strict, answers: Callable[[dict[str, Any], Staff], Any]) -> Forger:
+    """A forger who got hold of somebody's device, or of half of it."""
+
+    def attested(terms: Any, by: str, key: UUID) -> Attestation | None:
+        statement = attestation.statement(terms, book="Rocket 1", by=by, terminal="Tablet", key=key)
+        return Attestation("Tablet", passkey=answers(statement, casino.signer(terms["stage"])))
+
+    return Forger(casino.table, attested)
+
+
+def of_another(casino: Strict) -> Forger:
+    device = casino.devices[casino.signer("confirmed").username]
+    return using(casino, lambda statement, by: device.signs(statement))
+
+
+def of_another_page(casino: Strict) -> Forger:
+    return using(casino, lambda statement, by: _device(casino, by).signs(statement, "http://testserver.example"))
+
+
+def of_another_port(casino: Strict) -> Forger:
+    return using(casino, lambda statement, by: _device(casino, by).signs(statement, "http://testserver:8001"))
+
+
+def not_unlocked(casino: Strict) -> Forger:
+    return using(casino, lambda statement, by: _device(casino, by).signs(statement, flags=PRESENT))
+
+
+def of_another_amount(casino: Strict) -> Forger:
+    return using(casino, lambda statement, by: _device(casino, by).signs(statement | {"chips": [[100, 1]]}))
+
+
+def withdrawn(casino: Strict) -> Forger:
+    passkeys.withdraw(Passkey.objects.get(staff=casino.signer("requested"), name="My phone"), by=casino.operator)
+    return using(casino, lambda statement, by: _device(casino, by).signs(statement))
+
+
+def of_ones_own(casino: Strict) -> Forger:
+    """The forger registers a passkey for the pit boss, beside the log and in it, for which no terminal vouches."""
+    boss, device = casino.signer("requested"), registered(casino.signer("requested"), 66, "Mine")
+    assert boss.passkeys.count() == 2
+    return using(casino, lambda statement, by: device.signs(statement))
+
+
+def _device(casino: Strict, by: Staff) -> Authenticator:
+    return casino.devices.get(by.username) or Authenticator(99)
+
+
+FORGERIES: dict[str, tuple[Forgery, str]] = {
+    "by nobody": (by_nobody, "signed it by no passkey, and since entry"),
+    "replayed": (replayed, "passkey did not sign it: its signature is of something else"),
+    "another person's": (of_another, "it is signed by a passkey that is not one of"),
+    "another page's": (of_another_page, "was asked by http://testserver.example, which is not the house"),
+    "another port's": (of_another_port, "was asked by http://testserver:8001, which is not the house"),
+    "not unlocked": (not_unlocked, "passkey did not sign it"),
+    "another amount's": (of_another_amount, "passkey did not sign it"),
+    "the forger's own": (of_ones_own, "it is signed by a passkey that is not one of"),
+    "withdrawn": (withdrawn, "that was withdrawn before"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_each_forgery_is_named(casino: Strict, name: str) -> None:
+    """Harm: whoever reads the password of the application's database takes chips out of the cage, signed by five."""
+    forgery, says = FORGERIES[name]
+    casino.fill()
+    forger, begins = forgery(casino), next_seq()
+    forger.fill(casino.signer)
+    seq, what = fault("Rocket 1")
+    assert seq == begins
+    assert says in what
+    assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
+
+
+def test_where_both_are_demanded_a_passkey_alone_is_named(casino: Strict) -> None:
+    """Harm: the stronger rule takes the place of the other one."""
+    terminal_keys.demand(by=casino.operator)
+    casino.fill()
+    begins = next_seq()
+    using(casino, lambda statement, by: _device(casino, by).signs(statement)).fill(casino.signer)
+    assert fault("Rocket 1")[0] == begins
+    assert "signed it by no terminal's key" in fault("Rocket 1")[1]
+
+
+def test_a_counter_that_goes_back_is_named(casino: Strict) -> None:
+    """Harm: a copy of the device signs while the true one is in its owner's pocket."""
+    casino.fill()
+    for device in casino.devices.values():
+        device.count = 0
+    begins = next_seq()
+    using(casino, lambda statement, by: _device(casino, by).signs(statement)).signs(
+        casino.signer("requested"), "requested", "fill/2099/1", ((100, 5),)
+    )
+    assert fault("Rocket 1") == (
+        begins,
+        "its passkey counts backwards: somebody copied it, or used an old signature again",
+    )
+
+
+def test_a_passkey_of_the_forgers_own_is_vouched_for_by_nobody(casino: Strict) -> None:
+    """Harm: who can append a fill can append a registration before it, with a key that they hold."""
+    boss, device = casino.signer("requested"), Authenticator(66)
+    mine = SoftwareTerminal("Tablet", "the forger's")
+    enters(own_key(mine), casino.operator.signature)
+    row = Passkey(staff=boss, name="Mine", credential="mine", public_key=Passkey.objects.first().public_key)  # type: ignore[union-attr]
+    statement = passkeys.statement_of(row, "Tablet", "http://testserver")
+    answer = structs.replace(device.signs(statement), credential=digest_of("mine"))
+    event = PasskeyVouched(
+        username=boss.username, name="Mine", credential=digest_of("mine"), key=statement["key"],
+        origin="http://testserver", vouched=Vouch("Tablet", mine.fingerprint, mine.signs(statement)), answer=answer,
+        through=heads(),
+    )  # fmt: skip
+    seq = enters(event, boss.signature)
+    assert fault(HOUSE) == (
+        seq,
+        f"Tablet vouches for the passkey Mine of {boss.username} by the key {mine.fingerprint}, which is not trusted",
+    )
+    assert digest_of("mine") not in attesting.trust().passkeys
+
+
+def test_a_vouched_passkey_that_nobody_registered_is_named(casino: Strict) -> None:
+    """Harm: an entry that a terminal did sign, of a passkey that its owner never had."""
+    boss, row = casino.signer("requested"), Passkey.objects.get(staff=casino.signer("requested"))
+    device = Authenticator(66)
+    registered_entry = LogEntry.objects.filter(kind=PasskeyRegistered.kinds[0]).count()
+    row.credential = "mine"
+    other = registered(floor.staff(Role.AUDITOR, "ada"), 66)
+    row.public_key = Passkey.objects.get(staff__username="ada").public_key
+    statement = passkeys.statement_of(row, "Tablet", "http://testserver")
+    answer = structs.replace(device.signs(statement), credential=digest_of("mine"))
+    event = PasskeyVouched(
+        username=boss.username, name="Mine", credential=digest_of("mine"), key=statement["key"],
+        origin="http://testserver", answer=answer, through=heads(),
+        vouched=Vouch("Tablet", casino.tablet.fingerprint, casino.tablet.signs(statement)),
+    )  # fmt: skip
+    seq = enters(event, boss.signature)
+    assert fault(HOUSE) == (seq, f"{boss.username} has not registered the passkey Mine, or has withdrawn it")
+    assert other.id == device.id
+    assert LogEntry.objects.filter(kind=PasskeyRegistered.kinds[0]).count() == registered_entry + 1
+
+
+def test_an_outsider_names_each_forgery_from_a_bundle_of_its_day_alone(tmp_path: Path) -> None:
+    """Harm: an auditor believes signatures that nobody gave, because the passkeys were registered on another day."""
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    bundles: dict[str, Path] = {}
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
+        casino, today = strict(), hours.day_of(timezone.now())
+
+        def nightfall(name: str) -> None:
+            nonlocal today
+            clock.pass_until(hours.span(today).end + timedelta(hours=1))
+            sealing.seal_finished()
+            bundles[name] = tmp_path / f"{today}.zip"
+            bundles[name].write_bytes(exported(today, today))
+            today += timedelta(days=1)
+
+        casino.fill()
+        nightfall("first")
+        casino.fill()
+        nightfall("honest")
+        for name, (forgery, _) in FORGERIES.items():
+            if name != "replayed":
+                forgery(casino).fill(casino.signer)
+                nightfall(name)
+        assert person("1 Nobody").badge == "1"
+
+    for name in ("first", "honest"):
+        lines: list[str] = []
+        verifier.verify(bundles[name], say=lines.append)
+        [held] = [line for line in lines if "the passkeys" in line]
+        assert held.startswith("holds  the passkeys: 4 of ")
+    for name, (_, says) in FORGERIES.items():
+        if name != "replayed":
+            with pytest.raises(Wrong, match=says):
+                verifier.verify(bundles[name], say=lambda line: None)
+
+
+def test_an_outsider_names_a_replayed_passkey(tmp_path: Path) -> None:
+    """Harm: the same of signatures that were given, on a slip of the day before."""
+    key_file = tmp_path / "audit.pem"
+    seals.make_key(key_file)
+    with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
+        casino, today = strict(), hours.day_of(timezone.now())
+        casino.fill()
+        forger = replayed(casino)
+        clock.pass_until(hours.span(today).end + timedelta(hours=1))
+        sealing.seal_finished()
+        forger.fill(casino.signer)
+        tomorrow = today + timedelta(days=1)
+        clock.pass_until(hours.span(tomorrow).end + timedelta(hours=1))
+        sealing.seal_finished()
+        (tmp_path / "bundle.zip").write_bytes(exported(tomorrow, tomorrow))
+    with pytest.raises(Wrong, match="passkey did not sign it: its signature is of something else"):
+        verifier.verify(tmp_path / "bundle.zip", say=lambda line: None)
+
+
+# --- a demand and a signature at the same moment ---------------------------------------------------------------
+
+DEMANDS: dict[str, Callable[[House], None]] = {
+    "terminals": lambda house: terminal_keys.demand(by=house.operator),
+    "passkeys": lambda house: passkeys.demand([], ["fill"], by=house.operator),
+}
+
+
+@pytest.fixture
+def easy() -> House:
+    """A house that demands nothing yet, and could."""
+    house = made()
+    boss = house.signer("requested")
+    house.tablet.vouches_for(registered(boss, 1), boss)
+    return house
+
+
+class Behind(threading.Thread):
+    """Somebody else at the same time, on a connection of their own; what they were refused."""
+
+    def __init__(self, deed: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self.deed, self.refused = deed, None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.deed()
+        except Refused as refused:
+            self.refused = refused
+        finally:
+            connections.close_all()
+
+    def waits(self) -> bool:
+        """Whether it waits for a lock, and does nothing else."""
+        for _ in range(100):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                if cursor.fetchone()[0]:
+                    return True
+            self.join(0.05)
+        return False
+
+
+@pytest.mark.parametrize("what", DEMANDS)
+def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
+    easy: House, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the floor takes a signature that every proof names afterwards as a forgery."""
+    boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
+    folded = attesting.trust_before
+
+    def meanwhile(seq: int) -> Any:
+        behind.append(Behind(lambda: floor.signs(easy.table, boss, begun)))
+        assert behind[0].waits(), "the signature did not wait for the demand"
+        return folded(seq)
+
+    monkeypatch.setattr(attesting, "trust_before", meanwhile)
+    DEMANDS[what](easy)
+    monkeypatch.undo()
+    behind[0].join(10)
+    assert behind[0].refused is not None
+    assert behind[0].refused.code in ("not_attested", "passkey_due")
+    holds()
+
+
+@pytest.mark.parametrize("what", DEMANDS)
+def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
+    easy: House, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the same the other way round: a signature of just before is called a forgery."""
+    boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
+    attest = attesting.attest
+
+    def meanwhile(*given: Any) -> Any:
+        outcome = attest(*given)
+        behind.append(Behind(lambda: DEMANDS[what](easy)))
+        assert behind[0].waits(), "the demand did not wait for the signature"
+        return outcome
+
+    monkeypatch.setattr(attesting, "attest", meanwhile)
+    floor.signs(easy.table, boss, begun)
+    monkeypatch.undo()
+    behind[0].join(10)
+    assert behind[0].refused is None
+    seq = next_seq() - 1
+    keys = attesting.trust()
+    since = keys.demanded if what == "terminals" else keys.demands["fill"].since
+    assert since is not None
+    assert since["Rocket 1"] == seq
+    holds()
+    bare = {"by": boss, "key": uuid4(), "expected_seq": None}
+    assert refused(lambda: dealing.record(easy.table, begun, **bare)).code in ("not_attested", "passkey_due")
+    assert not Alert.objects.filter(kind="log_broken").exists()
