@@ -10,12 +10,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
 from dealer_ui.slips import counting
 from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
+from tables.day import cash_shifts
 from tables.log import attestation
 from tables.log.house_terms import CURRENCIES
 from tables.log.series import offered, total
@@ -55,6 +57,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),
         "currency": cash_terms.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
+        "owed": cash_shifts.owed(timezone.now()),
         "envelopes": kept_apart.envelopes().values(),
         "ways": [series for series in ways if not series.cash],
         "cash_ways": [series for series in ways if series.cash],

@@ -351,7 +351,8 @@ def test_cash_that_two_people_invented_is_found(
     day = day_is_over(noon, clock)
     content = closing._figures(day)._asdict()
     money = [content["cash"][0] | changed, *content["cash"][1:]]
-    content |= {"cash": money, "digest": closing.digest_of(content["day"], content["figures"], money)}
+    digest = closing.digest_of(content["day"], content["figures"], money, content["cash_by_shift"])
+    content |= {"cash": money, "digest": digest}
     says = forged(day, content)
     assert f"its {next(iter(changed))} is" in says
 
@@ -363,7 +364,7 @@ def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clo
     day = day_is_over(noon + timedelta(days=1), clock)
     content = closing._figures(day)._asdict()
     content |= {"digest": closing.digest_of(content["day"], content["figures"])}
-    del content["cash"]
+    del content["cash"], content["cash_by_shift"]
     assert "its cash is missing" in forged(day, content)
 
 
