@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import charts, signatures
 from dealer_ui.slips import counting
-from ledger.proof.chips import BANK, CAGE, VAULT_CASH, money
+from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.day import cash_shifts
 from tables.log import attestation
 from tables.log.house_terms import CURRENCIES
@@ -45,13 +45,13 @@ def cage(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
-    is_counted = CAGE in unseen
+    being_counted = [label for label, place in (("Vault", VAULT), ("Cage", CAGE)) if place in unseen]
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
     ways = [series for series in offered("cage") if request.user.role in series.seen_by]
     context = {
         "held": held,
-        "counting": is_counted,
-        "bars": charts.shares([(label, cents) for label, cents in parts if not (is_counted and label == "Cage")]),
+        "counting": being_counted,
+        "bars": charts.shares([(label, cents) for label, cents in parts if label not in being_counted]),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_terms.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_terms.imprest_cents(),

@@ -180,6 +180,13 @@ def first_count(place: str, since: datetime | None = None, through: int | None =
     return _first(rows.order_by("seq").values_list("seq", "body"), house.pk, since)
 
 
+def last_count(place: str, before: datetime) -> Count | None:
+    """The newest count of a place of the house, be it of cash or of chips, that was agreed upon before a moment."""
+    house = Book.objects.get(name=HOUSE)
+    rows = _count_rows(place, house.pk, house.head_seq).filter(at__lt=before)
+    return _first(rows.order_by("-seq").values_list("seq", "body"), house.pk, before)
+
+
 def _count_rows(place: str, house: int, through: int) -> QuerySet[LogEntry]:
     """The second counts of a place, up to an entry."""
     kinds = [kind for kind, counted in HOUSE_COUNTS.items() if counted == place]

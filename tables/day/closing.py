@@ -21,7 +21,7 @@ from ledger import cage, clock, house, log, mends
 from ledger.log import Draft
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from ledger.proof.chips import called
+from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
 from tables import attesting, permits, standing
 from tables.day import cash, cash_shifts, figures, hours
@@ -316,7 +316,22 @@ def _uncounted(day: date) -> list[str]:
     if cash_terms.close_needs_shift_counts():
         missing = [line for line in cash_shifts.day(day) if line.count is None]
         matters += problems(missing)
-    return matters
+    return matters + _vault_uncounted(day)
+
+
+VAULT_COUNTED_EACH: Final = {"day": 1, "week": 7, "month": 31}
+"""The values of the term on counting the vault's chips, in days."""
+
+
+def _vault_uncounted(day: date) -> list[str]:
+    """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
+    each = cash_terms.vault_chips_counted_each()
+    newest = cash.last_count(VAULT, timezone.now()) if each in VAULT_COUNTED_EACH else None
+    due = hours.span(day).end - VAULT_COUNTED_EACH.get(each, 0) * hours.DAY
+    if newest is None or newest.moment >= due:
+        return []
+    says = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
+    return [f"{says}, and are counted each {each}: two people count them."]
 
 
 def problems(by_shift: Sequence[ShiftCash]) -> list[str]:

@@ -20,6 +20,7 @@ from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
+from ledger.proof.slip_name import NotASlipName, SlipName
 from tables import attesting, writer
 from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
 from tables.log.attestation import Attestation
@@ -28,7 +29,7 @@ from tables.log.entries.chips import Redeemed, SoldAtTheCage
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
 from tables.log.paper import Slip, as_chips
-from tables.log.series import Chips, Stage, total
+from tables.log.series import SLIPS, Chips, Stage, total
 from tables.log.settlement import at_the_counter
 from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
@@ -269,7 +270,7 @@ def unseen_by(viewer: Staff) -> set[str]:
 
 def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, attested: Attestation | None = None) -> str:
     """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
-    if isinstance(entered, VoidSlip):
+    if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
         raise Refused("not_voidable", "A slip of the cage is not made void: move the chips back with another.", 409)
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
@@ -285,6 +286,15 @@ def sign(entered: BeginSlip | SignSlip | VoidSlip, *, by: Staff, key: UUID, atte
         if outcome.alert:
             alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
     return event.slip
+
+
+def _is_voidable(spelled: str) -> bool:
+    """Whether slips of this name's series are made void; what is no name is refused where it is read."""
+    try:
+        series = SLIPS.get(SlipName.parse(spelled).series)
+    except NotASlipName:
+        return True
+    return series is None or series.is_voidable
 
 
 def _brings_about(slip: Slip, head: Head) -> None:
