@@ -46,6 +46,14 @@ class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     amount_cents: int
     up: bool
     """Coloured up, and not broken into smaller ones."""
+    takes: Chips = ()
+    """Which the player gave; none where nobody said it, nor in entries of before it could be said."""
+    gives: Chips = ()
+    """Which the rack gave."""
+
+    def bear_out(self, context: Context) -> None:
+        _refuse_other(self.takes, self.amount_cents)
+        _refuse_other(self.gives, self.amount_cents)
 
     def words(self) -> str:
         return f"{money(self.amount_cents)} is {'coloured up' if self.up else 'changed for smaller chips'}"
