@@ -107,6 +107,8 @@ class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
+    of_series: tuple[tuple[int, str], ...] = ()
+    """(value in cents, series) of the kinds whose series somebody looked at."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
@@ -119,6 +121,8 @@ class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="
     """(value in cents, how many) that pass the counter."""
     series: str = ""
     """The series of chips, where somebody looked at it."""
+    of_series: tuple[tuple[int, str], ...] = ()
+    """(value in cents, series) of each kind, where they are of several."""
     currency: str = ""
     """Of the cash that is asked for, where it is not the house's own: then it is refused."""
 
